@@ -1,0 +1,170 @@
+// swift-tools-version: 6.2
+// Part of Rivulet. See README.md for the architecture.
+// Owns the rooms and their one direction of dependency: a target may use only targets that stand before it.
+
+import CompilerPluginSupport
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "rivulet",
+    products: [
+        .executable(name: "rivulet", targets: ["RivuletCLI"]),
+        .library(name: "Rivulet", targets: ["Rivulet"]),
+        .library(name: "RivuletObservation", targets: ["RivuletObservation"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.1"..<"604.0.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .macro(
+            name: "RivuletMacros",
+            dependencies: [
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "RivuletJSON", swiftSettings: settings),
+        .target(name: "RivuletHTTP", swiftSettings: settings),
+        .target(name: "RivuletEventLoop", dependencies: ["CLibuv"], swiftSettings: settings),
+        .target(
+            name: "RivuletObservation",
+            dependencies: ["RivuletJSON", "RivuletMacros"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RivuletEngine",
+            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObservation"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RivuletSessions",
+            dependencies: [
+                "RivuletEngine",
+                "RivuletJSON",
+                "RivuletObservation",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "RivuletSQLite", dependencies: ["CSQLite", "CZlib", "RivuletSessions"], swiftSettings: settings),
+        .target(
+            name: "RivuletServer",
+            dependencies: [
+                "CZlib",
+                "RivuletEngine",
+                "RivuletEventLoop",
+                "RivuletHTTP",
+                "RivuletJSON",
+                "RivuletObservation",
+                "RivuletSessions",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Rivulet",
+            dependencies: [
+                "RivuletEngine",
+                "RivuletJSON",
+                "RivuletObservation",
+                "RivuletSQLite",
+                "RivuletServer",
+                "RivuletSessions",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "RivuletCLI",
+            dependencies: [
+                "Rivulet",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterFixture",
+            dependencies: ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
+            path: "Tests/Support/CounterFixture",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "StorageConformance",
+            dependencies: ["RivuletSessions"],
+            path: "Tests/Support/StorageConformance",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "WallsTests", swiftSettings: settings),
+        .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON"], swiftSettings: settings),
+        .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP"], swiftSettings: settings),
+        .testTarget(name: "RivuletEventLoopTests", dependencies: ["RivuletEventLoop"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletMacrosTests",
+            dependencies: [
+                "RivuletMacros",
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletObservationTests",
+            dependencies: ["RivuletJSON", "RivuletObservation"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletEngineTests",
+            dependencies: ["CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletSessionsTests",
+            dependencies: [
+                "CounterFixture",
+                "RivuletEngine",
+                "RivuletJSON",
+                "RivuletObservation",
+                "RivuletSessions",
+                "StorageConformance",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletSQLiteTests",
+            dependencies: ["CSQLite", "RivuletSQLite", "RivuletSessions", "StorageConformance"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletServerTests",
+            dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],
+            swiftSettings: settings
+        ),
+    ]
+)
