@@ -1,0 +1,168 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the way to JSON for types that are only Codable: the one place of the room with Foundation.
+
+public import FoundationEssentials
+
+/// Reads and writes types that are Codable but not ``JSONCodable``; slower than the latter.
+///
+/// Dates are RFC 3339 strings, `Data` is base64.
+public struct CodableJSON {
+    private init() {}
+
+    /// Writes a value with its keys in order.
+    ///
+    /// When its `encode(to:)` throws, NaN and infinities included, `null` is written and
+    /// ``JSONWriter/hasUnrepresentableNumber`` is set.
+    public static func encode(_ value: some Encodable, into writer: inout JSONWriter) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let text = date.rfc3339 else {
+                let context = EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "no year of four digits"
+                )
+                throw EncodingError.invalidValue(date, context)
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+        do {
+            writer.raw([UInt8](try encoder.encode(value)))
+        } catch {
+            writer.unrepresentable()
+        }
+    }
+
+    /// Reads a value.
+    ///
+    /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` with what the type's
+    ///   `init(from:)` says.
+    public static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        let offset = reader.offset
+        let bytes = try reader.capture()
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            guard let date = Date(rfc3339: text) else {
+                let description = "expected an RFC 3339 time, found \(String(reflecting: text))"
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: description)
+            }
+            return date
+        }
+        do {
+            return try decoder.decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw jsonError(of: error, pointer: reader.pointer, offset: offset)
+        } catch let error as JSONError {
+            throw JSONError(
+                kind: error.kind,
+                offset: offset + error.offset,
+                pointer: reader.pointer + error.pointer,
+                detail: error.detail
+            )
+        } catch {
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: "\(error)")
+        }
+    }
+
+    private static func jsonError(of error: DecodingError, pointer: String, offset: Int) -> JSONError {
+        let kind: JSONError.Kind
+        let detail: String
+        let path: [any CodingKey]
+        switch error {
+        case .keyNotFound(let key, let context):
+            (kind, detail, path) = (.missing, "the key \"\(key.stringValue)\" is missing", context.codingPath)
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            (kind, detail, path) = (.mismatch, context.debugDescription, context.codingPath)
+        @unknown default:
+            (kind, detail, path) = (.mismatch, "\(error)", [])
+        }
+        let tokens = path.map { $0.intValue.map(String.init) ?? $0.stringValue }
+        return JSONError(
+            kind: kind,
+            offset: offset,
+            pointer: pointer + JSONPointer(tokens: tokens).description,
+            detail: detail
+        )
+    }
+}
+
+extension Date: JSONCodable {
+    /// Writes an RFC 3339 string in UTC; a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        if let text = rfc3339 {
+            writer.string(text)
+        } else {
+            writer.unrepresentable()
+        }
+    }
+
+    /// Reads an RFC 3339 string of any time zone.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let date = Date(rfc3339: text) else {
+            let detail = "expected an RFC 3339 time, found \(String(reflecting: text))"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = date
+    }
+
+    /// A string of format `date-time`.
+    public static var jsonSchema: JSONSchema { .string(format: "date-time") }
+
+    fileprivate init?(rfc3339 text: String) {
+        guard let time = RFC3339(parsing: text) else { return nil }
+        self.init(time)
+    }
+
+    private init(_ time: RFC3339) {
+        // The whole seconds first: a sum of two exact terms is rounded once.
+        let seconds = Double(time.seconds) - Date.timeIntervalBetween1970AndReferenceDate
+        self.init(timeIntervalSinceReferenceDate: seconds + Double(time.nanoseconds) / 1e9)
+    }
+
+    /// The text with the fewest digits that reads back as this date, at most nine.
+    fileprivate var rfc3339: String? {
+        let interval = timeIntervalSinceReferenceDate
+        guard interval.magnitude < 1e12 else { return nil }
+        let whole = interval.rounded(.down)
+        var shortest: RFC3339?
+        for unit in [1_000_000_000, 1_000_000, 1_000, 1] {
+            let units = Int(((interval - whole) * 1e9 / Double(unit)).rounded())
+            let (carry, nanoseconds) = (units * unit).quotientAndRemainder(dividingBy: 1_000_000_000)
+            let seconds = Int(whole) + Int(Date.timeIntervalBetween1970AndReferenceDate) + carry
+            shortest = RFC3339(seconds: seconds, nanoseconds: nanoseconds)
+            if let shortest, Date(shortest) == self { break }
+        }
+        return shortest?.text
+    }
+}
+
+extension Data: JSONCodable {
+    /// Writes a base64 string.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        writer.string(base64EncodedString())
+    }
+
+    /// Reads a base64 string.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let data = Data(base64Encoded: text) else {
+            let detail = "expected base64 text"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = data
+    }
+
+    /// A string in base64.
+    public static var jsonSchema: JSONSchema {
+        .annotated(.string(), [JSONSchema.Annotation("contentEncoding", "base64")])
+    }
+}

@@ -1,0 +1,56 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the one error of the JSON room, which names the place and the cause.
+
+/// Why JSON text could not be read, and where.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Kind: String, Hashable, Sendable {
+        /// The text is not JSON, or a pointer's text is not a JSON Pointer.
+        case malformed
+        /// An object has the same key twice.
+        case duplicateKey
+        /// Arrays and objects are nested deeper than ``JSONReader/depthMax``.
+        case tooDeep
+        /// The value has another type or shape than the reader of it needs.
+        case mismatch
+        /// An object lacks a key that it must have.
+        case missing
+        /// An object has a key that its reader does not know.
+        case unknownKey
+        /// A number does not fit the type it is read as.
+        case outOfRange
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+
+    /// The place in the text, in bytes from its start; 0 when there is no text.
+    public let offset: Int
+
+    /// The place in the value as a JSON Pointer; empty for the whole value.
+    public let pointer: String
+
+    /// What was expected and what was found, for people.
+    public let detail: String
+
+    /// Creates an error.
+    public init(kind: Kind, offset: Int = 0, pointer: String = "", detail: String) {
+        self.kind = kind
+        self.offset = offset
+        self.pointer = pointer
+        self.detail = detail
+    }
+
+    /// Whether the text itself is wrong (HTTP 400), not only what it says (HTTP 422).
+    public var isMalformed: Bool {
+        switch kind {
+        case .malformed, .duplicateKey, .tooDeep: true
+        case .mismatch, .missing, .unknownKey, .outOfRange: false
+        }
+    }
+
+    /// One line for people: the detail, the pointer and the byte offset.
+    public var description: String {
+        pointer.isEmpty ? "\(detail), at byte \(offset)" : "\(detail), at \(pointer) (byte \(offset))"
+    }
+}

@@ -1,0 +1,111 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the schema of a type as a value, and which paths such a value can have.
+
+/// The shape of a type's JSON.
+///
+/// Objects list their fields only when asked, so that recursive types can describe themselves.
+/// Source: JSON Schema 2020-12.
+public indirect enum JSONSchema: Sendable {
+    /// One field of an object.
+    public struct Field: Sendable {
+        /// The key.
+        public let name: String
+        /// The shape of the value under the key.
+        public let schema: JSONSchema
+        /// Whether the key is always there.
+        public let isRequired: Bool
+
+        /// Creates a field.
+        public init(name: String, schema: JSONSchema, isRequired: Bool = true) {
+            self.name = name
+            self.schema = schema
+            self.isRequired = isRequired
+        }
+    }
+
+    /// One more keyword of a schema.
+    public struct Annotation: Hashable, Sendable {
+        /// The keyword; it takes the place of the schema's own one of this name.
+        public let name: String
+        /// The keyword's value.
+        public let value: JSONValue
+
+        /// Creates an annotation.
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Any value.
+    case any
+    /// Only `null`.
+    case null
+    /// `true` or `false`.
+    case boolean
+    /// A whole number between bounds that belong to it.
+    case integer(minimum: Int128? = nil, maximum: Int128? = nil, format: String? = nil)
+    /// A number.
+    case number(format: String? = nil)
+    /// A string; `values` are the only ones allowed.
+    case string(values: [String]? = nil, format: String? = nil)
+    /// An array whose elements are addressed by index.
+    case array(JSONSchema)
+    /// An array whose elements are addressed by their ids.
+    case keyed(JSONSchema)
+    /// An object of any keys whose values have one shape.
+    case dictionary(JSONSchema)
+    /// The wrapped shape, or `null`.
+    case optional(JSONSchema)
+    /// An object of known fields; `identity` tells types of one title apart, an empty title makes no definition.
+    case object(title: String, identity: ObjectIdentifier? = nil, fields: @Sendable () -> [Field])
+    /// Exactly one of several shapes.
+    case oneOf([JSONSchema])
+    /// A shape with more keywords.
+    case annotated(JSONSchema, [Annotation])
+
+    /// Exactly this string.
+    public static func constant(_ value: String) -> JSONSchema {
+        .string(values: [value])
+    }
+
+    /// Whether a value of this shape can have something at `path`, whose tokens are unescaped.
+    ///
+    /// With `wildcards` a token `*` stands for any one token.
+    public func accepts(path: ArraySlice<String>, wildcards: Bool = false) -> Bool {
+        guard let token = path.first else { return true }
+        let rest = path.dropFirst()
+        let isWildcard = wildcards && token == "*"
+        switch self {
+        case .any: return true
+        case .null, .boolean, .integer, .number, .string: return false
+        case .array(let element):
+            return (isWildcard || JSONPointer.index(token) != nil) && element.accepts(path: rest, wildcards: wildcards)
+        case .keyed(let element), .dictionary(let element): return element.accepts(path: rest, wildcards: wildcards)
+        case .optional(let schema), .annotated(let schema, _): return schema.accepts(path: path, wildcards: wildcards)
+        case .object(_, _, let fields):
+            return fields().contains {
+                (isWildcard || $0.name == token) && $0.schema.accepts(path: rest, wildcards: wildcards)
+            }
+        case .oneOf(let schemas): return schemas.contains { $0.accepts(path: path, wildcards: wildcards) }
+        }
+    }
+
+    /// Writes the schema document; titled objects other than the root are under `$defs`.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        document.encodeJSON(into: &writer)
+    }
+
+    /// The schema document; titled objects other than the root are under `$defs`.
+    public var document: JSONValue {
+        var definitions = JSONSchemaDefinitions()
+        var members = [
+            JSONValue.Member(name: "$schema", value: "https://json-schema.org/draft/2020-12/schema")
+        ]
+        members += definitions.root(self)
+        if !definitions.members.isEmpty {
+            members.append(JSONValue.Member(name: "$defs", value: .object(definitions.members)))
+        }
+        return .object(members)
+    }
+}

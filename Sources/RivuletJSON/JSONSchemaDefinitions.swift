@@ -1,0 +1,134 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the writing of schemas that share their objects by reference.
+
+/// Writes schemas so that every titled object is written once and referred to elsewhere.
+///
+/// A document of several schemas, as OpenAPI's `components`, uses one of these for all and writes ``members`` last.
+public struct JSONSchemaDefinitions: Sendable {
+    /// What tells one object type from another: the type, or its title when no type is given.
+    private enum Identity: Hashable {
+        case type(ObjectIdentifier)
+        case title(String)
+    }
+
+    private let referencePrefix: String
+    private var references: [Identity: String] = [:]
+    private var definitions: [String: JSONValue] = [:]
+
+    /// Starts with no definitions; a reference is `referencePrefix` and the definition's name.
+    public init(referencePrefix: String = "#/$defs/") {
+        self.referencePrefix = referencePrefix
+    }
+
+    /// The definitions that the schemas so far refer to, by name.
+    public var members: [JSONValue.Member] {
+        definitions.sorted { $0.key < $1.key }.map { JSONValue.Member(name: $0.key, value: $0.value) }
+    }
+
+    /// The schema as JSON, with references to the definitions.
+    public mutating func value(of schema: JSONSchema) -> JSONValue {
+        .object(keywords(of: schema))
+    }
+
+    /// The keywords of a document's root: a titled object stays in place and refers to itself as `#`.
+    mutating func root(_ schema: JSONSchema) -> [JSONValue.Member] {
+        guard case .object(let title, let identity, let fields) = schema, !title.isEmpty else {
+            return keywords(of: schema)
+        }
+        references[Self.identity(title, identity)] = "#"
+        return object(title: title, fields: fields())
+    }
+
+    private static func identity(_ title: String, _ type: ObjectIdentifier?) -> Identity {
+        type.map(Identity.type) ?? .title(title)
+    }
+
+    private mutating func keywords(of schema: JSONSchema) -> [JSONValue.Member] {
+        switch schema {
+        case .any: return []
+        case .null: return [Self.type("null")]
+        case .boolean: return [Self.type("boolean")]
+        case .integer(let minimum, let maximum, let format):
+            return Self.list([
+                ("type", "integer"), ("minimum", minimum.map { .number(String($0)) }),
+                ("maximum", maximum.map { .number(String($0)) }), ("format", format.map(JSONValue.string)),
+            ])
+        case .number(let format): return Self.list([("type", "number"), ("format", format.map(JSONValue.string))])
+        case .string(let values, let format): return Self.string(values: values, format: format)
+        case .array(let element), .keyed(let element):
+            return Self.list([("type", "array"), ("items", value(of: element))])
+        case .dictionary(let element):
+            return Self.list([("type", "object"), ("additionalProperties", value(of: element))])
+        case .optional(let wrapped): return optional(wrapped)
+        case .object(let title, let identity, let fields):
+            guard !title.isEmpty else { return object(title: title, fields: fields()) }
+            return Self.list([("$ref", .string(reference(title, identity, fields)))])
+        case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
+        case .annotated(let schema, let annotations):
+            let own = keywords(of: schema).filter { keyword in !annotations.contains { $0.name == keyword.name } }
+            return own + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
+        }
+    }
+
+    /// The reference to an object's definition, which is made when it is asked for first.
+    private mutating func reference(
+        _ title: String,
+        _ type: ObjectIdentifier?,
+        _ fields: @Sendable () -> [JSONSchema.Field]
+    ) -> String {
+        let identity = Self.identity(title, type)
+        if let reference = references[identity] { return reference }
+        var name = title
+        var number = 2
+        while definitions[name] != nil {
+            name = "\(title)\(number)"
+            number += 1
+        }
+        let reference = referencePrefix + JSONPointer.escape(name)
+        references[identity] = reference
+        // Takes the name before the fields are described, for they may refer to the object itself.
+        definitions[name] = .null
+        definitions[name] = .object(object(title: title, fields: fields()))
+        return reference
+    }
+
+    private mutating func object(title: String, fields: [JSONSchema.Field]) -> [JSONValue.Member] {
+        let properties = fields.map { JSONValue.Member(name: $0.name, value: value(of: $0.schema)) }
+        let required = fields.filter(\.isRequired).map { JSONValue.string($0.name) }
+        return Self.list([
+            ("title", title.isEmpty ? nil : .string(title)), ("type", "object"), ("properties", .object(properties)),
+            ("required", required.isEmpty ? nil : .array(required)),
+        ])
+    }
+
+    private mutating func optional(_ wrapped: JSONSchema) -> [JSONValue.Member] {
+        let keywords = keywords(of: wrapped)
+        switch wrapped {
+        case .any, .null, .optional: return keywords
+        case .boolean, .integer, .number, .string(values: nil, _), .array, .keyed, .dictionary:
+            return keywords.map { keyword in
+                guard keyword.name == "type" else { return keyword }
+                return JSONValue.Member(name: "type", value: .array([keyword.value, "null"]))
+            }
+        case .string, .object, .oneOf, .annotated:
+            return Self.list([("anyOf", .array([.object(keywords), ["type": "null"]]))])
+        }
+    }
+
+    private static func string(values: [String]?, format: String?) -> [JSONValue.Member] {
+        let isConstant = values?.count == 1
+        return list([
+            ("type", "string"), ("const", isConstant ? values?.first.map(JSONValue.string) : nil),
+            ("enum", isConstant ? nil : values.map { .array($0.map(JSONValue.string)) }),
+            ("format", format.map(JSONValue.string)),
+        ])
+    }
+
+    private static func type(_ name: String) -> JSONValue.Member {
+        JSONValue.Member(name: "type", value: .string(name))
+    }
+
+    private static func list(_ members: [(name: String, value: JSONValue?)]) -> [JSONValue.Member] {
+        members.compactMap { member in member.value.map { JSONValue.Member(name: member.name, value: $0) } }
+    }
+}

@@ -1,0 +1,124 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of types that are only Codable, and of dates and data.
+
+import FoundationEssentials
+import RivuletJSON
+import Testing
+
+struct CodableJSONTests {
+    private struct Note: Codable, Equatable {
+        var text: String
+        var size: Double
+        var created: Date
+        var data: Data?
+    }
+
+    private func encode(_ value: some Encodable) -> JSONWriter {
+        var writer = JSONWriter()
+        CodableJSON.encode(value, into: &writer)
+        return writer
+    }
+
+    @Test func `a Codable value is written with ordered keys and comes back`() throws {
+        let created = try Date(jsonBytes: Array(#""2026-11-21T05:34:12.25Z""#.utf8))
+        let note = Note(text: "a/b", size: 1.5, created: created, data: Data([0xFB, 0xFF]))
+        let text = #"{"created":"2026-11-21T05:34:12.250Z","data":"+/8=","size":1.5,"text":"a/b"}"#
+        #expect(String(decoding: encode(note).bytes, as: UTF8.self) == text)
+        var reader = JSONReader(Array(text.utf8))
+        #expect(try CodableJSON.decode(Note.self, from: &reader) == note)
+        try reader.finish()
+    }
+
+    @Test func `it stands among other values`() {
+        var writer = JSONWriter()
+        writer.beginArray()
+        CodableJSON.encode(1, into: &writer)
+        CodableJSON.encode(["x"], into: &writer)
+        writer.endArray()
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"[1,["x"]]"#)
+    }
+
+    @Test func `what cannot be written is null and told`() {
+        let writer = encode(Note(text: "", size: .nan, created: Date(timeIntervalSince1970: 0), data: nil))
+        #expect(writer.bytes == Array("null".utf8))
+        #expect(writer.hasUnrepresentableNumber)
+        #expect(encode(Date.distantFuture.addingTimeInterval(1e12)).hasUnrepresentableNumber)
+    }
+
+    @Test(arguments: [
+        (#"[{"size":1,"created":"2026-11-21T05:34:12Z"}]"#, JSONError.Kind.missing, "/0", 1),
+        (#"[{"text":1,"size":1,"created":"2026-11-21T05:34:12Z"}]"#, .mismatch, "/0/text", 1),
+        (#"[{"text":"","size":1,"created":"yesterday"}]"#, .mismatch, "/0/created", 1),
+        (#"[{"text":"","size":1,]"#, .malformed, "/0/size", 21),
+        (#"[{"text":"","text":""}]"#, .duplicateKey, "/0/text", 12),
+    ])
+    func `an error names its place`(text: String, kind: JSONError.Kind, pointer: String, offset: Int) {
+        var reader = JSONReader(Array(text.utf8))
+        let error = #expect(throws: JSONError.self) {
+            try reader.array { (_, reader) throws(JSONError) in _ = try CodableJSON.decode(Note.self, from: &reader) }
+        }
+        #expect(error?.kind == kind)
+        #expect(error?.pointer == pointer)
+        #expect(error?.offset == offset)
+    }
+
+    @Test(arguments: [
+        ("2026-11-21T05:34:12Z", 1_795_239_252.0, "2026-11-21T05:34:12Z"),
+        ("2026-11-21t06:34:12.123+01:00", 1_795_239_252.123, "2026-11-21T05:34:12.123Z"),
+        ("2026-11-20T22:04:12.123456-07:30", 1_795_239_252.123456, "2026-11-21T05:34:12.123456Z"),
+        ("1970-01-01T00:00:00z", 0.0, "1970-01-01T00:00:00Z"),
+        ("1969-12-31T23:59:59.5Z", -0.5, "1969-12-31T23:59:59.500Z"),
+        ("2000-02-29T00:00:00Z", 951_782_400.0, "2000-02-29T00:00:00Z"),
+        ("2016-12-31T23:59:60Z", 1_483_228_800.0, "2017-01-01T00:00:00Z"),
+        ("0000-01-01T00:00:00Z", -62_167_219_200.0, "0000-01-01T00:00:00Z"),
+        ("0000-03-01T00:00:00Z", -62_162_035_200.0, "0000-03-01T00:00:00Z"),
+        ("9999-12-31T23:59:59Z", 253_402_300_799.0, "9999-12-31T23:59:59Z"),
+        ("2001-01-01T00:00:00.000000001Z", 978_307_200.0, "2001-01-01T00:00:00.000000001Z"),
+    ])
+    func `dates are RFC 3339 of any zone and come out in UTC`(text: String, since1970: Double, normal: String) throws {
+        let date = try Date(jsonBytes: Array("\"\(text)\"".utf8))
+        #expect(abs(date.timeIntervalSince1970 - since1970) < 1e-6)
+        #expect(String(decoding: date.jsonBytes(), as: UTF8.self) == "\"\(normal)\"")
+    }
+
+    @Test(arguments: [
+        "", "2026-11-21", "2026-11-21T05:34:12", "2026-11-21 05:34:12Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+        "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z",
+        "2026-01-01T00:60:00Z",
+        "2026-01-01T00:00:61Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00+0100", "2026-01-01T00:00:00+24:00",
+        "2026-01-01T00:00:00Zx", "+2026-01-01T00:00:00Z", "9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00+00:01",
+        "2026-1-01T00:00:00Z",
+    ])
+    func `other texts are no dates`(text: String) {
+        let error = #expect(throws: JSONError.self) { _ = try Date(jsonBytes: Array("\"\(text)\"".utf8)) }
+        #expect(error?.kind == .mismatch)
+    }
+
+    @Test func `every day of eight centuries comes back`() throws {
+        for day in stride(from: -150_000, to: 150_000, by: 7) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3_599)
+            #expect(try Date(jsonBytes: date.jsonBytes()) == date)
+        }
+    }
+
+    @Test func `random moments come back exactly`() throws {
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<10_000 {
+            let date = Date(timeIntervalSinceReferenceDate: Double.random(in: 1e8...2e9, using: &random))
+            #expect(try Date(jsonBytes: date.jsonBytes()) == date)
+        }
+    }
+
+    @Test func `data is base64`() throws {
+        #expect(String(decoding: Data([1, 2, 3, 4]).jsonBytes(), as: UTF8.self) == #""AQIDBA==""#)
+        #expect(try Data(jsonBytes: Array(#""AQIDBA==""#.utf8)) == Data([1, 2, 3, 4]))
+        #expect(throws: JSONError(kind: .mismatch, detail: "expected base64 text")) {
+            _ = try Data(jsonBytes: Array(#""AQI*""#.utf8))
+        }
+    }
+
+    @Test func `their schemas have their formats`() {
+        #expect(Date.jsonSchema.document["format"] == "date-time")
+        #expect(Data.jsonSchema.document["contentEncoding"] == "base64")
+    }
+}

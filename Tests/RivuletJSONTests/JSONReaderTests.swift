@@ -1,0 +1,160 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of what the reader takes and of its structure calls.
+
+import RivuletJSON
+import Testing
+
+struct JSONReaderTests {
+    @Test(arguments: [
+        "null", " true ", "\t\r\nfalse", "0", "-0", "-0.0", "10", "0.5", "1e5", "1E+5", "1e-5", "0e0", "-1.25E-2",
+        "1e400",
+        #""""#, #""a""#, #""\"\\\/\b\f\n\r\t""#, #""\u0000\u00e9\uD83D\uDC4D""#, "\"é\u{7F}\u{2028}👍\"", "[]", "[ ]",
+        "{}",
+        "{ }", "[1,[2,{}]]", #"{"a":1,"b":[],"":null}"#, #" { "a" : [ 1 , 2 ] , "b" : { } } "#, #"{"é":1,"e":2}"#,
+        "123456789012345678901234567890", #"[1e999999999999999999999,0.0000000000000000000000000001]"#,
+    ])
+    func `valid text is taken`(text: String) throws {
+        try JSONReader.validate(Array(text.utf8))
+    }
+
+    @Test func `a value leaves its exact bytes`() throws {
+        var reader = JSONReader(Array(#" [ {"a" : [1, 2] } , "x" ] "#.utf8))
+        var captured: [String] = []
+        try reader.array { (_, reader) throws(JSONError) in
+            captured.append(String(decoding: try reader.capture(), as: UTF8.self))
+        }
+        try reader.finish()
+        #expect(captured == [#"{"a" : [1, 2] }"#, #""x""#])
+    }
+
+    @Test func `a slice is read from its own start`() throws {
+        let bytes = Array("xx[1,2]yy".utf8)
+        var reader = JSONReader(bytes[2..<7])
+        #expect(try [Int](json: &reader) == [1, 2])
+        try reader.finish()
+        var faulty = JSONReader(bytes[3...])
+        #expect(throws: JSONError(kind: .malformed, offset: 1, detail: #"expected nothing more, found ",""#)) {
+            _ = try faulty.integer(Int.self)
+            try faulty.finish()
+        }
+    }
+
+    @Test(arguments: [
+        ("null", JSONKind.null), (" true", .bool), ("false", .bool), ("-1", .number), ("7", .number), ("\"", .string),
+        ("[", .array),
+        ("\n{", .object),
+    ])
+    func `the kind is known without reading`(text: String, kind: JSONKind) throws {
+        let reader = JSONReader(Array(text.utf8))
+        #expect(try reader.peek() == kind)
+        #expect(try reader.peek() == kind)
+    }
+
+    @Test func `members come in the order of the text`() throws {
+        var reader = JSONReader(Array(#"{"b":1,"a":2,"\u0063":3}"#.utf8))
+        var members: [String] = []
+        try reader.object { (key, reader) throws(JSONError) in
+            members.append("\(key)=\(try reader.integer(Int.self))")
+        }
+        #expect(members == ["b=1", "a=2", "c=3"])
+    }
+
+    @Test func `what a body leaves unread is skipped`() throws {
+        var reader = JSONReader(Array(#"{"a":{"x":[1]},"b":[[],2,"]"],"c":3}"#.utf8))
+        var last = 0
+        try reader.object { (key, reader) throws(JSONError) in
+            switch key {
+            case "b": try reader.array { (_, _) throws(JSONError) in }
+            case "c": last = try reader.integer()
+            default: break
+            }
+        }
+        try reader.finish()
+        #expect(last == 3)
+    }
+
+    @Test func `unknown keys are skipped or refused`() throws {
+        func read(_ unknownKeys: JSONReader.UnknownKeys) throws(JSONError) {
+            var reader = JSONReader(Array(#"{"a":{"x":[1]}}"#.utf8))
+            reader.unknownKeys = unknownKeys
+            try reader.object { (key, reader) throws(JSONError) in try reader.unknownKey(key) }
+        }
+        try read(.ignore)
+        let expected = JSONError(kind: .unknownKey, offset: 5, pointer: "/a", detail: #"the key "a" is not known here"#)
+        #expect(throws: expected) { try read(.reject) }
+    }
+
+    @Test func `a copy may try and fail`() throws {
+        var reader = JSONReader(Array(#"[{"a":"x"}]"#.utf8))
+        try reader.array { (_, reader) throws(JSONError) in
+            var attempt = reader
+            #expect(throws: JSONError.self) { _ = try [String: Int](json: &attempt) }
+            #expect(try [String: String](json: &reader) == ["a": "x"])
+        }
+        try reader.finish()
+    }
+
+    @Test func `the deepest nesting is taken and the next refused`() throws {
+        let arrays = { (depth: Int) in
+            Array(repeating: UInt8(ascii: "["), count: depth) + Array(repeating: UInt8(ascii: "]"), count: depth)
+        }
+        try JSONReader.validate(arrays(JSONReader.depthMax))
+        let error = #expect(throws: JSONError.self) { try JSONReader.validate(arrays(JSONReader.depthMax + 1)) }
+        #expect(error?.kind == .tooDeep)
+        #expect(error?.offset == 128)
+        let objects = String(repeating: #"{"a":"#, count: 129) + "1" + String(repeating: "}", count: 129)
+        #expect(throws: JSONError.self) { try JSONReader.validate(Array(objects.utf8)) }
+    }
+
+    @Test func `siblings do not add to the depth`() throws {
+        let text = "[" + Array(repeating: "[[{}]]", count: 300).joined(separator: ",") + "]"
+        try JSONReader.validate(Array(text.utf8))
+    }
+
+    @Test(arguments: [2, 15, 16, 17, 18, 40])
+    func `a key that comes twice is refused among few and many`(count: Int) throws {
+        let keys = (0..<count).map { #""k\#($0)":{"k0":0,"k1":[]}"# }
+        try JSONReader.validate(Array("{\(keys.joined(separator: ","))}".utf8))
+        for repeated in [0, count / 2, count - 1] {
+            let text = #"{\#(keys.joined(separator: ",")),"k\#(repeated)":1}"#
+            let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(text.utf8)) }
+            #expect(error?.kind == .duplicateKey)
+            #expect(error?.detail == #"the key "k\#(repeated)" is there twice"#)
+        }
+    }
+
+    @Test func `keys that are equal by escape or by canonical equivalence are duplicates`() {
+        for text in [#"{"a":1,"\u0061":2}"#, "{\"é\":1,\"e\u{301}\":2}"] {
+            let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(text.utf8)) }
+            #expect(error?.kind == .duplicateKey)
+        }
+    }
+
+    @Test func `every cut of a valid text is malformed`() throws {
+        let bytes = Array(#"{"a":[true,false,null,-1.5e+3,"x\u00e9\uD83D\uDC4D\n"],"b":{"c":"é"}}"#.utf8)
+        try JSONReader.validate(bytes)
+        for count in 0..<bytes.count {
+            let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(bytes.prefix(count))) }
+            #expect(error?.kind == .malformed, "cut to \(count)")
+        }
+    }
+
+    @Test func `no change of one byte makes the reader stop the process`() {
+        let bytes = Array(#"{"a":[true,-1.5e+3,"x\u00e9\uD83D\uDC4D\n"],"b":{"c":"é"}}"#.utf8)
+        var taken = 0
+        for index in bytes.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = bytes
+                changed[index] = byte
+                do {
+                    let value = try JSONValue(parsing: changed)
+                    #expect(try JSONValue(parsing: value.jsonBytes()) == value)
+                    taken += 1
+                } catch {
+                    #expect(error.isMalformed)
+                }
+            }
+        }
+        #expect(taken > bytes.count)
+    }
+}
