@@ -1,0 +1,58 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what an author writes to have an app hosted.
+
+public import RivuletObservation
+
+/// An app: one state type, its events, and the pure functions between them.
+///
+/// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance.
+public protocol AppDefinition<State, Event>: Sendable {
+    /// What one session holds, an ``AppState`` or any `@ObservableState` struct.
+    associatedtype State: ObservableState & Equatable & Sendable
+    /// What clients may dispatch, an `@AppEvent` enum.
+    associatedtype Event: AppEvent & EventCoding
+
+    /// The name in URLs, `[a-z][a-z0-9-]{0,63}`.
+    var name: String { get }
+
+    /// The state of a new session.
+    var defaultState: State { get }
+
+    /// The version of the stored document's shape, kept beside each snapshot.
+    var schemaVersion: Int { get }
+
+    /// When sessions come into being; `.onDemand` unless said otherwise.
+    var sessionPolicy: SessionPolicy { get }
+
+    /// The reducers in the order in which they run, each on what the one before left.
+    ///
+    /// By default there is one, which calls `reduce(into:event:)`.
+    var reducers: [AnyReducer<State>] { get }
+
+    /// Changes the state as the event asks. Pure: it may run again for the same event.
+    ///
+    /// - Throws: an ``EventRejection`` to refuse; nothing has changed then.
+    func reduce(into state: inout State, event: Event) throws
+
+    /// Says what follows an event, given the state that it led to; called once, after the reducers.
+    func effect(of event: Event, state: State) -> Effect<Event>
+}
+
+extension AppDefinition {
+    /// The first shape of the document.
+    public var schemaVersion: Int { 1 }
+
+    /// The first event creates the session.
+    public var sessionPolicy: SessionPolicy { .onDemand }
+
+    /// One reducer, which calls `reduce(into:event:)`.
+    public var reducers: [AnyReducer<State>] {
+        [AnyReducer(Event.self) { state, event in try reduce(into: &state, event: event) }]
+    }
+
+    /// Changes nothing, for apps that list `reducers`.
+    public func reduce(into state: inout State, event: Event) throws {}
+
+    /// Nothing follows any event.
+    public func effect(of event: Event, state: State) -> Effect<Event> { .none }
+}

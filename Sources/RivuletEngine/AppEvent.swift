@@ -1,0 +1,55 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what every event of an app must say of itself, and the macro that lets it travel as JSON.
+
+import RivuletJSON
+public import RivuletObservation
+
+/// Something that happened, sent to a session, where reducers turn it into a change of state.
+///
+/// Source: spec/systems.md D-05.
+public protocol AppEvent: Sendable, Codable {
+    /// Whether the change is on disk (fsync returned) before the dispatch is acknowledged.
+    ///
+    /// False makes the event transient: it changes memory at once, has no version, and is lost by a restart.
+    var persist: Bool { get }
+    /// Whether a person caused it; only recorded, the engine does not look at it.
+    var isUIEvent: Bool { get }
+}
+
+extension AppEvent where Self: EventCoding {
+    /// Writes the JSON form into an encoder of any format.
+    ///
+    /// - Throws: what the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        var writer = JSONWriter()
+        encodeJSON(into: &writer)
+        try JSONValue(parsing: writer.bytes).encode(to: encoder)
+    }
+
+    /// Reads any of the JSON forms from a decoder of any format.
+    ///
+    /// - Throws: what the decoder throws, or a `JSONError` when the value is none of the enum's events.
+    public init(from decoder: any Decoder) throws {
+        var writer = JSONWriter()
+        try JSONValue(from: decoder).encodeJSON(into: &writer)
+        var reader = JSONReader(writer.bytes)
+        try self.init(json: &reader)
+        try reader.finish()
+    }
+}
+
+/// Gives an enum of events its JSON forms and its table of cases, and makes it an ``AppEvent``.
+///
+/// `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, `case move(x: Int, y: Int)` is
+/// `{"move":{"x":1,"y":2}}`; Swift's own `{"setCount":{"_0":5}}` is taken too. The enum itself says `persist` and `isUIEvent`.
+@attached(
+    extension,
+    conformances: AppEvent,
+    EventCoding,
+    names: named(eventCases),
+    named(eventName),
+    named(isSensitive),
+    named(init(json:)),
+    named(encodeJSON(into:))
+)
+public macro AppEvent() = #externalMacro(module: "RivuletMacros", type: "AppEventMacro")

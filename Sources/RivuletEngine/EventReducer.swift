@@ -1,0 +1,34 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what turns an event into a change of state.
+
+/// A pure function from a state and an event to the next state.
+///
+/// Implement one of the two methods. `reduce(into:queuedEvent:)` edits in place, so that a large state is not copied, and may
+/// reject by throwing; `reduce(state:queuedEvent:)` is WAVE's by-value form. The engine calls the first. Reducers may run again
+/// for the same event (a storage conflict), so they have no effects. Source: spec/systems.md D-07.
+public protocol EventReducer<State>: Sendable {
+    /// The state that it changes.
+    associatedtype State
+
+    /// Changes the state as the event asks; leaves it as it is for events that it does not know.
+    ///
+    /// - Throws: anything, best an ``EventRejection``: the state is put back and the dispatch answers 422 with the message.
+    func reduce(into state: inout State, queuedEvent: QueuedEvent) throws
+
+    /// Returns the state as the event makes it; the same state for events that it does not know.
+    func reduce(state: State, queuedEvent: QueuedEvent) -> State
+}
+
+extension EventReducer {
+    /// Calls the by-value form.
+    public func reduce(into state: inout State, queuedEvent: QueuedEvent) throws {
+        state = reduce(state: state, queuedEvent: queuedEvent)
+    }
+
+    /// Stops: a reducer that has only the in-place form was called by value.
+    public func reduce(state: State, queuedEvent: QueuedEvent) -> State {
+        preconditionFailure(
+            "\(Self.self) implements neither reduce(into:queuedEvent:) for the engine nor this by-value form"
+        )
+    }
+}

@@ -1,0 +1,16 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the error by which a reducer says no.
+
+/// Thrown by a reducer that does not accept an event; the state stays as it was.
+public struct EventRejection: Error, Hashable, CustomStringConvertible {
+    /// What the client reads in the answer's `detail`.
+    public let message: String
+
+    /// Rejects with a message for the client.
+    public init(_ message: String) {
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
