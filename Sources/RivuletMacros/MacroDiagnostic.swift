@@ -1,0 +1,87 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns what the macros say when they cannot be applied, but for the wrapper macro's own list.
+
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// Why a macro cannot be applied, and the mend.
+enum MacroDiagnostic: DiagnosticMessage {
+    case stateOnOtherType(kind: String, name: String)
+    case privateInType(macro: String, name: String)
+    case tooManyFields(count: Int)
+    case severalBindings
+    case pattern
+    case observers(name: String)
+    case lazy(name: String)
+    case conditional
+    case constantWithoutValue(name: String)
+    case ignoredWithoutValue(name: String)
+    case eventOnOtherType
+    case noCases
+    case conditionalCase
+
+    /// How many fields a change mark can tell apart.
+    static let fieldsMax = 64
+
+    var message: String {
+        switch self {
+        case .stateOnOtherType(let kind, let name):
+            "'@ObservableState' cannot be applied to \(kind) type '\(name)'"
+        case .privateInType(let macro, let name):
+            "'\(macro)' extends '\(name)', and no extension can see a 'private' type in another one: write 'fileprivate'"
+        case .tooManyFields(let count):
+            "'@ObservableState' tracks at most \(Self.fieldsMax) fields and this type has \(count): move some to a nested state"
+        case .severalBindings:
+            "'@ObservableState' needs one 'var' for each field: split this declaration"
+        case .pattern:
+            "'@ObservableState' cannot track a tuple pattern: declare one 'var' for each field"
+        case .observers(let name):
+            """
+            '@ObservableState' cannot track '\(name)' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
+            @ObservationStateIgnored
+            """
+        case .lazy(let name):
+            "'@ObservableState' cannot track the lazy '\(name)': remove 'lazy', or make it computed"
+        case .conditional:
+            "'@ObservableState' cannot track a field inside of '#if': put the condition around the type"
+        case .constantWithoutValue(let name):
+            "'\(name)' needs a value here, because JSON does not carry 'let': write 'private(set) var \(name)', or give it a value"
+        case .ignoredWithoutValue(let name):
+            "'\(name)' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored"
+        case .eventOnOtherType:
+            "'@AppEvent' can only be applied to an enum: declare the events as its cases"
+        case .noCases:
+            "'@AppEvent' needs at least one case: each case is an event"
+        case .conditionalCase:
+            "'@AppEvent' cannot read a case inside of '#if': put the condition around the enum"
+        }
+    }
+
+    var severity: DiagnosticSeverity { .error }
+
+    var diagnosticID: MessageID { MessageID(domain: "Rivulet", id: id) }
+
+    private var id: String {
+        switch self {
+        case .stateOnOtherType: "stateOnOtherType"
+        case .privateInType: "privateInType"
+        case .tooManyFields: "tooManyFields"
+        case .severalBindings: "severalBindings"
+        case .pattern: "pattern"
+        case .observers: "observers"
+        case .lazy: "lazy"
+        case .conditional: "conditional"
+        case .constantWithoutValue: "constantWithoutValue"
+        case .ignoredWithoutValue: "ignoredWithoutValue"
+        case .eventOnOtherType: "eventOnOtherType"
+        case .noCases: "noCases"
+        case .conditionalCase: "conditionalCase"
+        }
+    }
+}
+
+/// What a declaration gave: a model, or the reasons why there is none.
+enum Parsed<Model> {
+    case model(Model)
+    case diagnostics([Diagnostic])
+}

@@ -1,0 +1,16 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the macros that only say something to other macros, and expand to nothing.
+
+package import SwiftSyntax
+package import SwiftSyntaxMacros
+
+/// The expansion of a marker such as `@Transient`: nothing.
+package struct MarkerMacro: PeerMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [DeclSyntax] {
+        []
+    }
+}

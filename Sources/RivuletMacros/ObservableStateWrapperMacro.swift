@@ -1,0 +1,92 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the expansion of @ObservableStateWrapper: accessors through a wrapper in a storage of its own.
+
+package import SwiftSyntax
+import SwiftSyntaxBuilder
+package import SwiftSyntaxMacros
+
+/// The expansion of `@ObservableStateWrapper`.
+///
+/// Source: spec/systems.md A-01 to A-16.
+package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingAccessorsOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [AccessorDeclSyntax] {
+        switch WrapperModel.parse(node, on: declaration) {
+        case .diagnostics(let diagnostics):
+            for diagnostic in diagnostics { context.diagnose(diagnostic) }
+            return []
+        case .model(let field):
+            return accessors(of: field)
+        }
+    }
+
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [DeclSyntax] {
+        // Silent: the accessor role reports the faults, once.
+        guard case .model(let field) = WrapperModel.parse(node, on: declaration) else { return [] }
+        let storage = storage(of: field)
+        return field.isProjected ? [storage, projection(of: field)] : [storage]
+    }
+
+    private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {
+        let config = field.config ?? "()"
+        return [
+            """
+            @storageRestrictions(initializes: \(raw: field.storage))
+            init(initialValue) {
+                \(raw: field.storage) = \(raw: field.makeWrapper("initialValue"))
+            }
+            """,
+            """
+            get {
+                \(raw: field.storage).wrappedValue
+            }
+            """,
+            """
+            set {
+                _$mark.set(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), from: newValue, config: \(raw: config))
+            }
+            """,
+            """
+            _modify {
+                _$mark.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
+                defer {
+                    _$mark.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: config))
+                }
+                yield &\(raw: field.storage).wrappedValue
+            }
+            """,
+        ]
+    }
+
+    private static func storage(of field: WrapperModel) -> DeclSyntax {
+        let value = field.standard.map { " = \(field.makeWrapper($0))" } ?? ""
+        return """
+            @ObservationStateIgnored
+            private var \(raw: field.storage): \(raw: field.wrapper)\(raw: value)
+            """
+    }
+
+    private static func projection(of field: WrapperModel) -> DeclSyntax {
+        """
+        var $\(raw: field.bareName): \(raw: field.wrapper).ProjectedValue {
+            get {
+                \(raw: field.storage).projectedValue
+            }
+            set {
+                _$mark.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
+                defer {
+                    _$mark.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: field.config ?? "()"))
+                }
+                \(raw: field.storage).projectedValue = newValue
+            }
+        }
+        """
+    }
+}

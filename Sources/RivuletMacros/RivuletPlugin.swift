@@ -1,0 +1,18 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the list of macros that this room offers to the compiler.
+
+#if canImport(SwiftCompilerPlugin)
+import SwiftCompilerPlugin
+import SwiftSyntaxMacros
+
+@main
+struct RivuletPlugin: CompilerPlugin {
+    let providingMacros: [any Macro.Type] = [
+        AppEventMacro.self,
+        MarkerMacro.self,
+        ObservableStateMacro.self,
+        ObservableStateWrapperMacro.self,
+        ObservationStateTrackedMacro.self,
+    ]
+}
+#endif

@@ -1,0 +1,200 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the Swift text that @ObservableState generates from its model.
+
+/// Writes the generated members of a state; overloads in RivuletObservation choose by the fields' types.
+struct StateRenderer {
+    let model: StateModel
+
+    private var access: String { model.access }
+
+    // MARK: - In the struct
+
+    /// The hidden mark, and the fields' positions, by which accessors name their field.
+    var members: [String] {
+        let positions = model.fields.enumerated().map { index, field in
+            "    static var \(field.name): Int { \(index) }"
+        }
+        return [
+            "\(access)var _$mark = RivuletObservation.ChangeMark()",
+            lines("private enum _$Index {", positions, "}"),
+        ]
+    }
+
+    // MARK: - In the extension, so that the memberwise initialiser stays
+
+    var extensionMembers: [String] {
+        [fields, collect, edit, decode, encode, encodeAtPath]
+    }
+
+    private var fields: String {
+        lines(
+            "\(access)static var _$fields: [RivuletObservation.StateField] {",
+            "    [",
+            model.fields.map { "        \(description(of: $0))," },
+            "    ]",
+            "}"
+        )
+    }
+
+    private func description(of field: StateModel.Field) -> String {
+        let transient = field.isTransient ? ", isTransient: true" : ""
+        let name = field.bareName.quoted
+        guard let wrapper = field.wrapper else {
+            return "RivuletObservation.StateField(\(name), \\Self.\(field.storage)\(transient))"
+        }
+        let text = wrapper.config?.quoted ?? "nil"
+        return """
+            RivuletObservation.StateField(\(name), wrapper: \\Self.\(field.storage), named: \(wrapper.wrapperName.quoted), \
+            config: \(wrapper.config ?? "()"), text: \(text)\(transient))
+            """
+    }
+
+    private var collect: String {
+        lines(
+            "@inline(never)",
+            "\(access)static func _$collect(",
+            "    from old: Self,",
+            "    to new: Self,",
+            "    into collector: inout RivuletObservation.ChangeCollector",
+            ") {",
+            model.fields.enumerated().map { index, field in
+                let label = field.wrapper == nil ? "" : "wrapper: "
+                let transient = field.isTransient ? ", isTransient: true" : ""
+                let replaceable = field.isReplaceable ? ", isReplaceable: true" : ""
+                return """
+                        collector.field(\(index), \(field.bareName.quoted), \(label)old.\(field.storage), \
+                    new.\(field.storage)\(transient)\(replaceable))
+                    """
+            },
+            "}"
+        )
+    }
+
+    private var edit: String {
+        let cases = model.fields.enumerated().map { index, field in
+            let storage = "&self.\(field.storage)"
+            let place = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
+            return "    case \(field.bareName.quoted): try self._$mark.edit(\(index), \(place), edit, json: &reader)"
+        }
+        return lines(
+            "\(access)mutating func _$edit(",
+            "    _ name: String,",
+            "    _ edit: RivuletObservation.StateEdit,",
+            "    json reader: inout RivuletJSON.JSONReader",
+            ") throws(RivuletJSON.JSONError) -> Bool {",
+            cases.isEmpty
+                ? ["    false"]
+                : ["    switch name {"] + cases + ["    default: return false", "    }", "    return true"],
+            "}"
+        )
+    }
+
+    private var decode: String {
+        let opening =
+            "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {"
+        guard !model.isDefaulted else { return lines(opening, "    try self._$merge(json: &reader)", "}") }
+        return lines(
+            opening,
+            model.fields.map(local),
+            "    try reader.object { (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) in",
+            "        switch name {",
+            model.fields.map(reading),
+            "        default: try reader.unknownKey(name)",
+            "        }",
+            "    }",
+            model.fields.map(assignment),
+            "}"
+        )
+    }
+
+    /// Where a field's value is kept until the struct can be made.
+    private func local(_ field: StateModel.Field) -> String {
+        let name = "_$\(field.bareName)"
+        guard let standard = field.standard else { return "    var \(name): (\(field.typeText))?" }
+        return field.type == nil ? "    var \(name) = \(standard)" : "    var \(name): \(field.typeText) = \(standard)"
+    }
+
+    private func reading(_ field: StateModel.Field) -> String {
+        let name = "_$\(field.bareName)"
+        let wrapper = field.wrapper.map { "for: \($0.wrapper).self, " } ?? ""
+        let call =
+            if field.standard != nil {
+                "try RivuletObservation.StateCoding.read(over: &\(name), \(wrapper)from: &reader)"
+            } else if field.wrapper != nil {
+                "\(name) = try RivuletObservation.StateCoding.read(\(wrapper)from: &reader)"
+            } else {
+                "\(name) = try RivuletObservation.StateCoding.read((\(field.typeText)).self, from: &reader)"
+            }
+        return "        case \(field.bareName.quoted): \(call)"
+    }
+
+    private func assignment(_ field: StateModel.Field) -> String {
+        let local = "_$\(field.bareName)"
+        let value =
+            field.standard != nil
+            ? local
+            : "RivuletObservation.StateCoding.require(\(local), \(field.bareName.quoted), in: reader)"
+        let keyword = field.standard == nil ? "try " : ""
+        return "    self.\(field.storage) = \(keyword)\(field.wrapper?.makeWrapper(value) ?? value)"
+    }
+
+    private var encode: String {
+        lines(
+            "@inline(never)",
+            "\(access)func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {",
+            "    writer.beginObject()",
+            model.fields.map { field in
+                let label = field.wrapper == nil ? "" : "wrapper: "
+                let call = """
+                    RivuletObservation.StateCoding.write(\(field.bareName.quoted), \(label)self.\(field.storage), into: &writer)
+                    """
+                return field.isTransient ? "    if writer.includesTransient { \(call) }" : "    \(call)"
+            },
+            "    writer.endObject()",
+            "}"
+        )
+    }
+
+    private var encodeAtPath: String {
+        let opening =
+            "\(access)func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {"
+        let cases = model.fields.map { field in
+            let label = field.wrapper == nil ? "" : "wrapper: "
+            let call = """
+                RivuletObservation.StateCoding.write(\(label)self.\(field.storage), at: path.dropFirst(), into: &writer)
+                """
+            let guarded = field.isTransient ? "writer.includesTransient && \(call)" : call
+            return "    case \(field.bareName.quoted): return \(guarded)"
+        }
+        return lines(
+            opening,
+            "    guard let name = path.first else {",
+            "        self.encodeJSON(into: &writer)",
+            "        return true",
+            "    }",
+            cases.isEmpty
+                ? ["    _ = name", "    return false"]
+                : ["    switch name {"] + cases + ["    default: return false", "    }"],
+            "}"
+        )
+    }
+
+    // MARK: - Text
+
+    private func lines(_ parts: any Lines...) -> String {
+        parts.flatMap(\.lines).joined(separator: "\n")
+    }
+}
+
+/// One line of generated text, or several.
+private protocol Lines {
+    var lines: [String] { get }
+}
+
+extension String: Lines {
+    fileprivate var lines: [String] { [self] }
+}
+
+extension [String]: Lines {
+    fileprivate var lines: [String] { self }
+}

@@ -1,0 +1,176 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how each kind of field is compared: leaves, nested states, and both in wrappers.
+
+public import RivuletJSON
+
+// Overloads choose by the field's type. `isReplaceable` is for nested states whose replacement is reported field by field.
+extension ChangeCollector {
+    /// Compares a leaf.
+    public mutating func field<Value: JSONCodable>(
+        _ index: Int,
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard visits(index) else { return }
+        leaf(name, old, new, isTransient: isTransient, bearsState: false)
+    }
+
+    /// Compares an integer.
+    public mutating func field<Value: JSONCodable & FixedWidthInteger>(
+        _ index: Int,
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard visits(index), old != new else { return }
+        leaf(name, old, new, isTransient: isTransient, bearsState: false)
+    }
+
+    /// Compares a leaf with states in it, such as an array of them.
+    public mutating func field<Value: JSONCodable & StateBearing>(
+        _ index: Int,
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard visits(index) else { return }
+        leaf(name, old, new, isTransient: isTransient, bearsState: true)
+    }
+
+    /// Compares a leaf that is only Codable.
+    @_disfavoredOverload
+    public mutating func field<Value: Codable>(
+        _ index: Int,
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard visits(index), purpose == .differences else { return }
+        enter(name, isTransient: isTransient) { collector in
+            collector.compare(bearsState: false) {
+                CodableJSON.encode(old, into: &$0)
+            } _: {
+                CodableJSON.encode(new, into: &$0)
+            }
+        }
+    }
+
+    /// Compares a nested state.
+    public mutating func field<Value: StateNode>(
+        _ index: Int,
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard visits(index) else { return }
+        let serial = serial(of: index)
+        enter(name, isTransient: isTransient) { collector in
+            if collector.purpose == .coercions {
+                _ = Value._$collect(from: new, to: new, serial: nil, into: &collector)
+                return
+            }
+            if let serial, Value._$collect(from: old, to: new, serial: serial, into: &collector) { return }
+            if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &collector) { return }
+            collector.compare(bearsState: true) {
+                old.encodeJSON(into: &$0)
+            } _: {
+                new.encodeJSON(into: &$0)
+            }
+            collector.collectCoercions { _ = Value._$collect(from: new, to: new, serial: nil, into: &$0) }
+        }
+    }
+
+    private mutating func leaf<Value: JSONCodable>(
+        _ name: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool,
+        bearsState: Bool
+    ) {
+        guard purpose == .differences else { return }
+        enter(name, isTransient: isTransient) { collector in
+            collector.compare(bearsState: bearsState) {
+                old.encodeJSON(into: &$0)
+            } _: {
+                new.encodeJSON(into: &$0)
+            }
+        }
+    }
+}
+
+// Wrappers: an omitted field is never reported; what a wrapper changed is.
+extension ChangeCollector {
+    /// Compares a leaf in a wrapper.
+    public mutating func field<Wrapper: ObservableWrapper>(
+        _ index: Int,
+        _ name: String,
+        wrapper old: Wrapper,
+        _ new: Wrapper,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) where Wrapper.WrappedValue: JSONCodable {
+        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
+        leaf(name, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: false)
+    }
+
+    /// Compares a leaf with states in it, in a wrapper.
+    public mutating func field<Wrapper: ObservableWrapper>(
+        _ index: Int,
+        _ name: String,
+        wrapper old: Wrapper,
+        _ new: Wrapper,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
+        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
+        leaf(name, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: true)
+    }
+
+    /// Compares a leaf that is only Codable, in a wrapper.
+    @_disfavoredOverload
+    public mutating func field<Wrapper: ObservableWrapper>(
+        _ index: Int,
+        _ name: String,
+        wrapper old: Wrapper,
+        _ new: Wrapper,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else { return }
+        field(index, name, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
+    }
+
+    /// Compares a nested state in a wrapper.
+    public mutating func field<Wrapper: ObservableWrapper>(
+        _ index: Int,
+        _ name: String,
+        wrapper old: Wrapper,
+        _ new: Wrapper,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) where Wrapper.WrappedValue: StateNode {
+        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
+        field(
+            index,
+            name,
+            old.wrappedValue,
+            new.wrappedValue,
+            isTransient: isTransient,
+            isReplaceable: isReplaceable
+        )
+    }
+}

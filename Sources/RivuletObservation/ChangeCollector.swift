@@ -1,0 +1,144 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the walk over two versions of a state that finds the differing places.
+
+import RivuletJSON
+
+/// Compares the fields that a run touched and keeps what differs.
+///
+/// What counts as different is the JSON text, never `==`: a custom `==`, or one for which "é" has two spellings, would lose writes.
+/// Generated code calls `field`; its overloads are in `ChangeCollector+Fields.swift`.
+public struct ChangeCollector {
+    /// What the walk is for.
+    enum Purpose {
+        /// Report what differs.
+        case differences
+        /// Find the coercions inside of a value that is reported as a whole.
+        case coercions
+    }
+
+    /// The mark of the value whose fields are walked now.
+    private var mark = ChangeMark()
+    /// Whether every field of it is compared, and not only the touched ones.
+    private var comparesAll = true
+    private(set) var purpose = Purpose.differences
+    /// The text of the pointer to the current value.
+    private var path: [UInt8] = []
+    /// Whether the current value is below a transient field.
+    private(set) var isTransient = false
+
+    private var changes: [StateChange] = []
+    private var hasUnrepresentableNumber = false
+    private let entries: [CoercionLog.Entry]
+    private var coercions: [Coercion] = []
+
+    private var old = JSONWriter()
+    private var new = JSONWriter()
+
+    init(coercions entries: [CoercionLog.Entry]) {
+        self.entries = entries
+    }
+
+    /// What was found.
+    var recording: Recording {
+        Recording(
+            changes: changes,
+            coercions: coercions,
+            hasUnrepresentableNumber: hasUnrepresentableNumber
+        )
+    }
+
+    /// Compares two states from their root; a nil serial compares every field.
+    mutating func collect<State: ObservableState>(from old: State, to new: State, serial: UInt64?) {
+        _ = State._$collect(from: old, to: new, serial: serial, into: &self)
+    }
+
+    /// Walks the fields of one value: all of them, or those that its mark says were touched.
+    mutating func walk(_ mark: ChangeMark, comparesAll: Bool, _ body: (inout ChangeCollector) -> Void) {
+        let outer = (self.mark, self.comparesAll)
+        (self.mark, self.comparesAll) = (mark, comparesAll)
+        body(&self)
+        (self.mark, self.comparesAll) = outer
+    }
+
+    /// Whether the field may differ.
+    func visits(_ field: Int) -> Bool {
+        comparesAll || mark.isTouched(field)
+    }
+
+    /// The serial that a value carries if it knows what was touched in it; nil where nothing is known.
+    func serial(of field: Int) -> UInt64? {
+        comparesAll ? nil : mark.serial(of: field)
+    }
+
+    /// Runs `body` with the path, and the transience, of a field.
+    mutating func enter(_ name: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
+        let length = path.count
+        let outer = self.isTransient
+        path.append(UInt8(ascii: "/"))
+        path.append(contentsOf: JSONPointer.escape(name).utf8)
+        self.isTransient = outer || isTransient
+        body(&self)
+        self.isTransient = outer
+        path.removeLast(path.count - length)
+    }
+
+    /// Looks for coercions inside of a value that has been reported as a whole.
+    mutating func collectCoercions(_ body: (inout ChangeCollector) -> Void) {
+        guard !entries.isEmpty else { return }
+        let outer = purpose
+        purpose = .coercions
+        body(&self)
+        purpose = outer
+    }
+
+    /// Reports the current path if the two values differ as JSON.
+    ///
+    /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk is another one.
+    mutating func compare(bearsState: Bool, _ old: (inout JSONWriter) -> Void, _ new: (inout JSONWriter) -> Void) {
+        guard purpose == .differences else { return }
+        encode(old, new, includesTransient: true)
+        // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
+        if self.new.hasUnrepresentableNumber, !self.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+        guard self.old.bytes != self.new.bytes else { return }
+        if self.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+        var change = StateChange(
+            operation: .replace,
+            path: pathText,
+            value: self.new.bytes,
+            isTransient: isTransient
+        )
+        if bearsState, !isTransient {
+            encode(old, new, includesTransient: false)
+            change.isTransient = self.old.bytes == self.new.bytes
+            if self.new.bytes != change.value { change.durableValue = self.new.bytes }
+        }
+        changes.append(change)
+    }
+
+    /// Reports what wrappers changed in a field of the current value; `value` writes the field.
+    mutating func noteCoercion(_ field: Int, _ name: String, _ value: (inout JSONWriter) -> Void) {
+        let serial = mark.serial
+        guard let entry = entries.last(where: { $0.serial == serial && $0.field == field }) else { return }
+        new.removeAll(keepingCapacity: true)
+        new.includesTransient = true
+        value(&new)
+        guard new.bytes != entry.from else { return }
+        let text = pathText + "/" + JSONPointer.escape(name)
+        coercions.append(Coercion(path: text, from: entry.from, to: new.bytes))
+    }
+
+    private var pathText: String { String(decoding: path, as: UTF8.self) }
+
+    private mutating func encode(
+        _ old: (inout JSONWriter) -> Void,
+        _ new: (inout JSONWriter) -> Void,
+        includesTransient: Bool
+    ) {
+        self.old.removeAll(keepingCapacity: true)
+        self.old.includesTransient = includesTransient
+        old(&self.old)
+        self.new.removeAll(keepingCapacity: true)
+        self.new.includesTransient = includesTransient
+        new(&self.new)
+    }
+}

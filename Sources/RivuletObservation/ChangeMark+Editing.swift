@@ -1,0 +1,96 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how a field takes a document: tracked like any other write, so that it can happen inside of a run.
+
+public import RivuletJSON
+
+extension ChangeMark {
+    /// Reads a leaf.
+    public mutating func edit<Value: JSONCodable>(
+        _ field: Int,
+        _ storage: inout Value,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        try Self.checkLeaf(edit, reader)
+        set(field, &storage, to: try Value(json: &reader))
+    }
+
+    /// Reads a leaf that is only Codable.
+    @_disfavoredOverload
+    public mutating func edit<Value: Codable>(
+        _ field: Int,
+        _ storage: inout Value,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        try Self.checkLeaf(edit, reader)
+        set(field, &storage, to: try CodableJSON.decode(Value.self, from: &reader))
+    }
+
+    /// Reads a nested state, or a place in it.
+    public mutating func edit<Value: StateNode>(
+        _ field: Int,
+        _ storage: inout Value,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        begin(field, &storage)
+        switch edit {
+        case .merge: try storage._$merge(json: &reader)
+        case .replace(let path): try storage._$replace(at: path, json: &reader)
+        }
+    }
+
+    /// Reads a leaf in a wrapper; the value of an omitted field is skipped.
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try Self.checkLeaf(edit, reader)
+        touch(field)
+        wrapper = Wrapper.makeWrapper(from: try Wrapper.WrappedValue(json: &reader), config: config)
+    }
+
+    /// Reads a leaf in a wrapper that is only Codable.
+    @_disfavoredOverload
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try Self.checkLeaf(edit, reader)
+        touch(field)
+        let value = try CodableJSON.decode(Wrapper.WrappedValue.self, from: &reader)
+        wrapper = Wrapper.makeWrapper(from: value, config: config)
+    }
+
+    /// Reads a nested state in a wrapper, or a place in it.
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: StateNode {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        begin(field, wrapper: &wrapper)
+        defer { end(field, wrapper: &wrapper, config: config) }
+        switch edit {
+        case .merge: try wrapper.wrappedValue._$merge(json: &reader)
+        case .replace(let path): try wrapper.wrappedValue._$replace(at: path, json: &reader)
+        }
+    }
+
+    /// Refuses a path below a leaf: changes are recorded for the leaf as a whole.
+    private static func checkLeaf(_ edit: StateEdit, _ reader: JSONReader) throws(JSONError) {
+        guard case .replace(let path) = edit, let name = path.first else { return }
+        throw StateCoding.noField(name, reader)
+    }
+}

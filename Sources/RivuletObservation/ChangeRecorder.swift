@@ -1,0 +1,44 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns a run: edit a state, then say exactly what differs.
+
+/// Finds out what an edit changed, without looking at what it did not touch.
+///
+/// The state is edited under a fresh mark, beside a copy of what it was; the marks tell which places can differ, and only those are
+/// compared with the copy. The cost follows the places written and the size of their values, not the size of the state.
+public enum ChangeRecorder {
+    /// Runs `body` on the state and reports the net differences.
+    ///
+    /// Runs on any thread, any number at once, on different states. A run inside of a run is allowed; the outer one then compares
+    /// whole what the inner one edited.
+    /// - Throws: what `body` throws; the state is then what it was before.
+    public static func record<State: ObservableState>(
+        _ state: inout State,
+        _ body: (inout State) throws -> Void
+    ) rethrows -> Recording {
+        let before = state
+        let serial = ChangeMark.freshSerial()
+        let log = CoercionLog()
+        state._$mark = ChangeMark(serial: serial)
+        do {
+            try CoercionLog.$current.withValue(log) { try body(&state) }
+        } catch {
+            state = before
+            throw error
+        }
+        // Another serial: the root itself was replaced, so nothing is known of any field.
+        let isSame = state._$mark.serial == serial
+        guard !isSame || state._$mark.touched != 0 else { return Recording() }
+        var collector = ChangeCollector(coercions: log.entries)
+        collector.collect(from: before, to: state, serial: isSame ? serial : nil)
+        return collector.recording
+    }
+
+    /// Compares two states field by field: what a restore or a reset changes.
+    ///
+    /// A nested state that differs is one change with its whole value, unless it is marked `@Replaceable`.
+    public static func differences<State: ObservableState>(from old: State, to new: State) -> [StateChange] {
+        var collector = ChangeCollector(coercions: [])
+        collector.collect(from: old, to: new, serial: nil)
+        return collector.recording.changes
+    }
+}

@@ -1,0 +1,81 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns what an enum of events must say of itself to travel as JSON.
+
+public import RivuletJSON
+
+/// An enum whose cases are read and written as JSON by name.
+///
+/// The `@AppEvent` macro implements it. `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, labelled or several
+/// values are an object: `{"move":{"x":1,"y":2}}`, unlabelled ones among them `_0`, `_1` by position. Also read are
+/// `{"increment":{}}` and Swift's own form `{"setCount":{"_0":5}}`.
+public protocol EventCoding: JSONCodable {
+    /// The cases in the order of declaration.
+    static var eventCases: [EventCase] { get }
+
+    /// The name of this event's case.
+    var eventName: String { get }
+
+    /// Whether this event's payload must not be logged: its case is marked `@Sensitive`.
+    var isSensitive: Bool { get }
+}
+
+extension EventCoding {
+    /// One shape for each form of each case.
+    public static var jsonSchema: JSONSchema { .oneOf(eventCases.map(\.schema)) }
+}
+
+/// What an enum of events says of one of its cases.
+public struct EventCase: Sendable {
+    /// One value of a case.
+    public struct Payload: Sendable {
+        /// The label, if it has one.
+        public let label: String?
+        /// The shape of the value's JSON.
+        public let schema: JSONSchema
+        /// Whether the value must be there when it is one of several.
+        public let isRequired: Bool
+
+        /// Describes a value.
+        public init<Value: JSONCodable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
+            self.label = label
+            schema = Value.jsonSchema
+            isRequired = !hasDefault && Value.jsonAbsent == nil
+        }
+
+        /// Describes a value that is only Codable.
+        @_disfavoredOverload
+        public init<Value: Codable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
+            self.label = label
+            schema = .any
+            isRequired = !hasDefault
+        }
+    }
+
+    /// The case's name, which is the event's name in JSON.
+    public let name: String
+    /// The case's values in order.
+    public let payload: [Payload]
+    /// Whether the payload must not be logged.
+    public let isSensitive: Bool
+
+    /// Describes a case.
+    public init(_ name: String, payload: [Payload] = [], isSensitive: Bool = false) {
+        self.name = name
+        self.payload = payload
+        self.isSensitive = isSensitive
+    }
+
+    /// The shape of the events of this case, in the form in which they are written.
+    public var schema: JSONSchema {
+        guard let first = payload.first else { return .constant(name) }
+        if payload.count == 1, first.label == nil { return object(name, first.schema) }
+        let fields = payload.enumerated().map { index, value in
+            JSONSchema.Field(name: value.label ?? "_\(index)", schema: value.schema, isRequired: value.isRequired)
+        }
+        return object(name, .object(title: "") { fields })
+    }
+
+    private func object(_ name: String, _ schema: JSONSchema) -> JSONSchema {
+        .object(title: "") { [JSONSchema.Field(name: name, schema: schema)] }
+    }
+}

@@ -1,0 +1,82 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the declarations of the macros for states; what they expand to is in RivuletMacros.
+
+import RivuletJSON
+
+/// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``.
+///
+/// At most 64 fields, no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is ``ObservableStateWrapper(_:_:)``.
+@attached(member, names: named(_$mark), named(_$Index))
+@attached(memberAttribute)
+@attached(
+    extension,
+    conformances: ObservableState,
+    // The inherited ones too: the compiler asks a macro only for conformances that it announces.
+    StateNode,
+    StateBearing,
+    JSONCodable,
+    Encodable,
+    Decodable,
+    names: named(_$fields),
+    named(_$collect(from:to:into:)),
+    named(_$edit(_:_:json:)),
+    named(encodeJSON(into:)),
+    named(encodeJSON(at:into:)),
+    named(init(json:))
+)
+public macro ObservableState() = #externalMacro(module: "RivuletMacros", type: "ObservableStateMacro")
+
+/// Tracks one field; ``ObservableState()`` puts it on every stored `var`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservationStateTracked() =
+    #externalMacro(module: "RivuletMacros", type: "ObservationStateTrackedMacro")
+
+/// Leaves a stored `var` alone: it is not tracked, in no JSON, and needs an initial value.
+@attached(peer)
+public macro ObservationStateIgnored() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps a field in memory: tracked and visible to clients, but never on disk, so it has its default again after a restart.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Reports the replacement of a nested state field by field, as the halves of an app's state are.
+@attached(peer)
+public macro Replaceable() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps the payload of an event's case out of logs.
+@attached(peer)
+public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps a field in a wrapper, an ``ObservableWrapper``; more arguments are accepted and ignored.
+///
+/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type and
+/// `@ObservationStateIgnored` after it. Source: spec/systems.md A-01.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper; `config` is evaluated at every write.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper(_ wrapper: Any, config: Any) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper whose type arguments follow from the configuration: `Clamped.self, config: 0...100`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper<Wrapper: ObservableWrapper>(_ wrapper: Wrapper.Type, config: Wrapper.Config) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a wrapper, and gives it a `$field` when `projected` is the literal `true`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper, and gives it a `$field` when `projected` is the literal `true`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")

@@ -1,0 +1,105 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the protocol of a tracked state, which the `@ObservableState` macro implements.
+
+public import RivuletJSON
+
+/// A struct whose fields are tracked, readable and writable by key path.
+///
+/// Conform by the macro of the same name, never by hand. Every stored `var` is a tracked field and part of the JSON form, under
+/// its own name and in the order of declaration; `let`, computed and static members are neither. Members of the type must write
+/// `field`, never the storage `_field`: a write to the storage is not seen and is lost to everybody but this process.
+/// Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
+public protocol ObservableState: StateNode, Codable, SendableMetatype {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Where this value stands in the run that edits it.
+    var _$mark: ChangeMark { get set }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The fields in the order of declaration.
+    static var _$fields: [StateField] { get }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Offers every field of two values to the collector.
+    static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the field `name`; false, with nothing read, when there is none.
+    ///
+    /// - Throws: an error of the document, or `mismatch` when the edit's path does not lead to a place.
+    mutating func _$edit(
+        _ name: String,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) -> Bool
+}
+
+/// How a field takes the JSON that is read for it; generated code hands it through.
+public enum StateEdit: Sendable {
+    /// A nested state keeps what the document does not mention.
+    case merge
+    /// The value at the path below the field is read anew; an empty path is the field.
+    case replace(at: ArraySlice<String>)
+}
+
+extension ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes the serial of a place, with nothing written yet.
+    @inlinable
+    public mutating func _$enter(_ serial: UInt64) {
+        _$mark = ChangeMark(serial: serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports the differing fields if this value carries the serial of its place, or if every field is asked for.
+    public static func _$collect(
+        from old: Self,
+        to new: Self,
+        serial: UInt64?,
+        into collector: inout ChangeCollector
+    ) -> Bool {
+        guard serial == nil || new._$mark.serial == serial else { return false }
+        collector.walk(new._$mark, comparesAll: serial == nil) { _$collect(from: old, to: new, into: &$0) }
+        return true
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads a partial document over this value: absent keys keep their value, nested states merge, wrappers check.
+    public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
+        try reader.object { (name, reader) throws(JSONError) in
+            guard try _$edit(name, .merge, json: &reader) else { return try reader.unknownKey(name) }
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the value at a field path below this one; an empty path is this value itself.
+    public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
+        if let name = path.first {
+            guard try _$edit(name, .replace(at: path.dropFirst()), json: &reader) else {
+                throw StateCoding.noField(name, reader)
+            }
+        } else {
+            self = try Self(json: &reader)
+        }
+    }
+
+    /// An object of the fields; a nested state's own fields are looked up when they are asked for.
+    public static var jsonSchema: JSONSchema {
+        .object(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) {
+            _$fields.filter { !$0.isOmitted }.map { JSONSchema.Field(name: $0.name, schema: $0.schema) }
+        }
+    }
+
+    /// Writes the JSON form into an encoder of any format.
+    ///
+    /// - Throws: what the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue(parsing: jsonBytes()).encode(to: encoder)
+    }
+
+    /// Reads the JSON form from a decoder of any format.
+    ///
+    /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
+    public init(from decoder: any Decoder) throws {
+        try self.init(jsonBytes: JSONValue(from: decoder).jsonBytes())
+    }
+}

@@ -1,0 +1,22 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns what a run of the recorder found.
+
+/// What a run changed.
+public struct Recording: Hashable, Sendable {
+    /// The net differences in the order of the fields: each path at most once, none below another one, each really different.
+    public let changes: [StateChange]
+    /// The writes that a wrapper changed, each path at most once.
+    ///
+    /// Known are writes to fields of values that were in the state, or were put there in this run. Not known are values clamped while
+    /// a value was being made (an initialiser, a document) and fields whose type is not `Equatable` and ``JSONCodable``.
+    public let coercions: [Coercion]
+    /// Whether a changed value has a NaN or an infinity, which JSON cannot carry: the run should be refused.
+    public let hasUnrepresentableNumber: Bool
+
+    /// Describes a run.
+    public init(changes: [StateChange] = [], coercions: [Coercion] = [], hasUnrepresentableNumber: Bool = false) {
+        self.changes = changes
+        self.coercions = coercions
+        self.hasUnrepresentableNumber = hasUnrepresentableNumber
+    }
+}

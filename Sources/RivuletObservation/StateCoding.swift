@@ -1,0 +1,227 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how generated code writes and reads the fields of a state as JSON.
+
+public import RivuletJSON
+
+/// What generated code calls to write and read fields; overloads choose by the field's type.
+///
+/// Types that are ``JSONCodable`` go straight to bytes; types that are only Codable take the slow way through ``CodableJSON``.
+public enum StateCoding {
+    /// The error for a path to a field that is not there.
+    public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
+        reader.error(.mismatch, "the recorded path leads to \"\(name)\", which is no tracked field of this place")
+    }
+}
+
+// Writing.
+extension StateCoding {
+    /// Writes a field.
+    @inlinable
+    public static func write<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+        writer.key(name)
+        value.encodeJSON(into: &writer)
+    }
+
+    /// Writes a field that is only Codable.
+    @_disfavoredOverload
+    public static func write<Value: Codable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+        writer.key(name)
+        CodableJSON.encode(value, into: &writer)
+    }
+
+    /// Writes a field in a wrapper, unless it is omitted.
+    @inlinable
+    public static func write<Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper: Wrapper,
+        into writer: inout JSONWriter
+    ) where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else { return }
+        write(name, wrapper.wrappedValue, into: &writer)
+    }
+
+    /// Writes a field in a wrapper, unless it is omitted, that is only Codable.
+    @_disfavoredOverload
+    public static func write<Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper: Wrapper,
+        into writer: inout JSONWriter
+    ) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else { return }
+        write(name, wrapper.wrappedValue, into: &writer)
+    }
+
+    /// Writes what is at a path below a field; false, with nothing written, when there is no such value.
+    public static func write<Value: JSONCodable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        value.encodeJSON(at: path, into: &writer)
+    }
+
+    /// Writes a field that is only Codable, which has nothing below it.
+    @_disfavoredOverload
+    public static func write<Value: Codable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        guard path.isEmpty else { return false }
+        CodableJSON.encode(value, into: &writer)
+        return true
+    }
+
+    /// Writes what is at a path below a field in a wrapper; an omitted field has no value.
+    public static func write<Wrapper: ObservableWrapper>(
+        wrapper: Wrapper,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool where Wrapper.WrappedValue: JSONCodable {
+        !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
+    }
+
+    /// Writes what is at a path below a field in a wrapper that is only Codable.
+    @_disfavoredOverload
+    public static func write<Wrapper: ObservableWrapper>(
+        wrapper: Wrapper,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool where Wrapper.WrappedValue: Codable {
+        !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
+    }
+}
+
+// Reading.
+extension StateCoding {
+    /// Reads a value.
+    @inlinable
+    public static func read<Value: JSONCodable>(
+        _ type: Value.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        try Value(json: &reader)
+    }
+
+    /// Reads a value that is only Codable.
+    @_disfavoredOverload
+    public static func read<Value: Codable>(
+        _ type: Value.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        try CodableJSON.decode(type, from: &reader)
+    }
+
+    /// Reads a value over the default of its field.
+    @inlinable
+    public static func read<Value: JSONCodable>(
+        over value: inout Value,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        value = try Value(json: &reader)
+    }
+
+    /// Reads a value that is only Codable over the default of its field.
+    @_disfavoredOverload
+    public static func read<Value: Codable>(
+        over value: inout Value,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        value = try CodableJSON.decode(Value.self, from: &reader)
+    }
+
+    /// Reads a partial document over the default of a nested state.
+    @inlinable
+    public static func read<Value: StateNode>(
+        over value: inout Value,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        try value._$merge(json: &reader)
+    }
+
+    /// Reads the value of a field in a wrapper; nil, with the value skipped, when the field is omitted.
+    public static func read<Wrapper: ObservableWrapper>(
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Wrapper.WrappedValue? where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else {
+            try reader.skip()
+            return nil
+        }
+        return try Wrapper.WrappedValue(json: &reader)
+    }
+
+    /// Reads the value of a field in a wrapper that is only Codable; nil, with the value skipped, when the field is omitted.
+    @_disfavoredOverload
+    public static func read<Wrapper: ObservableWrapper>(
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Wrapper.WrappedValue? where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else {
+            try reader.skip()
+            return nil
+        }
+        return try CodableJSON.decode(Wrapper.WrappedValue.self, from: &reader)
+    }
+
+    /// Reads a value over the default of a field in a wrapper; an omitted field keeps its default.
+    public static func read<Wrapper: ObservableWrapper>(
+        over value: inout Wrapper.WrappedValue,
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try read(over: &value, from: &reader)
+    }
+
+    /// Reads a value, that is only Codable, over the default of a field in a wrapper; an omitted field keeps its default.
+    @_disfavoredOverload
+    public static func read<Wrapper: ObservableWrapper>(
+        over value: inout Wrapper.WrappedValue,
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try read(over: &value, from: &reader)
+    }
+
+    /// Reads a partial document over the default of a nested state in a wrapper.
+    public static func read<Wrapper: ObservableWrapper>(
+        over value: inout Wrapper.WrappedValue,
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: StateNode {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try read(over: &value, from: &reader)
+    }
+
+    /// What a field without a default has after reading: its value, or what its absence means.
+    ///
+    /// - Throws: `missing` when the absence means nothing.
+    public static func require<Value: JSONCodable>(
+        _ value: Value?,
+        _ name: String,
+        in reader: JSONReader
+    ) throws(JSONError) -> Value {
+        guard let value = value ?? Value.jsonAbsent else { throw missing(name, reader) }
+        return value
+    }
+
+    /// What a field without a default, that is only Codable, has after reading.
+    ///
+    /// - Throws: `missing` when it was not there.
+    @_disfavoredOverload
+    public static func require<Value: Codable>(
+        _ value: Value?,
+        _ name: String,
+        in reader: JSONReader
+    ) throws(JSONError) -> Value {
+        guard let value else { throw missing(name, reader) }
+        return value
+    }
+
+    /// The error for a key that must be there.
+    static func missing(_ name: String, _ reader: JSONReader) -> JSONError {
+        reader.error(.missing, "the key \"\(name)\" is missing, and its field has no default")
+    }
+}

@@ -1,0 +1,117 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the description of one field of a state.
+
+public import RivuletJSON
+
+/// What a state says of one of its fields.
+public struct StateField: Sendable {
+    /// The name in code and in JSON.
+    public let name: String
+    /// The shape of the field's JSON, with what its wrapper adds to it.
+    public let schema: JSONSchema
+    /// The wrapper's name without its type arguments, if the field has one.
+    public let wrapper: String?
+    /// The wrapper's configuration as it stands in the source, if it has one.
+    public let config: String?
+    /// Whether the field is in memory and visible to clients but never on disk.
+    public let isTransient: Bool
+    /// Whether the field is in no JSON at all.
+    public let isOmitted: Bool
+    /// The fields of the nested state that the field holds, if it holds one; asked for when needed, since types may be recursive.
+    public let nested: (@Sendable () -> [StateField])?
+}
+
+// Overloads choose by the field's type, which the key path to the storage tells. Generated code calls them.
+extension StateField {
+    /// Describes a field.
+    public init<State, Value: JSONCodable>(
+        _ name: String,
+        _ storage: KeyPath<State, Value>,
+        isTransient: Bool = false
+    ) {
+        self.init(
+            name: name,
+            schema: Value.jsonSchema,
+            wrapper: nil,
+            config: nil,
+            isTransient: isTransient,
+            isOmitted: false,
+            nested: stateFields(of: Value.self)
+        )
+    }
+
+    /// Describes a field whose type is only Codable: its shape is unknown.
+    @_disfavoredOverload
+    public init<State, Value: Codable>(
+        _ name: String,
+        _ storage: KeyPath<State, Value>,
+        isTransient: Bool = false
+    ) {
+        self.init(
+            name: name,
+            schema: .any,
+            wrapper: nil,
+            config: nil,
+            isTransient: isTransient,
+            isOmitted: false,
+            nested: nil
+        )
+    }
+
+    /// Describes a field in a wrapper.
+    public init<State, Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper storage: KeyPath<State, Wrapper>,
+        named wrapper: String,
+        config: Wrapper.Config,
+        text: String?,
+        isTransient: Bool = false
+    ) where Wrapper.WrappedValue: JSONCodable {
+        self.init(
+            name: name,
+            schema: Wrapper.jsonSchema(of: Wrapper.WrappedValue.jsonSchema, config: config),
+            wrapper: wrapper,
+            config: text,
+            isTransient: isTransient,
+            isOmitted: Wrapper.isOmittedFromCoding,
+            nested: stateFields(of: Wrapper.WrappedValue.self)
+        )
+    }
+
+    /// Describes a field in a wrapper whose type is only Codable.
+    @_disfavoredOverload
+    public init<State, Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper storage: KeyPath<State, Wrapper>,
+        named wrapper: String,
+        config: Wrapper.Config,
+        text: String?,
+        isTransient: Bool = false
+    ) where Wrapper.WrappedValue: Codable {
+        self.init(
+            name: name,
+            schema: Wrapper.jsonSchema(of: .any, config: config),
+            wrapper: wrapper,
+            config: text,
+            isTransient: isTransient,
+            isOmitted: Wrapper.isOmittedFromCoding,
+            nested: nil
+        )
+    }
+}
+
+/// The fields of a nested state, also of an optional one.
+private func stateFields<Value: JSONCodable>(of type: Value.Type) -> (@Sendable () -> [StateField])? {
+    if let state = type as? any ObservableState.Type { return { state._$fields } }
+    if let optional = type as? any OptionalState.Type { return { optional.stateFields } }
+    return nil
+}
+
+/// An optional of a nested state.
+private protocol OptionalState: SendableMetatype {
+    static var stateFields: [StateField] { get }
+}
+
+extension Optional: OptionalState where Wrapped: ObservableState {
+    static var stateFields: [StateField] { Wrapped._$fields }
+}

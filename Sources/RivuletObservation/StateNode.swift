@@ -1,0 +1,83 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns what the recorder needs of a field whose value is tracked below the field itself.
+
+public import RivuletJSON
+
+/// A value whose inner writes are tracked: an ``ObservableState``, or an optional one.
+///
+/// Generated code calls these members; applications do not.
+public protocol StateNode: JSONCodable, StateBearing {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes the serial of a place, with nothing written yet.
+    mutating func _$enter(_ serial: UInt64)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports the differing fields; false, with nothing reported, when the values must be compared whole.
+    ///
+    /// A nil `serial` asks for every field to be compared.
+    static func _$collect(from old: Self, to new: Self, serial: UInt64?, into collector: inout ChangeCollector) -> Bool
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads a partial document over this value: absent keys keep their value.
+    ///
+    /// - Throws: an error of the document; keys read before it have been written.
+    mutating func _$merge(json reader: inout JSONReader) throws(JSONError)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the value at a field path below this one, as ``StateChange`` recorded it; an empty path is this value itself.
+    ///
+    /// - Throws: an error of the document, or `mismatch` when there is no such place; nothing is written then.
+    mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError)
+}
+
+/// A value whose JSON may hold observable states, and so transient fields that are never on disk.
+public protocol StateBearing {}
+
+extension Array: StateBearing where Element: StateBearing {}
+extension Dictionary: StateBearing where Value: StateBearing {}
+extension Optional: StateBearing where Wrapped: StateBearing {}
+
+extension Optional: StateNode where Wrapped: ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Hands the serial to the value, if there is one.
+    @inlinable
+    public mutating func _$enter(_ serial: UInt64) {
+        self?._$enter(serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports the differing fields of two values; a nil on either side is compared whole.
+    public static func _$collect(
+        from old: Wrapped?,
+        to new: Wrapped?,
+        serial: UInt64?,
+        into collector: inout ChangeCollector
+    ) -> Bool {
+        guard let old, let new else { return false }
+        return Wrapped._$collect(from: old, to: new, serial: serial, into: &collector)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads `null` as nil, a document over an existing value, or a whole new value.
+    public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
+        if self == nil {
+            self = try Self(json: &reader)
+        } else if try reader.peek() == .null {
+            try reader.null()
+            self = nil
+        } else {
+            try self?._$merge(json: &reader)
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads this value, or a place below it.
+    public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
+        if let name = path.first {
+            guard self != nil else { throw StateCoding.noField(name, reader) }
+            try self?._$replace(at: path, json: &reader)
+        } else {
+            self = try Self(json: &reader)
+        }
+    }
+}

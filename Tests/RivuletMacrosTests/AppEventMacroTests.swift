@@ -1,0 +1,143 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of @AppEvent: its expansion and its diagnostics.
+
+import Testing
+
+@Suite
+struct AppEventMacroTests {
+    @Test
+    func `events of every form`() {
+        expectExpansion(
+            """
+            @AppEvent
+            public enum CounterEvent {
+                case increment, `default`
+                case setCount(Int)
+                case setLimits(warnAt: Int, label: String = "x")
+                case pair(Int, Int)
+                @Sensitive case setNote(String?)
+            }
+            """,
+            to: """
+                public enum CounterEvent {
+                    case increment, `default`
+                    case setCount(Int)
+                    case setLimits(warnAt: Int, label: String = "x")
+                    case pair(Int, Int)
+                    @Sensitive case setNote(String?)
+                }
+
+                extension CounterEvent: AppEvent, EventCoding {
+                    public static var eventCases: [RivuletObservation.EventCase] {
+                        [
+                            RivuletObservation.EventCase("increment"),
+                            RivuletObservation.EventCase("default"),
+                            RivuletObservation.EventCase("setCount", payload: [RivuletObservation.EventCase.Payload(nil, (Int).self)]),
+                            RivuletObservation.EventCase("setLimits", payload: [RivuletObservation.EventCase.Payload("warnAt", (Int).self), RivuletObservation.EventCase.Payload("label", (String).self, hasDefault: true)]),
+                            RivuletObservation.EventCase("pair", payload: [RivuletObservation.EventCase.Payload(nil, (Int).self), RivuletObservation.EventCase.Payload(nil, (Int).self)]),
+                            RivuletObservation.EventCase("setNote", payload: [RivuletObservation.EventCase.Payload(nil, (String?).self)], isSensitive: true),
+                        ]
+                    }
+
+                    public var eventName: String {
+                        switch self {
+                        case .increment:
+                            "increment"
+                        case .`default`:
+                            "default"
+                        case .setCount:
+                            "setCount"
+                        case .setLimits:
+                            "setLimits"
+                        case .pair:
+                            "pair"
+                        case .setNote:
+                            "setNote"
+                        }
+                    }
+
+                    public var isSensitive: Bool {
+                        switch self {
+                        case .setNote:
+                            true
+                        default:
+                            false
+                        }
+                    }
+
+                    public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        self = try RivuletObservation.EventReader.read(Self.self, from: &reader) {
+                            (name: String, payload: RivuletObservation.EventReader) throws(RivuletJSON.JSONError) -> Self? in
+                            switch name {
+                            case "increment":
+                                try payload.none()
+                                return .increment
+                            case "default":
+                                try payload.none()
+                                return .`default`
+                            case "setCount":
+                                return .setCount(try payload.single((Int).self))
+                            case "setLimits":
+                                let values = try payload.values(["warnAt", "label"])
+                                return .setLimits(warnAt: try values.value("warnAt", (Int).self), label: try values.value("label", (String).self, default: "x"))
+                            case "pair":
+                                let values = try payload.values(["_0", "_1"])
+                                return .pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
+                            case "setNote":
+                                return .setNote(try payload.single((String?).self))
+                            default:
+                                return nil
+                            }
+                        }
+                    }
+
+                    public func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        switch self {
+                        case .increment:
+                            writer.string("increment")
+                        case .`default`:
+                            writer.string("default")
+                        case .setCount(let _0):
+                            RivuletObservation.EventWriter.single("setCount", into: &writer) {
+                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                            }
+                        case .setLimits(let _0, let _1):
+                            RivuletObservation.EventWriter.values("setLimits", into: &writer) {
+                                $0.key("warnAt")
+                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                                $0.key("label")
+                                RivuletObservation.EventWriter.write(_1, into: &$0)
+                            }
+                        case .pair(let _0, let _1):
+                            RivuletObservation.EventWriter.values("pair", into: &writer) {
+                                $0.key("_0")
+                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                                $0.key("_1")
+                                RivuletObservation.EventWriter.write(_1, into: &$0)
+                            }
+                        case .setNote(let _0):
+                            RivuletObservation.EventWriter.single("setNote", into: &writer) {
+                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                            }
+                        }
+                    }
+                }
+                """
+        )
+    }
+
+    @Test(arguments: [
+        ("struct A {}", "'@AppEvent' can only be applied to an enum: declare the events as its cases", "@AppEvent"),
+        ("enum A {}", "'@AppEvent' needs at least one case: each case is an event", "@AppEvent"),
+        (
+            "enum A {\n#if DEBUG\ncase a\n#endif\n}",
+            "'@AppEvent' cannot read a case inside of '#if': put the condition around the enum",
+            "#if DEBUG\ncase a\n#endif"
+        ),
+    ])
+    func `a type whose cases cannot be read is told once`(source: String, message: String, node: String) {
+        let faults = faults(in: "@AppEvent \(source)")
+        #expect(faults.map(\.message) == [message])
+        #expect(faults.map(\.node) == [node])
+    }
+}

@@ -1,0 +1,94 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the macros under test and how their expansions are asserted.
+
+import RivuletMacros
+import SwiftDiagnostics
+import SwiftParser
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacros
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+/// Expects a source to expand to another one, with these diagnostics.
+func expectExpansion(
+    _ source: String,
+    to expected: String,
+    diagnostics: [DiagnosticSpec] = [],
+    only names: [String] = [],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+) {
+    assertMacroExpansion(
+        source,
+        expandedSource: expected,
+        diagnostics: diagnostics,
+        macroSpecs: names.isEmpty ? macros : macros.filter { names.contains($0.key) },
+        indentationWidth: .spaces(4),
+        failureHandler: { failure in
+            Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
+        }
+    )
+}
+
+/// What a macro said of a source.
+struct ReportedFault: Hashable {
+    let id: MessageID
+    let message: String
+    /// The text of the syntax that it points to.
+    let node: String
+}
+
+extension ReportedFault {
+    fileprivate init(_ diagnostic: Diagnostic) {
+        self.init(
+            id: diagnostic.diagnosticID,
+            message: diagnostic.message,
+            node: diagnostic.node.trimmedDescription
+        )
+    }
+}
+
+/// What the macros say of a source, all of it errors.
+func faults(in source: String) -> [ReportedFault] {
+    let diagnostics = expand(source).diagnostics
+    #expect(diagnostics.allSatisfy { $0.diagMessage.severity == .error })
+    return diagnostics.map(ReportedFault.init)
+}
+
+/// The whole text that a source expands to.
+func expansion(of source: String) -> String {
+    expand(source).text
+}
+
+private func expand(_ source: String) -> (text: String, diagnostics: [Diagnostic]) {
+    let file = Parser.parse(source: source)
+    let place = BasicMacroExpansionContext.KnownSourceFile(moduleName: "Tests", fullFilePath: "Test.swift")
+    let context = BasicMacroExpansionContext(sourceFiles: [file: place])
+    let expanded = file.expand(macroSpecs: macros) { node in
+        BasicMacroExpansionContext(sharingWith: context, lexicalContext: node.allMacroLexicalContexts())
+    }
+    return (expanded.description, context.diagnostics)
+}
+
+/// What @ObservableStateWrapper says of a declaration where the harness, like the compiler, does not even ask it.
+func wrapperFaults(in source: String) -> [ReportedFault] {
+    guard
+        let declaration = Parser.parse(source: source).statements.first?.item.as(DeclSyntax.self),
+        let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes,
+        let attribute = attributes.first?.as(AttributeSyntax.self)
+    else { return [] }
+    let context = BasicMacroExpansionContext()
+    let accessors = ObservableStateWrapperMacro.expansion(of: attribute, providingAccessorsOf: declaration, in: context)
+    #expect(accessors.isEmpty)
+    return context.diagnostics.map(ReportedFault.init)
+}
+
+private let macros: [String: MacroSpec] = [
+    "AppEvent": MacroSpec(type: AppEventMacro.self, conformances: ["AppEvent", "EventCoding"]),
+    "ObservableState": MacroSpec(type: ObservableStateMacro.self, conformances: ["ObservableState", "StateNode"]),
+    "ObservableStateWrapper": MacroSpec(type: ObservableStateWrapperMacro.self),
+    "ObservationStateIgnored": MacroSpec(type: MarkerMacro.self),
+    "ObservationStateTracked": MacroSpec(type: ObservationStateTrackedMacro.self),
+    "Transient": MacroSpec(type: MarkerMacro.self),
+]

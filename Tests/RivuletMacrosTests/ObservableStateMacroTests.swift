@@ -1,0 +1,429 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of @ObservableState: its expansion and its diagnostics.
+
+import Testing
+
+@Suite
+struct ObservableStateMacroTests {
+    @Test
+    func `a state of defaulted fields`() {
+        expectExpansion(
+            """
+            @ObservableState
+            struct S {
+                var count = 0
+                @Transient var child: Child?
+                let constant = 1
+                static var shared = 2
+                var double: Int { count * 2 }
+                @ObservationStateIgnored var cache = 3
+                @ObservableStateWrapper(Clamped<Int>.self, config: 0...9)
+                @ObservationStateIgnored
+                var level: Int = 5
+            }
+            """,
+            to: #"""
+                struct S {
+                    @ObservationStateTracked
+                    var count = 0
+                    @Transient
+                    @ObservationStateTracked var child: Child?
+                    let constant = 1
+                    static var shared = 2
+                    var double: Int { count * 2 }
+                    @ObservationStateIgnored var cache = 3
+                    @ObservableStateWrapper(Clamped<Int>.self, config: 0...9)
+                    @ObservationStateIgnored
+                    var level: Int = 5
+
+                    var _$mark = RivuletObservation.ChangeMark()
+
+                    private enum _$Index {
+                        static var count: Int {
+                            0
+                        }
+                        static var child: Int {
+                            1
+                        }
+                        static var level: Int {
+                            2
+                        }
+                    }
+                }
+
+                extension S: ObservableState, StateNode {
+                    static var _$fields: [RivuletObservation.StateField] {
+                        [
+                            RivuletObservation.StateField("count", \Self._count),
+                            RivuletObservation.StateField("child", \Self._child, isTransient: true),
+                            RivuletObservation.StateField("level", wrapper: \Self._level, named: "Clamped", config: 0 ... 9, text: "0...9"),
+                        ]
+                    }
+
+                    @inline(never)
+                    static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
+                        collector.field(0, "count", old._count, new._count)
+                        collector.field(1, "child", old._child, new._child, isTransient: true)
+                        collector.field(2, "level", wrapper: old._level, new._level)
+                    }
+
+                    mutating func _$edit(
+                        _ name: String,
+                        _ edit: RivuletObservation.StateEdit,
+                        json reader: inout RivuletJSON.JSONReader
+                    ) throws(RivuletJSON.JSONError) -> Bool {
+                        switch name {
+                        case "count":
+                            try self._$mark.edit(0, &self._count, edit, json: &reader)
+                        case "child":
+                            try self._$mark.edit(1, &self._child, edit, json: &reader)
+                        case "level":
+                            try self._$mark.edit(2, wrapper: &self._level, config: 0 ... 9, edit, json: &reader)
+                        default:
+                            return false
+                        }
+                        return true
+                    }
+
+                    init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        try self._$merge(json: &reader)
+                    }
+
+                    @inline(never)
+                    func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        writer.beginObject()
+                        RivuletObservation.StateCoding.write("count", self._count, into: &writer)
+                        if writer.includesTransient {
+                            RivuletObservation.StateCoding.write("child", self._child, into: &writer)
+                        }
+                        RivuletObservation.StateCoding.write("level", wrapper: self._level, into: &writer)
+                        writer.endObject()
+                    }
+
+                    func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        guard let name = path.first else {
+                            self.encodeJSON(into: &writer)
+                            return true
+                        }
+                        switch name {
+                        case "count":
+                            return RivuletObservation.StateCoding.write(self._count, at: path.dropFirst(), into: &writer)
+                        case "child":
+                            return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path.dropFirst(), into: &writer)
+                        case "level":
+                            return RivuletObservation.StateCoding.write(wrapper: self._level, at: path.dropFirst(), into: &writer)
+                        default:
+                            return false
+                        }
+                    }
+                }
+                """#,
+            only: ["ObservableState"]
+        )
+    }
+
+    @Test
+    func `a public state with a required field`() {
+        expectExpansion(
+            """
+            @ObservableState
+            public struct S {
+                public var id: String
+                public var title = "x"
+                @ObservableStateWrapper(Box<Big>.self)
+                @ObservationStateIgnored
+                public var `default`: Big
+            }
+            """,
+            to: #"""
+                public struct S {
+                    @ObservationStateTracked
+                    public var id: String
+                    @ObservationStateTracked
+                    public var title = "x"
+                    @ObservableStateWrapper(Box<Big>.self)
+                    @ObservationStateIgnored
+                    public var `default`: Big
+
+                    public var _$mark = RivuletObservation.ChangeMark()
+
+                    private enum _$Index {
+                        static var id: Int {
+                            0
+                        }
+                        static var title: Int {
+                            1
+                        }
+                        static var `default`: Int {
+                            2
+                        }
+                    }
+                }
+
+                extension S: ObservableState, StateNode {
+                    public static var _$fields: [RivuletObservation.StateField] {
+                        [
+                            RivuletObservation.StateField("id", \Self._id),
+                            RivuletObservation.StateField("title", \Self._title),
+                            RivuletObservation.StateField("default", wrapper: \Self._default, named: "Box", config: (), text: nil),
+                        ]
+                    }
+
+                    @inline(never)
+                    public static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
+                        collector.field(0, "id", old._id, new._id)
+                        collector.field(1, "title", old._title, new._title)
+                        collector.field(2, "default", wrapper: old._default, new._default)
+                    }
+
+                    public mutating func _$edit(
+                        _ name: String,
+                        _ edit: RivuletObservation.StateEdit,
+                        json reader: inout RivuletJSON.JSONReader
+                    ) throws(RivuletJSON.JSONError) -> Bool {
+                        switch name {
+                        case "id":
+                            try self._$mark.edit(0, &self._id, edit, json: &reader)
+                        case "title":
+                            try self._$mark.edit(1, &self._title, edit, json: &reader)
+                        case "default":
+                            try self._$mark.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
+                        default:
+                            return false
+                        }
+                        return true
+                    }
+
+                    public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        var _$id: (String)?
+                        var _$title = "x"
+                        var _$default: (Big)?
+                        try reader.object { (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) in
+                            switch name {
+                            case "id":
+                                _$id = try RivuletObservation.StateCoding.read((String).self, from: &reader)
+                            case "title":
+                                try RivuletObservation.StateCoding.read(over: &_$title, from: &reader)
+                            case "default":
+                                _$default = try RivuletObservation.StateCoding.read(for: Box<Big>.self, from: &reader)
+                            default:
+                                try reader.unknownKey(name)
+                            }
+                        }
+                        self._id = try RivuletObservation.StateCoding.require(_$id, "id", in: reader)
+                        self._title = _$title
+                        self._default = try Box<Big>.makeWrapper(from: RivuletObservation.StateCoding.require(_$default, "default", in: reader))
+                    }
+
+                    @inline(never)
+                    public func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        writer.beginObject()
+                        RivuletObservation.StateCoding.write("id", self._id, into: &writer)
+                        RivuletObservation.StateCoding.write("title", self._title, into: &writer)
+                        RivuletObservation.StateCoding.write("default", wrapper: self._default, into: &writer)
+                        writer.endObject()
+                    }
+
+                    public func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        guard let name = path.first else {
+                            self.encodeJSON(into: &writer)
+                            return true
+                        }
+                        switch name {
+                        case "id":
+                            return RivuletObservation.StateCoding.write(self._id, at: path.dropFirst(), into: &writer)
+                        case "title":
+                            return RivuletObservation.StateCoding.write(self._title, at: path.dropFirst(), into: &writer)
+                        case "default":
+                            return RivuletObservation.StateCoding.write(wrapper: self._default, at: path.dropFirst(), into: &writer)
+                        default:
+                            return false
+                        }
+                    }
+                }
+                """#,
+            only: ["ObservableState"]
+        )
+    }
+
+    @Test
+    func `a tracked field`() {
+        expectExpansion(
+            """
+            struct S {
+                @ObservationStateTracked var `default`: [Int] = []
+            }
+            """,
+            to: """
+                struct S {
+                    var `default`: [Int] {
+                        @storageRestrictions(initializes: _default)
+                        init(initialValue) {
+                            _default = initialValue
+                        }
+                        get {
+                            _default
+                        }
+                        set {
+                            _$mark.set(_$Index.`default`, &_default, to: newValue)
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.`default`, &_default)
+                            yield &_default
+                        }
+                    }
+
+                    private var _default: [Int] = []
+                }
+                """
+        )
+    }
+
+    @Test
+    func `a member that needs no tracking leaves nothing to say`() {
+        expectExpansion(
+            """
+            @ObservableState
+            package struct Empty {
+                let constant = 1
+            }
+            """,
+            to: """
+                package struct Empty {
+                    let constant = 1
+
+                    package var _$mark = RivuletObservation.ChangeMark()
+
+                    private enum _$Index {
+                    }
+                }
+
+                extension Empty: ObservableState, StateNode {
+                    package static var _$fields: [RivuletObservation.StateField] {
+                        [
+                        ]
+                    }
+
+                    @inline(never)
+                    package static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
+                    }
+
+                    package mutating func _$edit(
+                        _ name: String,
+                        _ edit: RivuletObservation.StateEdit,
+                        json reader: inout RivuletJSON.JSONReader
+                    ) throws(RivuletJSON.JSONError) -> Bool {
+                        false
+                    }
+
+                    package init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        try self._$merge(json: &reader)
+                    }
+
+                    @inline(never)
+                    package func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        writer.beginObject()
+                        writer.endObject()
+                    }
+
+                    package func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        guard let name = path.first else {
+                            self.encodeJSON(into: &writer)
+                            return true
+                        }
+                        _ = name
+                        return false
+                    }
+                }
+                """
+        )
+    }
+
+    @Test(arguments: [
+        ("class A {}", "'@ObservableState' cannot be applied to class type 'A'", "@ObservableState"),
+        ("actor A {}", "'@ObservableState' cannot be applied to actor type 'A'", "@ObservableState"),
+        ("enum A { case a }", "'@ObservableState' cannot be applied to enumeration type 'A'", "@ObservableState"),
+        (
+            "struct A { var a = 1, b = 2 }",
+            "'@ObservableState' needs one 'var' for each field: split this declaration", "a = 1, b = 2"
+        ),
+        (
+            "struct A { var (a, b) = (1, 2) }",
+            "'@ObservableState' cannot track a tuple pattern: declare one 'var' for each field", "(a, b)"
+        ),
+        (
+            "struct A { var a = 1 { didSet {} } }",
+            """
+            '@ObservableState' cannot track 'a' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
+            @ObservationStateIgnored
+            """, "{ didSet {} }"
+        ),
+        (
+            "struct A { lazy var a = 1 }",
+            "'@ObservableState' cannot track the lazy 'a': remove 'lazy', or make it computed", "a"
+        ),
+        (
+            "struct A {\n#if DEBUG\nvar a = 1\n#endif\n}",
+            "'@ObservableState' cannot track a field inside of '#if': put the condition around the type",
+            "#if DEBUG\nvar a = 1\n#endif"
+        ),
+        (
+            "struct A { let a: Int }",
+            """
+            'a' needs a value here, because JSON does not carry 'let': write 'private(set) var a', or give it a value
+            """, "let"
+        ),
+        (
+            "struct A { @ObservationStateIgnored var a: Int }",
+            "'a' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored", "a"
+        ),
+    ])
+    func `a type that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
+        let faults = faults(in: "@ObservableState \(source)")
+        #expect(faults.map(\.message) == [message])
+        #expect(faults.map(\.node) == [node])
+    }
+
+    @Test
+    func `a private type in another one is refused`() {
+        let source = "struct Outer {\n@ObservableState private struct A { var a = 1 }\n}"
+        let message = """
+            '@ObservableState' extends 'A', and no extension can see a 'private' type in another one: write 'fileprivate'
+            """
+        #expect(faults(in: source).map(\.message) == [message])
+        #expect(faults(in: "@ObservableState private struct A { var a = 1 }").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("fileprivate struct Outer { @ObservableState struct A { var a = 1 } }", "fileprivate static var _$fields"),
+        ("public extension Outer { @ObservableState struct A { var a = 1 } }", "public static var _$fields"),
+        ("public struct Outer { @ObservableState struct A { var a = 1 } }", "    static var _$fields"),
+        ("@ObservableState private struct A { var a = 1 }", "    static var _$fields"),
+        ("@ObservableState package struct A { var a = 1 }", "package static var _$fields"),
+    ])
+    func `generated members are as visible as the type`(source: String, expected: String) {
+        #expect(expansion(of: source).contains(expected))
+    }
+
+    @Test
+    func `64 fields are tracked and one more is refused`() {
+        func source(_ count: Int) -> String {
+            "@ObservableState struct A {\n\((0..<count).map { "var f\($0) = 0" }.joined(separator: "\n"))\n}"
+        }
+        #expect(faults(in: source(64)).isEmpty)
+        let message = "'@ObservableState' tracks at most 64 fields and this type has 65: move some to a nested state"
+        #expect(faults(in: source(65)).map(\.message) == [message])
+    }
+}

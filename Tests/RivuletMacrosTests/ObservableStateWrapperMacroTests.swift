@@ -1,0 +1,280 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of @ObservableStateWrapper: its expansion and its ten diagnostics.
+
+import SwiftDiagnostics
+import Testing
+
+@Suite
+struct ObservableStateWrapperMacroTests {
+    @Test
+    func `a configured wrapper`() {
+        expectExpansion(
+            """
+            struct S {
+                @ObservableStateWrapper(Clamped<Int>.self, config: 0 ... 100)
+                @ObservationStateIgnored
+                public var percent: Int = 150
+            }
+            """,
+            to: """
+                struct S {
+                    @ObservationStateIgnored
+                    public var percent: Int {
+                        @storageRestrictions(initializes: _percent)
+                        init(initialValue) {
+                            _percent = Clamped<Int>.makeWrapper(from: initialValue, config: 0 ... 100)
+                        }
+                        get {
+                            _percent.wrappedValue
+                        }
+                        set {
+                            _$mark.set(_$Index.percent, wrapper: &_percent, from: newValue, config: 0 ... 100)
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.percent, wrapper: &_percent)
+                            defer {
+                                _$mark.end(_$Index.percent, wrapper: &_percent, config: 0 ... 100)
+                            }
+                            yield &_percent.wrappedValue
+                        }
+                    }
+
+                    @ObservationStateIgnored
+                    private var _percent: Clamped<Int> = Clamped<Int>.makeWrapper(from: 150, config: 0 ... 100)
+                }
+                """,
+            only: ["ObservableStateWrapper"]
+        )
+    }
+
+    @Test
+    func `a projected optional`() {
+        expectExpansion(
+            """
+            struct S {
+                @ObservableStateWrapper(PresentationState<Alert>.self, projected: true)
+                @M.ObservationStateIgnored
+                var alert: Alert?
+            }
+            """,
+            to: """
+                struct S {
+                    @M.ObservationStateIgnored
+                    var alert: Alert? {
+                        @storageRestrictions(initializes: _alert)
+                        init(initialValue) {
+                            _alert = PresentationState<Alert>.makeWrapper(from: initialValue)
+                        }
+                        get {
+                            _alert.wrappedValue
+                        }
+                        set {
+                            _$mark.set(_$Index.alert, wrapper: &_alert, from: newValue, config: ())
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.alert, wrapper: &_alert)
+                            defer {
+                                _$mark.end(_$Index.alert, wrapper: &_alert, config: ())
+                            }
+                            yield &_alert.wrappedValue
+                        }
+                    }
+
+                    @ObservationStateIgnored
+                    private var _alert: PresentationState<Alert> = PresentationState<Alert>.makeWrapper(from: nil)
+
+                    var $alert: PresentationState<Alert>.ProjectedValue {
+                        get {
+                            _alert.projectedValue
+                        }
+                        set {
+                            _$mark.begin(_$Index.alert, wrapper: &_alert)
+                            defer {
+                                _$mark.end(_$Index.alert, wrapper: &_alert, config: ())
+                            }
+                            _alert.projectedValue = newValue
+                        }
+                    }
+                }
+                """,
+            only: ["ObservableStateWrapper"]
+        )
+    }
+
+    @Test
+    func `a field without an initial value leaves its storage to the initialiser`() {
+        expectExpansion(
+            """
+            struct S {
+                @ObservableStateWrapper(Box<String?>.self)
+                @ObservationStateIgnored
+                var note: String!
+                @ObservableStateWrapper(Box<Contacts.State>.self, "ignored")
+                @ObservationStateIgnored
+                var contacts: Contacts.State
+                @ObservableStateWrapper(Box<Int>.self, projected: isProjected)
+                @ObservationStateIgnored
+                var number: Optional<Int>
+            }
+            """,
+            to: """
+                struct S {
+                    @ObservationStateIgnored
+                    var note: String! {
+                        @storageRestrictions(initializes: _note)
+                        init(initialValue) {
+                            _note = Box<String?>.makeWrapper(from: initialValue)
+                        }
+                        get {
+                            _note.wrappedValue
+                        }
+                        set {
+                            _$mark.set(_$Index.note, wrapper: &_note, from: newValue, config: ())
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.note, wrapper: &_note)
+                            defer {
+                                _$mark.end(_$Index.note, wrapper: &_note, config: ())
+                            }
+                            yield &_note.wrappedValue
+                        }
+                    }
+
+                    @ObservationStateIgnored
+                    private var _note: Box<String?> = Box<String?>.makeWrapper(from: nil)
+                    @ObservationStateIgnored
+                    var contacts: Contacts.State {
+                        @storageRestrictions(initializes: _contacts)
+                        init(initialValue) {
+                            _contacts = Box<Contacts.State>.makeWrapper(from: initialValue)
+                        }
+                        get {
+                            _contacts.wrappedValue
+                        }
+                        set {
+                            _$mark.set(_$Index.contacts, wrapper: &_contacts, from: newValue, config: ())
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.contacts, wrapper: &_contacts)
+                            defer {
+                                _$mark.end(_$Index.contacts, wrapper: &_contacts, config: ())
+                            }
+                            yield &_contacts.wrappedValue
+                        }
+                    }
+
+                    @ObservationStateIgnored
+                    private var _contacts: Box<Contacts.State>
+                    @ObservationStateIgnored
+                    var number: Optional<Int> {
+                        @storageRestrictions(initializes: _number)
+                        init(initialValue) {
+                            _number = Box<Int>.makeWrapper(from: initialValue)
+                        }
+                        get {
+                            _number.wrappedValue
+                        }
+                        set {
+                            _$mark.set(_$Index.number, wrapper: &_number, from: newValue, config: ())
+                        }
+                        _modify {
+                            _$mark.begin(_$Index.number, wrapper: &_number)
+                            defer {
+                                _$mark.end(_$Index.number, wrapper: &_number, config: ())
+                            }
+                            yield &_number.wrappedValue
+                        }
+                    }
+
+                    @ObservationStateIgnored
+                    private var _number: Box<Int>
+                }
+                """,
+            only: ["ObservableStateWrapper"]
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "invalidDeclarationPlacement", "@ObservableStateWrapper can only be attached to stored properties",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored static var x: Int = 1",
+            "@ObservableStateWrapper(W.self)"
+        ),
+        (
+            "requiresVar", "@ObservableStateWrapper requires a 'var' declaration",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored let x: Int = 1", "let"
+        ),
+        (
+            "existingAccessorsNotSupported",
+            "@ObservableStateWrapper cannot be applied to properties that already declare accessors",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: Int { 1 }", "{ 1 }"
+        ),
+        (
+            "existingAccessorsNotSupported",
+            "@ObservableStateWrapper cannot be applied to properties that already declare accessors",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: Int = 1 { didSet {} }", "{ didSet {} }"
+        ),
+        (
+            "requiresExplicitType", "@ObservableStateWrapper requires an explicit type annotation",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x = 1", "x"
+        ),
+        (
+            "unsupportedPattern", "@ObservableStateWrapper only supports simple identifier bindings",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var (a, b): (Int, Int) = (1, 2)", "(a, b)"
+        ),
+        (
+            "missingWrapperArgument",
+            "@ObservableStateWrapper requires a wrapper type argument (first positional parameter)",
+            "@ObservableStateWrapper(config: 1) @ObservationStateIgnored var x: Int",
+            "@ObservableStateWrapper(config: 1)"
+        ),
+        (
+            "missingWrapperArgument",
+            "@ObservableStateWrapper requires a wrapper type argument (first positional parameter)",
+            "@ObservableStateWrapper @ObservationStateIgnored var x: Int", "@ObservableStateWrapper"
+        ),
+        (
+            "invalidWrapperExpression", "The wrapper type argument must be a type reference followed by '.self'",
+            "@ObservableStateWrapper(W<Int>()) @ObservationStateIgnored var x: Int", "W<Int>()"
+        ),
+        (
+            "missingObservationStateIgnored",
+            "Add @ObservationStateIgnored to this property to avoid duplicate accessors from @ObservableState.",
+            "@ObservableStateWrapper(W.self) var x: Int", "@ObservableStateWrapper(W.self)"
+        ),
+        (
+            "incorrectAttributeOrder",
+            """
+            Place @ObservationStateIgnored after this macro. \
+            Correct: @ObservableStateWrapper(...) @ObservationStateIgnored var name: Type
+            """,
+            "@M.ObservationStateIgnored @ObservableStateWrapper(W.self) var x: Int", "@M.ObservationStateIgnored"
+        ),
+    ])
+    func `a declaration that cannot be wrapped is told once`(
+        id: String,
+        message: String,
+        member: String,
+        node: String
+    ) {
+        let faults = faults(in: "struct S {\n    \(member)\n}")
+        let messageID = MessageID(domain: "ObservableStateWrapper", id: id)
+        #expect(faults == [ReportedFault(id: messageID, message: message, node: node)])
+    }
+
+    @Test(arguments: [
+        (
+            "unsupportedMultiBinding", "@ObservableStateWrapper does not support comma-separated property bindings",
+            "@ObservableStateWrapper var a: Int, b: Int"
+        ),
+        (
+            "invalidDeclarationPlacement", "@ObservableStateWrapper can only be attached to stored properties",
+            "@ObservableStateWrapper func f() {}"
+        ),
+    ])
+    func `what is no single property is told first`(id: String, message: String, source: String) {
+        let messageID = MessageID(domain: "ObservableStateWrapper", id: id)
+        let fault = ReportedFault(id: messageID, message: message, node: "@ObservableStateWrapper")
+        #expect(wrapperFaults(in: source) == [fault])
+    }
+}

@@ -1,0 +1,264 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the random programs of writes that the oracle runs, with the copies they keep.
+
+import RivuletJSON
+import RivuletObservation
+
+/// SplitMix64: the same programs for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed &>> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed &>> 31)
+    }
+}
+
+/// Thrown by programs in the middle of an access.
+struct OracleInterruption: Error {}
+
+/// One random author of writes.
+///
+/// It keeps copies of values across accesses and runs, edits them and puts them anywhere.
+struct OracleProgram {
+    var generator: SeededGenerator
+    private var inners: [OracleInner] = [OracleInner()]
+    private var middles: [OracleMiddle] = [OracleMiddle()]
+    private var nodes: [OracleNode] = [OracleNode()]
+    private var roots: [OracleRoot] = [OracleRoot(t: OracleNode(), p: OracleNode())]
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(state: seed)
+    }
+
+    mutating func chance(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &generator) == 0 }
+    private mutating func small() -> Int { Int.random(in: -8...8, using: &generator) }
+    private mutating func word() -> String {
+        ["", "a", "é", "e\u{301}", "\"", "~/"].randomElement(using: &generator) ?? ""
+    }
+    private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
+
+    /// One run's worth of writes.
+    mutating func run(_ root: inout OracleRoot) throws {
+        for _ in 0..<Int.random(in: 1...6, using: &generator) {
+            switch pick(14) {
+            case 0...4: try edit(&root.p, depth: 3)
+            case 5...8: try edit(&root.t, depth: 3)
+            case 9: keep(root)
+            case 10: if chance(3) { root = roots[pick(roots.count)] }
+            case 11: if chance(3) { try replace(&root) }
+            case 12: if chance(2) { (root.p, root.t) = (root.t, root.p) }
+            default: root.p = nodes[pick(nodes.count)]
+            }
+            if chance(60) { throw OracleInterruption() }
+        }
+    }
+
+    private mutating func replace(_ root: inout OracleRoot) throws {
+        let index = pick(roots.count)
+        switch pick(4) {
+        case 0: root = OracleRoot(t: OracleNode(), p: OracleNode())
+        case 1: swap(&root, &roots[index])
+        case 2:
+            var copy = root
+            try edit(&copy.p, depth: 2)
+            if chance(2) { root = copy }
+        default:
+            var copy = roots[index]
+            try edit(&copy.t, depth: 2)
+            roots[index] = copy
+        }
+    }
+
+    private mutating func keep(_ root: OracleRoot) {
+        if roots.count > 4 { roots.removeFirst() }
+        roots.append(root)
+    }
+
+    // MARK: - Nodes
+
+    private mutating func edit(_ node: inout OracleNode, depth: Int) throws {
+        for _ in 0..<Int.random(in: 1...4, using: &generator) {
+            switch pick(10) {
+            case 0: leaf(&node)
+            case 1...3: try edit(&node.inner)
+            case 4: try nested(&node, depth: depth)
+            case 5: try middles(&node)
+            case 6: try keepOrPut(&node, depth: depth)
+            case 7: (node.inner, node.sibling) = (node.sibling, node.inner)
+            case 8: try elements(&node)
+            default: try edit(&node.sibling)
+            }
+            if chance(80) { throw OracleInterruption() }
+        }
+    }
+
+    private mutating func leaf(_ node: inout OracleNode) {
+        switch pick(8) {
+        case 0: node.number = small()
+        case 1: node.number += 0
+        case 2: node.text = word()
+        case 3: node.text += word()
+        case 4: node.boxedList.append(word())
+        case 5: node.boxedList = []
+        case 6: node.tag = OracleTag(a: small(), b: word())
+        default: node.tag.b += word()
+        }
+    }
+
+    private mutating func nested(_ node: inout OracleNode, depth: Int) throws {
+        guard depth > 0 else { return leaf(&node) }
+        switch pick(7) {
+        case 0: node.child = nil
+        case 1: node.child = OracleNode()
+        case 2: node.child = node
+        case 3: node.child?.inner.text = word()
+        case 4:
+            let handle = node.$child
+            if chance(2) { node.child?.number = small() }
+            node.$child = handle
+        case 5: node.$child.dismiss()
+        default: if node.child != nil { try unwrapped(&node.child) { try $0.edit(&$1, depth: depth - 1) } }
+        }
+    }
+
+    private mutating func middles(_ node: inout OracleNode) throws {
+        switch pick(10) {
+        case 0: try edit(&node.middle)
+        case 1: try edit(&node.boxed)
+        case 2: try edit(&node.section)
+        case 3: node.section = middles[pick(middles.count)]
+        case 4: node.boxed = middles[pick(middles.count)]
+        case 5: node.maybe = chance(2) ? nil : node.middle
+        case 6: try unwrapped(&node.maybe) { try $0.edit(&$1) }
+        case 7: node[keyPath: \.middle.first.number] = small()
+        case 8: try edit(&node.even)
+        default: try edit(&node.passing)
+        }
+    }
+
+    private mutating func keepOrPut(_ node: inout OracleNode, depth: Int) throws {
+        let index = pick(nodes.count)
+        switch pick(6) {
+        case 0:
+            if nodes.count > 4 { nodes.removeFirst() }
+            nodes.append(node)
+        case 1: node = nodes[index]
+        case 2: swap(&node, &nodes[index])
+        case 3:
+            var copy = nodes[index]
+            try edit(&copy.inner)
+            nodes[index] = copy
+        case 4:
+            var copy = node
+            try edit(&copy.middle)
+            if chance(2) { node = copy }
+        default:
+            let json = chance(2) ? #"{"inner":{"number":4},"maybe":null}"# : #"{"maybe":{"text":"x"},"clamped":99}"#
+            var reader = JSONReader([UInt8](json.utf8))
+            try node._$merge(json: &reader)
+        }
+    }
+
+    private mutating func elements(_ node: inout OracleNode) throws {
+        switch pick(7) {
+        case 0: node.items.append(node.inner)
+        case 1: if !node.items.isEmpty { try edit(&node.items[0]) }
+        case 2: if let last = node.items.popLast() { node.inner = last }
+        case 3: if let last = node.items.last { put(last, in: &node.inner) }
+        case 4: node.table["k"] = node.sibling
+        case 5: node.table["k"]?.seen += 1
+        default: if let value = node.table["k"] { put(value, in: &node.sibling) }
+        }
+    }
+
+    // MARK: - Middles and inners
+
+    private mutating func edit(_ middle: inout OracleMiddle) throws {
+        let index = pick(middles.count)
+        switch pick(11) {
+        case 0: try edit(&middle.first)
+        case 1: try edit(&middle.second)
+        case 2: swap(&middle, &middles[index])
+        case 3: middle = OracleMiddle()
+        case 4:
+            if middles.count > 4 { middles.removeFirst() }
+            middles.append(middle)
+        case 5: (middle.first, middle.second) = (middle.second, middle.first)
+        case 6: middle.maybe = chance(2) ? nil : inners[pick(inners.count)]
+        case 7: try unwrapped(&middle.maybe) { try $0.edit(&$1) }
+        case 8: middle.maybe?.number += small()
+        case 9: middle.text = word()
+        default: _ = try ChangeRecorder.record(&middle) { try edit(&$0.first) }
+        }
+    }
+
+    private mutating func edit(_ inner: inout OracleInner) throws {
+        let index = pick(inners.count)
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            switch pick(13) {
+            case 0: inner.number = small()
+            case 1: inner.number += chance(3) ? 0 : small()
+            case 2: inner.text = word()
+            case 3: inner.list.append(small())
+            case 4: inner.clamped = small() * 2
+            case 5: inner.clamped += small()
+            case 6: inner.omitted = small()
+            case 7: inner.seen += 1
+            case 8: inner.real = chance(2) ? -0.0 : 0.0
+            case 9: keepOrPut(&inner, index)
+            case 10: swap(&inner, &inners[index])
+            case 11: interrupted(&inner)
+            default: inner = chance(2) ? OracleInner() : inners[index]
+            }
+            if chance(80) { throw OracleInterruption() }
+        }
+    }
+
+    private mutating func keepOrPut(_ inner: inout OracleInner, _ index: Int) {
+        switch pick(4) {
+        case 0:
+            if inners.count > 6 { inners.removeFirst() }
+            inners.append(inner)
+        case 1: put(inners[index], in: &inner)
+        case 2:
+            var copy = inner
+            copy.text += word()
+            if chance(2) { inner = copy }
+        default: inners[index].number += 1
+        }
+    }
+
+    /// Replaces a value from inside of an access to it.
+    private func put(_ value: OracleInner, in inner: inout OracleInner) {
+        inner = value
+    }
+
+    /// Leaves an access by a throw that the program itself catches.
+    private mutating func interrupted(_ inner: inout OracleInner) {
+        func write(_ list: inout [Int]) throws {
+            list.append(7)
+            throw OracleInterruption()
+        }
+        try? write(&inner.list)
+    }
+
+    /// Edits what is in an optional; inside, it may become nil or another value.
+    private mutating func unwrapped<Value>(
+        _ optional: inout Value?,
+        _ edit: (inout OracleProgram, inout Value) throws -> Void
+    ) throws {
+        guard var value = optional else { return }
+        if chance(4) {
+            optional = nil
+            if chance(2) { optional = value }
+            return
+        }
+        if chance(2) { optional = nil }
+        try edit(&self, &value)
+        optional = value
+    }
+}
