@@ -1,0 +1,85 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the search for the end of a head, resumable at any byte, with everything that is refused before that end.
+
+/// Finds the empty line that ends a head, and refuses bytes that no head may contain and heads over the limits.
+///
+/// It reads each byte once, however the head is cut, so a peer that sends single bytes costs no more than any other.
+/// Source: RFC 9112 sections 2.2, 3, 5.
+struct HTTPHeadScanner: Sendable {
+    /// The number of complete lines, the request line included.
+    private(set) var lineCount = 0
+    /// Where the head begins: behind the one empty line that a peer may send before it.
+    private var start = 0
+    private var offset = 0
+    private var lineStart = 0
+
+    /// Goes on where the last scan ended; `bytes` begins with the bytes of that scan.
+    ///
+    /// - Returns: Where the head stands in `bytes`, its last empty line included; nil when more bytes are needed.
+    /// - Throws: 400, 414 or 431.
+    mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
+        while offset < bytes.count {
+            let end = start + bytesMax(limits)
+            let bound = min(bytes.count, end)
+            while offset < bound, isText(bytes[offset]) { offset += 1 }
+            guard offset < bytes.count else { break }
+            guard offset < end else { throw tooLong(limits) }
+            guard bytes[offset] == ASCII.carriageReturn else { throw refusal(of: bytes[offset]) }
+            guard offset + 1 < bytes.count else { break }
+            guard bytes[offset + 1] == ASCII.lineFeed else {
+                throw .malformed("a carriage return in the head is not followed by a line feed")
+            }
+            offset += 2
+            guard offset <= end else { throw tooLong(limits) }
+            if try endLine(limits) { return start..<offset }
+        }
+        return nil
+    }
+
+    /// Counts the line before `offset`; true when it is the empty line that ends the head.
+    private mutating func endLine(_ limits: HTTPLimits) throws(HTTPRefusal) -> Bool {
+        let isEmpty = offset - lineStart == 2
+        lineStart = offset
+        if isEmpty && lineCount == 0 {
+            guard start == 0 else { throw .malformed("more than one empty line comes before the request line") }
+            start = offset
+            return false
+        }
+        if isEmpty { return true }
+        lineCount += 1
+        guard lineCount - 1 <= limits.headerCountMax else {
+            throw HTTPRefusal(
+                .requestHeaderFieldsTooLarge,
+                "the head has more than \(limits.headerCountMax) header lines"
+            )
+        }
+        return false
+    }
+
+    /// How long the head may be up to the end of the line that is being read.
+    private func bytesMax(_ limits: HTTPLimits) -> Int {
+        guard lineCount == 0 else { return limits.headerBytesMax }
+        return min(limits.methodBytesMax + limits.targetBytesMax + " HTTP/1.1 \r\n".utf8.count, limits.headerBytesMax)
+    }
+
+    private func tooLong(_ limits: HTTPLimits) -> HTTPRefusal {
+        guard lineCount > 0 else {
+            return HTTPRefusal(.uriTooLong, "the request target is longer than \(limits.targetBytesMax) bytes")
+        }
+        let detail = "the header block is longer than \(limits.headerBytesMax) bytes"
+        return HTTPRefusal(.requestHeaderFieldsTooLarge, detail)
+    }
+
+    private func isText(_ byte: UInt8) -> Bool {
+        byte >= ASCII.space && byte != ASCII.delete || byte == ASCII.tab
+    }
+
+    private func refusal(of byte: UInt8) -> HTTPRefusal {
+        if byte == ASCII.lineFeed { return .malformed("a line of the head ends with a bare line feed") }
+        let tlsHandshake: UInt8 = 0x16
+        if byte == tlsHandshake && offset == 0 {
+            return .malformed("this port speaks plain HTTP, and the peer began a TLS handshake")
+        }
+        return .malformed("the head contains a control byte")
+    }
+}

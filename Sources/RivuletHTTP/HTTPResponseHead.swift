@@ -1,0 +1,105 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the bytes of a response head: status line, header fields, and the framing of the body that follows.
+
+/// A response head, ready to be written.
+package struct HTTPResponseHead: Sendable {
+    package var status: HTTPStatus
+    /// The fields in the order they are written.
+    ///
+    /// `Date`, `Content-Length`, `Transfer-Encoding` and `Connection` are written by `append` and must not be among
+    /// them.
+    package var fields: [HTTPField]
+    package var framing: HTTPBodyFraming
+
+    /// A head with these parts.
+    package init(_ status: HTTPStatus, fields: [HTTPField] = [], framing: HTTPBodyFraming) {
+        self.status = status
+        self.fields = fields
+        self.framing = framing
+    }
+
+    /// Appends the head's bytes, with the empty line that ends it, to `output`.
+    ///
+    /// - Parameters:
+    ///   - output: The bytes so far.
+    ///   - version: The version of the request. HTTP/1.0 is told `Connection: keep-alive`, and its bodies cannot be
+    ///     chunked: they last until the close.
+    ///   - date: The value of `Date`, from `HTTPDate`; made once a second by the caller. Empty writes no `Date`.
+    ///   - isKeepAlive: Whether the connection stays open after this response; ignored when the body lasts until the close.
+    /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` holds and this is not
+    ///   `untilClose`.
+    @discardableResult
+    package func append(
+        to output: inout [UInt8],
+        version: HTTPVersion = .http11,
+        date: [UInt8] = [],
+        isKeepAlive: Bool = true
+    ) -> HTTPBodyFraming {
+        let framing = framingOnTheWire(version)
+        output.append(contentsOf: "HTTP/1.1 ".utf8)
+        output.append(decimal: Int(status.code))
+        output.append(ASCII.space)
+        output.append(contentsOf: status.reason.utf8)
+        output.appendLineEnd()
+        if !date.isEmpty {
+            output.append(contentsOf: "Date: ".utf8)
+            output.append(contentsOf: date)
+            output.appendLineEnd()
+        }
+        for field in fields { output.append(field: field) }
+        output.append(framing: framing)
+        if !isKeepAlive || framing == .untilClose {
+            output.append(contentsOf: "Connection: close\r\n".utf8)
+        } else if version == .http10 {
+            output.append(contentsOf: "Connection: keep-alive\r\n".utf8)
+        }
+        output.appendLineEnd()
+        return framing
+    }
+
+    private func framingOnTheWire(_ version: HTTPVersion) -> HTTPBodyFraming {
+        if status.code < 200 || status.code == 204 { return .none }
+        return framing == .chunked && version == .http10 ? .untilClose : framing
+    }
+}
+
+extension [UInt8] {
+    /// Appends a non-negative number in decimal digits.
+    mutating func append(decimal value: Int) {
+        if value < 10 {
+            append(UInt8(ascii: "0") + UInt8(value))
+        } else {
+            append(decimal: value / 10)
+            append(UInt8(ascii: "0") + UInt8(value % 10))
+        }
+    }
+
+    fileprivate mutating func appendLineEnd() {
+        append(ASCII.carriageReturn)
+        append(ASCII.lineFeed)
+    }
+
+    fileprivate mutating func append(field: HTTPField) {
+        append(contentsOf: field.name.utf8)
+        append(UInt8(ascii: ":"))
+        append(ASCII.space)
+        for byte in field.value.utf8 {
+            let isControl = (byte < ASCII.space && byte != ASCII.tab) || byte == ASCII.delete
+            append(isControl ? ASCII.space : byte)
+        }
+        appendLineEnd()
+    }
+
+    fileprivate mutating func append(framing: HTTPBodyFraming) {
+        switch framing {
+        case .length(let count):
+            append(contentsOf: "Content-Length: ".utf8)
+            append(decimal: count)
+            appendLineEnd()
+        case .chunked:
+            append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
+        case .untilClose, .none:
+            break
+        }
+    }
+}

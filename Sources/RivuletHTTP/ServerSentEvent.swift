@@ -1,0 +1,85 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the bytes of an event stream: events, comments and the reconnection time.
+
+/// One event of an event stream, as bytes to write.
+///
+/// A client's parser gives back exactly `event`, `id` and `data`, except that every line end inside `data` (LF, CR or
+/// CR LF) arrives as one LF. Source: HTML standard, section 9.2.
+package struct ServerSentEvent: Hashable, Sendable {
+    /// The name listeners subscribe to; nil is "message".
+    package var event: String?
+    /// What the client sends back as `Last-Event-ID`; nil leaves the client's last one unchanged.
+    package var id: String?
+    /// The payload; text of any number of lines.
+    ///
+    /// An event without data is not dispatched by clients.
+    package var data: [UInt8]
+
+    /// An event with these parts.
+    package init(event: String? = nil, id: String? = nil, data: [UInt8]) {
+        self.event = event
+        self.id = id
+        self.data = data
+    }
+
+    /// Appends the event, with the empty line that ends it, to `output`.
+    package func append(to output: inout [UInt8]) {
+        Self.append(event: event, id: id, data: data.span, to: &output)
+    }
+
+    /// Appends one event to `output`.
+    ///
+    /// CR, LF and NUL within `event` or `id` are left out: they cannot be carried.
+    package static func append(event: String?, id: String?, data: Span<UInt8>, to output: inout [UInt8]) {
+        if let event { appendField("event: ", event, to: &output) }
+        if let id { appendField("id: ", id, to: &output) }
+        appendData(data, to: &output)
+        output.append(ASCII.lineFeed)
+    }
+
+    /// Appends a comment line and an empty line, the heartbeat of a quiet stream; clients ignore it.
+    package static func append(comment: String, to output: inout [UInt8]) {
+        appendField(comment.isEmpty ? ":" : ": ", comment, to: &output)
+        output.append(ASCII.lineFeed)
+    }
+
+    /// Appends the time a client waits before it reconnects, in milliseconds, and an empty line.
+    package static func append(retryMilliseconds: Int, to output: inout [UInt8]) {
+        precondition(retryMilliseconds >= 0, "retry of \(retryMilliseconds) ms cannot be written: only digits are read")
+        output.append(contentsOf: "retry: ".utf8)
+        output.append(decimal: retryMilliseconds)
+        output.append(ASCII.lineFeed)
+        output.append(ASCII.lineFeed)
+    }
+
+    private static func appendField(_ name: String, _ value: String, to output: inout [UInt8]) {
+        output.append(contentsOf: name.utf8)
+        for byte in value.utf8 where byte != ASCII.lineFeed && byte != ASCII.carriageReturn && byte != 0 {
+            output.append(byte)
+        }
+        output.append(ASCII.lineFeed)
+    }
+
+    private static func appendData(_ data: Span<UInt8>, to output: inout [UInt8]) {
+        var start = 0
+        var index = 0
+        while index < data.count {
+            let byte = data[index]
+            guard byte == ASCII.lineFeed || byte == ASCII.carriageReturn else {
+                index += 1
+                continue
+            }
+            appendDataLine(data.extracting(start..<index), to: &output)
+            let isPair = byte == ASCII.carriageReturn && index + 1 < data.count && data[index + 1] == ASCII.lineFeed
+            index += isPair ? 2 : 1
+            start = index
+        }
+        appendDataLine(data.extracting(start..<data.count), to: &output)
+    }
+
+    private static func appendDataLine(_ line: Span<UInt8>, to output: inout [UInt8]) {
+        output.append(contentsOf: "data: ".utf8)
+        output.append(copying: line)
+        output.append(ASCII.lineFeed)
+    }
+}

@@ -1,0 +1,168 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of the connection's life: order, deadlines, ends.
+
+import RivuletHTTP
+import Testing
+
+@Suite struct HTTPConnectionTests {
+    private let limits = HTTPLimits()
+    private let get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    /// A short name of an action.
+    private func name(_ action: HTTPConnection.Action) -> String {
+        switch action {
+        case .wait: "wait"
+        case .request(let request): request.path
+        case .sendContinue: "continue"
+        case .refuse(let refusal): "\(refusal.status.code)"
+        case .close: "close"
+        }
+    }
+
+    private func receive(_ text: String, _ connection: inout HTTPConnection) -> String {
+        name(connection.receive(Array(text.utf8).span, limits: limits))
+    }
+
+    private func finish(_ connection: inout HTTPConnection, isKeepAlive: Bool = true) -> String {
+        name(connection.responseFinished(isKeepAlive: isKeepAlive, limits: limits))
+    }
+
+    @Test func `requests sent ahead are handed out one after the other`() {
+        var connection = HTTPConnection()
+        let three = get + "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" + "GET /3 HTTP/1.1\r\nHo"
+        #expect(receive(three, &connection) == "/1")
+        #expect(!connection.wantsReading)
+        #expect(finish(&connection) == "/2")
+        #expect(finish(&connection) == "wait")
+        #expect(connection.wantsReading)
+        #expect(connection.deadline == .head)
+        #expect(receive("st: h\r\n\r\n", &connection) == "/3")
+        #expect(finish(&connection) == "wait")
+        #expect(connection.deadline == .idle)
+    }
+
+    @Test func `many requests in one read are read in any cut`() {
+        let reading = HTTPReading.of(String(repeating: get, count: 200))
+        #expect(reading.requests.count == 200)
+        #expect(reading.refusal == nil && !reading.isClosed)
+    }
+
+    @Test func `bytes that come behind a request under way wait for it`() {
+        var connection = HTTPConnection()
+        #expect(receive(get, &connection) == "/1")
+        #expect(connection.wantsReading)
+        #expect(receive("GET /2 HTTP/1.1\r\n", &connection) == "wait")
+        #expect(receive("Host: h\r\n\r\n", &connection) == "wait")
+        #expect(finish(&connection) == "/2")
+        #expect(finish(&connection) == "wait")
+    }
+
+    @Test func `too many bytes behind a request close the connection`() {
+        var connection = HTTPConnection()
+        #expect(receive(get, &connection) == "/1")
+        let flood = [UInt8](repeating: 0x41, count: limits.pipelinedBytesMax)
+        #expect(name(connection.receive(flood.span, limits: limits)) == "wait")
+        #expect(receive("A", &connection) == "close")
+        #expect(finish(&connection) == "close")
+    }
+
+    @Test func `a request behind one that ends the connection is not handed out`() {
+        var connection = HTTPConnection()
+        let last = "GET /1 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+        #expect(receive(last + get, &connection) == "/1")
+        #expect(finish(&connection) == "close")
+        #expect(receive(get, &connection) == "wait")
+    }
+
+    @Test func `a response that ends the connection closes it`() {
+        var connection = HTTPConnection()
+        #expect(receive(get + get, &connection) == "/1")
+        #expect(finish(&connection, isKeepAlive: false) == "close")
+        #expect(connection.deadline == nil)
+    }
+
+    @Test func `a refusal behind a request is told after its response`() {
+        var connection = HTTPConnection()
+        #expect(receive(get + "nonsense\r\n\r\n", &connection) == "/1")
+        #expect(finish(&connection) == "400")
+    }
+
+    @Test func `each wait has its deadline`() {
+        var connection = HTTPConnection()
+        #expect(connection.deadline == .idle)
+        #expect(receive("P", &connection) == "wait")
+        #expect(connection.deadline == .head)
+        #expect(receive("OST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", &connection) == "wait")
+        #expect(connection.deadline == .body)
+        #expect(receive("x", &connection) == "/1")
+        #expect(connection.deadline == nil)
+        #expect(finish(&connection) == "wait")
+        #expect(connection.deadline == .idle)
+        #expect(limits.time(of: .idle) == .seconds(75))
+        #expect(limits.time(of: .head) == .seconds(10))
+        #expect(limits.time(of: .body) == .seconds(30))
+    }
+
+    @Test(arguments: [
+        ("", "close"), ("GET", "408"), ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", "408"),
+        ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", "wait"),
+    ])
+    func `a deadline that passes closes silently or says 408`(text: String, expected: String) {
+        var connection = HTTPConnection()
+        _ = receive(text, &connection)
+        #expect(name(connection.deadlinePassed()) == expected)
+        if expected != "wait" { #expect(receive(get, &connection) == "wait") }
+    }
+
+    @Test(arguments: ["", "GET", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"])
+    func `a peer that ends before its request is complete is closed`(text: String) {
+        var connection = HTTPConnection()
+        _ = receive(text, &connection)
+        #expect(name(connection.peerEnded()) == "close")
+    }
+
+    @Test func `a peer that ends behind its requests gets all its responses`() {
+        var connection = HTTPConnection()
+        #expect(receive(get + get + "GET", &connection) == "/1")
+        #expect(name(connection.peerEnded()) == "wait")
+        #expect(finish(&connection) == "/1")
+        #expect(finish(&connection) == "close")
+    }
+
+    @Test func `a stream ignores what its peer sends, up to a limit`() {
+        var connection = HTTPConnection()
+        #expect(receive(get + "GET", &connection) == "/1")
+        #expect(name(connection.streamStarted(limits: limits)) == "wait")
+        #expect(connection.wantsReading)
+        #expect(connection.deadline == nil)
+        #expect(receive(get, &connection) == "wait")
+        #expect(name(connection.deadlinePassed()) == "wait")
+        let flood = [UInt8](repeating: 0x41, count: limits.streamInputBytesMax)
+        #expect(name(connection.receive(flood.span, limits: limits)) == "close")
+    }
+
+    @Test func `a stream ends with its peer or with its response`() {
+        var ended = HTTPConnection()
+        #expect(receive(get, &ended) == "/1")
+        #expect(name(ended.streamStarted(limits: limits)) == "wait")
+        #expect(name(ended.peerEnded()) == "close")
+        var finished = HTTPConnection()
+        #expect(receive(get, &finished) == "/1")
+        #expect(name(finished.streamStarted(limits: limits)) == "wait")
+        #expect(finish(&finished) == "close")
+    }
+
+    @Test func `a closed connection takes every call and does nothing`() {
+        var connection = HTTPConnection()
+        #expect(receive(get, &connection) == "/1")
+        connection.closed()
+        #expect(receive(get, &connection) == "wait")
+        #expect(finish(&connection) == "close")
+        #expect(name(connection.streamStarted(limits: limits)) == "close")
+        #expect(name(connection.deadlinePassed()) == "wait")
+    }
+
+    @Test func `an idle connection is small`() {
+        #expect(MemoryLayout<HTTPConnection>.stride <= 32)
+    }
+}

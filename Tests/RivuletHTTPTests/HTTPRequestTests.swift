@@ -1,0 +1,96 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of well-formed requests and what routes see of them.
+
+import RivuletHTTP
+import Testing
+
+@Suite struct HTTPRequestTests {
+    @Test func `a request line and headers are read as sent with names in lower case`() {
+        let reading = HTTPReading.of("GET /a/b?c=d HTTP/1.1\r\nHost: h:80\r\nX-Some: \t v w \t\r\nEMPTY:\r\n\r\n")
+        #expect(reading.requests == ["GET /a/b?c=d HTTP/1.1 [host: h:80, x-some: v w, empty: ]"])
+        #expect(reading.refusal == nil && !reading.isClosed)
+    }
+
+    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "M-SEARCH", "get"])
+    func `a method is read by its exact name`(name: String) throws {
+        let request = try oneRequest("\(name) / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(request.method.name == name)
+        if name == "get" { #expect(request.method == .other("get")) }
+    }
+
+    @Test func `headers are found by lower-case name and repeated ones make a list`() throws {
+        let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nAccept: a\r\naccept: b;q=1\r\n\r\n")
+        #expect(request.headers["accept"] == "a")
+        #expect(request.headers.values(of: "accept") == ["a", "b;q=1"])
+        #expect(request.headers.list(of: "accept") == "a, b;q=1")
+        #expect(request.headers.contains("host"))
+        #expect(request.headers["cookie"] == nil)
+        #expect(request.headers.list(of: "cookie") == nil)
+        #expect(request.headers.count == 3)
+        #expect(request.headers.bytes(of: "host").map(Array.init) == Array("h".utf8))
+    }
+
+    @Test func `a header value keeps bytes above ASCII`() throws {
+        let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nName: Zoë\r\n\r\n")
+        #expect(request.headers["name"] == "Zoë")
+    }
+
+    @Test func `path segments are decoded after the split`() throws {
+        let request = try oneRequest("GET /a/b%2Fc/%C3%A9/ HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(request.path == "/a/b%2Fc/%C3%A9/")
+        #expect(request.pathSegments == ["a", "b/c", "é", ""])
+        #expect(try oneRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").pathSegments == [""])
+    }
+
+    @Test func `query items are decoded and a plus is a space`() throws {
+        let request = try oneRequest("GET /?path=/a~1b&path=%2Fx+y&&flag&e=&p=1%2B1 HTTP/1.1\r\nHost: h\r\n\r\n")
+        let expected = [("path", "/a~1b"), ("path", "/x y"), ("flag", ""), ("e", ""), ("p", "1+1")]
+        #expect(request.queryItems == expected.map(HTTPQueryItem.init))
+        #expect(request.queryValue("path") == "/a~1b")
+        #expect(request.queryValue("none") == nil)
+    }
+
+    @Test func `an empty query is a query`() throws {
+        let request = try oneRequest("GET /? HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(request.query?.isEmpty == true)
+        #expect(request.queryItems.isEmpty)
+        #expect(try oneRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").query == nil)
+    }
+
+    @Test func `an absolute target gives the host and the path`() throws {
+        let request = try oneRequest("GET http://other:81/p?q HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(request.host == "other:81")
+        #expect(request.path == "/p")
+        #expect(request.query == "q")
+        let bare = try oneRequest("GET HTTPS://[::1] HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(bare.host == "[::1]")
+        #expect(bare.path == "/")
+        #expect(bare.pathSegments == [""])
+    }
+
+    @Test func `the asterisk target is for OPTIONS`() throws {
+        let request = try oneRequest("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(request.path == "*")
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1\r\nHost: h", true), ("HTTP/1.1\r\nHost: h\r\nConnection: close", false),
+        ("HTTP/1.1\r\nHost: h\r\nConnection: x, Close ", false), ("HTTP/1.0", false),
+        ("HTTP/1.0\r\nConnection: Keep-Alive", true), ("HTTP/1.0\r\nConnection: keep-alive, close", false),
+        ("HTTP/1.1\r\nHost: h\r\nConnection: x\r\nConnection: close", false), ("HTTP/1.7\r\nHost: h", true),
+    ])
+    func `the version and Connection decide whether the connection is kept`(head: String, isKept: Bool) throws {
+        #expect(try oneRequest("GET / \(head)\r\n\r\n").isKeepAlive == isKept)
+    }
+
+    @Test func `the values of HTTP 1_0 need no host`() throws {
+        let request = try oneRequest("GET /x HTTP/1.0\r\n\r\n")
+        #expect(request.version == .http10)
+        #expect(request.host == nil)
+    }
+
+    @Test func `one empty line before the request line is skipped`() {
+        let reading = HTTPReading.of("\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(reading.requests == ["GET / HTTP/1.1 [host: h]"])
+    }
+}
