@@ -1,0 +1,28 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the import of libuv and the few lines around it that Swift cannot write.
+#ifndef RIVULET_CLIBUV_SHIM_H
+#define RIVULET_CLIBUV_SHIM_H
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+// Written against this release, the one of Debian 12; libuv keeps its interface within 1.x.
+#if UV_VERSION_HEX < ((1 << 16) | (44 << 8))
+#error "Rivulet needs libuv 1.44 or later"
+#endif
+
+// libuv writes with write(2), so a peer that has gone raises SIGPIPE; SIG_IGN is a cast macro that Swift cannot see.
+static inline void rivulet_ignore_sigpipe(void) { (void)signal(SIGPIPE, SIG_IGN); }
+
+// Declared by the system's headers only under _GNU_SOURCE, which is too late to define here.
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
+
+// Accepts a connection as non-blocking and not inherited by child processes; -1 and errno as accept4(2).
+static inline int rivulet_accept(int listener, struct sockaddr *address, socklen_t *size) {
+    return accept4(listener, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+#endif

@@ -1,0 +1,10 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the reasons for which a connection does not come to be.
+
+/// Why a connection did not come to be.
+package enum AcceptFailure: Hashable, Sendable {
+    /// `LoopLimits.connectionsMax` are open.
+    case connectionLimit
+    /// The system refused, mostly for want of descriptors (`EMFILE`); the listener rests for `LoopLimits.acceptPause`.
+    case failed(LoopError)
+}

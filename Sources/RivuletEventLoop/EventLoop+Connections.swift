@@ -1,0 +1,114 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what can be done with a connection, and what libuv tells of it.
+
+internal import CLibuv
+internal import Glibc
+
+extension EventLoop {
+    /// The number of connections, those included whose close is not told yet.
+    package var connectionCount: Int { state.connections.count }
+
+    /// Writes `bytes` behind everything written before.
+    ///
+    /// They go straight to the kernel when nothing is queued; only what it does not take is copied. A queue over
+    /// `LoopLimits.unsentBytesMax` closes the connection.
+    package func write(_ id: ConnectionID, _ bytes: Span<UInt8>) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, bytes) }
+        guard !bytes.isEmpty else { return .sent }
+        let sent = unsafe tryWrite(connection, bytes)
+        if sent == bytes.count { return .sent }
+        guard sent >= 0 || sent == Int(UV_EAGAIN.rawValue) else {
+            unsafe close(connection, .failed(LoopError(call: "write", code: Int32(sent))))
+            return .closed
+        }
+        return unsafe enqueue(connection, bytes.extracting(max(sent, 0)...))
+    }
+
+    /// Writes `bytes` behind everything written before.
+    package func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes.span) }
+
+    /// The bytes that are written and wait for the kernel; 0 for a connection that is gone.
+    package func unsentBytes(_ id: ConnectionID) -> Int {
+        guard let connection = unsafe state.connections[id] else { return 0 }
+        return unsafe connection.pointee.unsentBytes
+    }
+
+    /// Stops reading: the peer is slowed down once the kernel's buffers are full, and its end is not noticed.
+    package func pauseReading(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe stopReading(connection)
+    }
+
+    /// Reads again after `pauseReading`.
+    package func resumeReading(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe startReading(connection)
+    }
+
+    /// Keeps what the kernel holds unsent below 16 KiB, so that a slow reader of a stream gets fresh events rather than
+    /// megabytes of stale ones.
+    ///
+    /// Source: tcp(7), TCP_NOTSENT_LOWAT.
+    package func setStreaming(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        let descriptor = unsafe connection.pointee.descriptor
+        do throws(LoopError) {
+            try ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 16_384, "setsockopt")
+        } catch {
+            unsafe close(connection, .failed(error))
+        }
+    }
+
+    /// Ends this side once everything written has gone out, and the connection once the peer has ended its own.
+    ///
+    /// What the peer still sends is read and thrown away: were it left unread, the kernel would answer it with a reset,
+    /// and the peer could lose the last answer. Source: RFC 9112 section 9.6.
+    ///
+    /// - Parameters:
+    ///   - id: The connection; nothing is received of it from now on, and nothing more can be written.
+    ///   - time: After this it is closed in any case: `flushTimedOut` when bytes are left, `local` otherwise.
+    package func closeAfterFlush(_ id: ConnectionID, within time: Duration) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe connection.pointee.phase = .flushing
+        let timer = schedule(after: time) { [unowned self] in closeTimePassed(id) }
+        unsafe connection.pointee.closeTimer = timer
+        if unsafe connection.pointee.queue == nil { unsafe linger(connection) }
+    }
+
+    /// Closes at once; unsent bytes are dropped.
+    ///
+    /// `connectionDidClose` follows with this reason, later in the turn.
+    package func close(_ id: ConnectionID, _ reason: CloseReason = .local) {
+        guard let connection = unsafe state.connections[id] else { return }
+        unsafe close(connection, reason)
+    }
+
+    private func openConnection(_ id: ConnectionID) -> UnsafeMutablePointer<Connection>? {
+        guard let connection = unsafe state.connections[id] else { return nil }
+        return unsafe connection.pointee.phase == .open ? connection : nil
+    }
+
+    /// Takes over an accepted socket.
+    func open(_ descriptor: Int32, _ peer: PeerAddress) {
+        guard state.connections.count < limits.connectionsMax else {
+            Glibc.close(descriptor)
+            state.delegate?.loopDidRefuseConnection(.connectionLimit)
+            return
+        }
+        let connection = unsafe state.connections.add()
+        let id = unsafe connection.pointee.id
+        do throws(LoopError) {
+            // Cannot fail: without a socket to make, it only sets fields. Source: libuv src/unix/tcp.c
+            try check(unsafe uv_tcp_init(uv.pointer, connection.tcp), "uv_tcp_init")
+            try check(unsafe uv_tcp_open(connection.tcp, descriptor), "uv_tcp_open")
+        } catch {
+            Glibc.close(descriptor)
+            unsafe discard(connection)
+            state.delegate?.loopDidRefuseConnection(.failed(error))
+            return
+        }
+        unsafe startReading(connection)
+        state.delegate?.connectionDidOpen(id, peer: peer)
+    }
+}

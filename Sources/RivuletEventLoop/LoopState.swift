@@ -1,0 +1,24 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the list of everything that only the loop's thread touches.
+
+/// What a loop's thread owns.
+///
+/// It is one value so that `EventLoop` can switch the dynamic exclusivity checks off at one place: they were the largest
+/// cost of Swift on the way of a delivery (research/libuv.md section 1).
+struct LoopState: ~Copyable {
+    var connections = ConnectionTable()
+    var listeners: [Listener] = []
+    var signals: [SignalWatcher] = []
+    var timers: TimerWheel<() -> Void>
+    /// When libuv's timer ends the sleep; nil while it is not armed.
+    var armedWake: UInt64?
+    /// Whether a timer was scheduled that is due before `armedWake`.
+    var mustArmWake = false
+    var delegate: (any LoopDelegate)?
+    /// The posted jobs that run in this turn; its memory is used again.
+    var batch: [Mailbox.Job] = []
+    var isStopping = false
+
+    /// The state of a loop that is at this time.
+    init(time: UInt64) { timers = TimerWheel(time: time) }
+}

@@ -1,0 +1,182 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of the loop itself: its turn, its mailbox, its timers, its signals, its end.
+
+import Dispatch
+import Glibc
+import RivuletEventLoop
+import Synchronization
+import Testing
+
+@Suite struct EventLoopTests {
+    @Test func `jobs of many threads run on the loop, each thread's in order`() throws {
+        let harness = try LoopHarness()
+        let seen = Mutex<[[Int]]>([])
+        seen.withLock { $0 = Array(repeating: [], count: 8) }
+        DispatchQueue.concurrentPerform(iterations: 8) { poster in
+            for number in 0..<1_000 {
+                harness.loop.post { [loop = harness.loop] in
+                    loop.assertOnLoop()
+                    seen.withLock { $0[poster].append(number) }
+                }
+            }
+        }
+        #expect(try harness.onLoop { $0.isOnLoop })
+        #expect(!harness.loop.isOnLoop)
+        harness.stop()
+        #expect(seen.withLock { $0 } == Array(repeating: Array(0..<1_000), count: 8))
+    }
+
+    @Test func `a job that a job posts runs after a sleep that does not last`() throws {
+        let harness = try LoopHarness()
+        let order = Handover<Int>()
+        harness.loop.post { [loop = harness.loop] in
+            loop.post { order.put(2) }
+            order.put(1)
+        }
+        #expect(try [order.take(), order.take()] == [1, 2])
+        harness.stop()
+    }
+
+    @Test func `the delegate is called before each sleep, behind the jobs of the turn`() throws {
+        let log = Mutex<[String]>([])
+        let harness = try LoopHarness { _, delegate in
+            delegate.onSleep = { log.withLock { $0.append("sleep") } }
+        }
+        _ = try harness.onLoop { _ in log.withLock { $0 = ["job"] } }
+        harness.stop()
+        let entries = log.withLock { $0 }
+        #expect(entries.prefix(2) == ["job", "sleep"])
+        #expect(entries.count <= 4)
+    }
+
+    @Test func `nothing runs after the end and what waits is let go`() throws {
+        let harness = try LoopHarness()
+        harness.stop()
+        let isReleased = Handover<Bool>()
+        let isPosted = harness.loop.post { [token = Token(isReleased)] in withExtendedLifetime(token) {} }
+        #expect(!isPosted)
+        #expect(try isReleased.take())
+    }
+
+    @Test func `a job that waits is let go with its loop`() throws {
+        let isReleased = Handover<Bool>()
+        var loop: EventLoop? = try EventLoop(index: 0)
+        let isPosted = loop?.post { [token = Token(isReleased)] in withExtendedLifetime(token) {} }
+        #expect(isPosted == true)
+        loop = nil
+        #expect(try isReleased.take())
+    }
+
+    @Test func `a full mailbox refuses`() throws {
+        var limits = LoopLimits()
+        limits.postedJobsMax = 2
+        let loop = try EventLoop(index: 0, limits: limits)
+        let arePosted = (0..<3).map { _ in loop.post {} }
+        #expect(arePosted == [true, true, false])
+    }
+
+    @Test func `a loop that never ran leaves nothing behind`() throws {
+        let before = try openDescriptors()
+        for _ in 0..<10 {
+            let loop = try EventLoop(index: 0)
+            try loop.listen(host: "127.0.0.1", port: 0)
+            loop.post {}
+        }
+        #expect(try openDescriptors() <= before + 20)
+    }
+
+    @Test func `timers run in the order of their times and not when cancelled`() throws {
+        let harness = try LoopHarness()
+        let order = Handover<Int>()
+        let start = try harness.onLoop { loop in
+            loop.schedule(after: .milliseconds(30)) { order.put(3) }
+            loop.schedule(after: .milliseconds(10)) { order.put(1) }
+            let cancelled = loop.schedule(after: .milliseconds(15)) { order.put(-1) }
+            loop.schedule(after: .milliseconds(20)) { order.put(2) }
+            loop.cancel(cancelled)
+            #expect(loop.timerCount == 3)
+            return loop.nowMilliseconds
+        }
+        #expect(try [order.take(), order.take(), order.take()] == [1, 2, 3])
+        #expect(try harness.onLoop { $0.nowMilliseconds } >= start + 30)
+        #expect(try harness.onLoop { $0.timerCount } == 0)
+        harness.stop()
+    }
+
+    @Test func `a timer that is scheduled before run fires`() throws {
+        let fired = Handover<Bool>()
+        let harness = try LoopHarness { loop, _ in
+            loop.schedule(after: .zero) { fired.put(loop.isOnLoop) }
+        }
+        #expect(try fired.take())
+        harness.stop()
+    }
+
+    @Test func `a timer that falls due within the turn that schedules it is not missed`() throws {
+        let harness = try LoopHarness()
+        let fired = Handover<Bool>()
+        _ = try harness.onLoop { loop in
+            loop.schedule(after: .milliseconds(1)) { fired.put(true) }
+            let clock = ContinuousClock()
+            let end = clock.now + .milliseconds(5)
+            while clock.now < end {}
+        }
+        #expect(try fired.take())
+        harness.stop()
+    }
+
+    @Test func `a timer scheduled after a long quiet is on time`() {
+        var wheel = TimerWheel<Int>(time: 0)
+        wheel.advance(to: 1_000_000)
+        _ = wheel.schedule(at: 1_000_003, 1)
+        #expect(wheel.nextWake() == 1_000_003)
+    }
+
+    @Test func `a signal calls its action on the loop`() throws {
+        let fired = Handover<Bool>()
+        let harness = try LoopHarness { loop, _ in
+            do {
+                try loop.onSignal(SIGUSR1) { fired.put(loop.isOnLoop) }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(kill(getpid(), SIGUSR1) == 0)
+        #expect(try fired.take())
+        harness.stop()
+    }
+
+    @Test func `a signal that cannot be watched is an error`() throws {
+        let loop = try EventLoop(index: 0)
+        #expect(throws: LoopError(call: "uv_signal_start 9", code: -EINVAL)) { try loop.onSignal(SIGKILL) {} }
+    }
+
+    @Test func `a stop closes every connection and says so`() throws {
+        let harness = try LoopHarness()
+        let clients = try (0..<5).map { _ in try TestClient(port: harness.port) }
+        let ids = try clients.map { _ in try harness.nextOpened() }
+        harness.stop()
+        #expect(harness.events.rest.count == 5)
+        #expect(ids.allSatisfy { harness.events.rest.contains(.closed($0, .loopStopped)) })
+        for client in clients { #expect(try client.receiveAll().isEmpty) }
+    }
+
+    private func openDescriptors() throws -> Int {
+        guard let folder = unsafe opendir("/proc/self/fd") else {
+            throw TestClient.Failure(call: "opendir", number: errno)
+        }
+        defer { unsafe closedir(folder) }
+        var count = 0
+        while let entry = unsafe readdir(folder), unsafe entry.pointee.d_reclen > 0 { count += 1 }
+        return count
+    }
+}
+
+/// Says when it is let go.
+private final class Token: Sendable {
+    private let isReleased: Handover<Bool>
+
+    init(_ isReleased: Handover<Bool>) { self.isReleased = isReleased }
+
+    deinit { isReleased.put(true) }
+}

@@ -1,0 +1,45 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a loop on a thread of its own.
+
+import RivuletEventLoop
+
+/// A loop that listens on a free port of 127.0.0.1 and runs on its own thread until `stop`.
+struct LoopHarness: Sendable {
+    let loop: EventLoop
+    let port: UInt16
+    let events = Handover<LoopEvent>()
+    private let thread: LoopThread
+
+    /// Starts the loop; `setUp` is called before it runs.
+    init(
+        host: String = "127.0.0.1",
+        limits: LoopLimits = LoopLimits(),
+        setUp: (EventLoop, RecordingDelegate) -> Void = { _, _ in }
+    ) throws {
+        loop = try EventLoop(index: 0, limits: limits)
+        port = try loop.listen(host: host, port: 0)
+        let delegate = RecordingDelegate(events: events)
+        setUp(loop, delegate)
+        loop.setDelegate(delegate)
+        thread = try LoopThread(running: loop)
+    }
+
+    /// Calls `body` on the loop and waits for what it gives.
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable (EventLoop) -> Value) throws -> Value {
+        let result = Handover<Value>()
+        loop.post { [loop] in result.put(body(loop)) }
+        return try result.take()
+    }
+
+    /// Stops the loop and waits for its end.
+    func stop() {
+        loop.post { [loop] in loop.stop() }
+        thread.join()
+    }
+
+    /// The id of the connection that opens next.
+    func nextOpened() throws -> ConnectionID {
+        guard case .opened(let id) = try events.take() else { throw Handover<LoopEvent>.TimedOut() }
+        return id
+    }
+}

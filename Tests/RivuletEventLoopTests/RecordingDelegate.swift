@@ -1,0 +1,53 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a delegate that records what a loop tells.
+
+import RivuletEventLoop
+
+/// What a loop has told.
+enum LoopEvent: Equatable, Sendable {
+    case opened(ConnectionID)
+    case received(ConnectionID, [UInt8])
+    case ended(ConnectionID)
+    case drained(ConnectionID)
+    case closed(ConnectionID, CloseReason)
+    case refused(AcceptFailure)
+}
+
+/// A delegate that records everything and does what the test says on bytes and ends.
+final class RecordingDelegate: LoopDelegate {
+    let events: Handover<LoopEvent>
+    var peers: [ConnectionID: PeerAddress] = [:]
+    var onOpen: (ConnectionID) -> Void = { _ in }
+    var onReceive: (ConnectionID, [UInt8]) -> Void = { _, _ in }
+    var onEnd: (ConnectionID) -> Void = { _ in }
+    var onSleep: () -> Void = {}
+
+    init(events: Handover<LoopEvent>) { self.events = events }
+
+    func connectionDidOpen(_ id: ConnectionID, peer: PeerAddress) {
+        peers[id] = peer
+        events.put(.opened(id))
+        onOpen(id)
+    }
+
+    func connection(_ id: ConnectionID, didReceive bytes: Span<UInt8>) {
+        let copy = [UInt8](capacity: bytes.count) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+        }
+        events.put(.received(id, copy))
+        onReceive(id, copy)
+    }
+
+    func connectionDidEnd(_ id: ConnectionID) {
+        events.put(.ended(id))
+        onEnd(id)
+    }
+
+    func connectionDidDrain(_ id: ConnectionID) { events.put(.drained(id)) }
+
+    func connectionDidClose(_ id: ConnectionID, reason: CloseReason) { events.put(.closed(id, reason)) }
+
+    func loopWillSleep() { onSleep() }
+
+    func loopDidRefuseConnection(_ cause: AcceptFailure) { events.put(.refused(cause)) }
+}
