@@ -1,0 +1,78 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns where a reader stands in a session, and its text form.
+
+/// A place in a session's visible history: `epoch.version.live`.
+///
+/// `live` names the residence in memory and counts its transient changes; a trailing `u` says that transient events have
+/// changed persistent fields since that version, which a restart would lose. Source: spec/http.md §1.
+package struct Cursor: Hashable, Sendable, CustomStringConvertible {
+    /// The most bytes of a cursor's text.
+    package static let bytesMax = 128
+
+    package let epoch: String
+    package let position: Position
+    /// The residence; nil in the short form `epoch.version`.
+    package let residence: String?
+    package let hasUnlogged: Bool
+
+    /// A place in the order of one residence's changes.
+    package struct Position: Hashable, Sendable, Comparable {
+        package let version: UInt64
+        package let transients: UInt64
+
+        package init(version: UInt64, transients: UInt64) {
+            self.version = version
+            self.transients = transients
+        }
+
+        package static func < (left: Position, right: Position) -> Bool {
+            (left.version, left.transients) < (right.version, right.transients)
+        }
+    }
+
+    package init(epoch: String, position: Position, residence: String?, hasUnlogged: Bool = false) {
+        self.epoch = epoch
+        self.position = position
+        self.residence = residence
+        self.hasUnlogged = hasUnlogged
+    }
+
+    /// Reads a cursor's text, in its long or its short form; nil when it is none.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= Self.bytesMax else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, Self.isToken(parts[0], count: 8),
+            let version = Self.number(parts[1])
+        else { return nil }
+        guard parts.count == 3 else {
+            self.init(epoch: String(parts[0]), position: Position(version: version, transients: 0), residence: nil)
+            return
+        }
+        let live = parts[2].split(separator: "-", omittingEmptySubsequences: false)
+        guard live.count == 2, Self.isToken(live[0], count: 4) else { return nil }
+        let hasUnlogged = live[1].hasSuffix("u")
+        guard let transients = Self.number(hasUnlogged ? live[1].dropLast() : live[1]) else { return nil }
+        self.init(
+            epoch: String(parts[0]),
+            position: Position(version: version, transients: transients),
+            residence: String(live[0]),
+            hasUnlogged: hasUnlogged
+        )
+    }
+
+    /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
+    package var description: String {
+        guard let residence else { return "\(epoch).\(position.version)" }
+        return "\(epoch).\(position.version).\(residence)-\(position.transients)\(hasUnlogged ? "u" : "")"
+    }
+
+    private static func isToken(_ text: some StringProtocol, count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+    }
+
+    /// A decimal number as this type writes it: no sign, no leading zero.
+    private static func number(_ text: some StringProtocol) -> UInt64? {
+        guard let number = UInt64(text), String(number) == text else { return nil }
+        return number
+    }
+}

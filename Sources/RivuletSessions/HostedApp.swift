@@ -1,0 +1,78 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns an app as the server sees it, whatever its state type.
+
+package import RivuletEngine
+package import RivuletJSON
+import RivuletObservation
+
+/// An app that sessions can be made of.
+package protocol HostedApp: Sendable {
+    var name: String { get }
+    var sessionPolicy: SessionPolicy { get }
+    /// Whether the state's schema can have a value at this path.
+    func accepts(_ path: JSONPointer) -> Bool
+    /// Writes the app's description: schemas, fields, events.
+    func encodeDescription(into writer: inout JSONWriter)
+    /// Makes the session as storage has it, or a new one.
+    ///
+    /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
+    func makeSession(
+        _ key: SessionKey,
+        stored: StoredSession?,
+        environment: SessionEnvironment
+    ) throws(SessionError) -> any HostedSession
+}
+
+/// The hosting of one app definition.
+package struct AppHost<Definition: AppDefinition>: HostedApp {
+    private let engine: EventEngine<Definition>
+
+    package init(_ definition: Definition) {
+        engine = EventEngine(definition)
+    }
+
+    package var name: String { engine.definition.name }
+    package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }
+
+    package func accepts(_ path: JSONPointer) -> Bool {
+        Definition.State.jsonSchema.accepts(path: path.tokens[...])
+    }
+
+    package func makeSession(
+        _ key: SessionKey,
+        stored: StoredSession?,
+        environment: SessionEnvironment
+    ) throws(SessionError) -> any HostedSession {
+        try Session(key, engine: engine, stored: stored, environment: environment)
+    }
+
+    package func encodeDescription(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key("sessions")
+        writer.string(sessionPolicy.rawValue)
+        writer.key("state")
+        Definition.State.jsonSchema.encodeJSON(into: &writer)
+        writer.key("fields")
+        writer.beginArray()
+        for field in FieldDescription.all(of: Definition.State.self) { field.encodeJSON(into: &writer) }
+        writer.endArray()
+        writer.key("event")
+        Definition.Event.jsonSchema.encodeJSON(into: &writer)
+        writer.key("events")
+        writer.beginArray()
+        for event in Definition.Event.eventCases {
+            writer.beginObject()
+            writer.key("name")
+            writer.string(event.name)
+            writer.key("schema")
+            event.schema.encodeJSON(into: &writer)
+            writer.key("sensitive")
+            writer.bool(event.isSensitive)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+}

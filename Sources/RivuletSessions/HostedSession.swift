@@ -1,0 +1,40 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a session as its shard sees it, whatever its app.
+
+package import RivuletJSON
+
+/// Takes an answer, on the shard's thread.
+package typealias SessionReply<Answer> = (Result<Answer, SessionError>) -> Void
+
+/// One resident session.
+///
+/// Every call and every reply is on the shard's thread.
+package protocol HostedSession: AnyObject {
+    var key: SessionKey { get }
+    /// Whether storage knows it.
+    var isStored: Bool { get }
+    /// Whether nothing is queued, under way or watching, so that it may leave memory.
+    var isIdle: Bool { get }
+    /// The memory that it takes, roughly, in bytes.
+    var memoryBytes: Int { get }
+    /// The uptime of the last request.
+    var lastUsed: Duration { get }
+    /// Called when the session must leave memory at once: deleted, or in doubt about what storage holds.
+    var onRetire: ((_ session: any HostedSession, _ deletedEpoch: String?) -> Void)? { get set }
+
+    /// Runs the events of the body as one transaction, after everything that is queued; replies when it is durable and published.
+    func dispatch(_ request: DispatchRequest, reply: @escaping SessionReply<DispatchAnswer>)
+    /// The visible value at the path.
+    func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError>
+    func info() -> SessionInfo
+    /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default.
+    func create(state: [UInt8]?, reply: @escaping SessionReply<CreateAnswer>)
+    /// Removes state and log once everything accepted before is done, and ends all streams.
+    func delete(reply: @escaping SessionReply<Void>)
+    /// Adds a subscriber; the answer goes through the sink.
+    func subscribe(_ request: StreamRequest)
+    /// Takes back one membership of that loop.
+    func leave(_ group: GroupID, loop: Int)
+    /// Ends all streams, because the server stops or the session leaves memory.
+    func endStreams(_ event: StreamEvent)
+}

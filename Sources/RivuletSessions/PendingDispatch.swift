@@ -1,0 +1,34 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns an accepted dispatch on its way to being durable and visible.
+
+import RivuletEngine
+import RivuletObservation
+
+/// What the reducers have done and nobody has seen yet.
+///
+/// It holds the whole state after it; states share what did not change, so this costs what the dispatch touched.
+struct PendingDispatch<Definition: AppDefinition> {
+    /// The state after it.
+    let state: Definition.State
+    /// Where the session stands after it.
+    let position: Cursor.Position
+    let changes: [StateChange]
+    let coercions: [Coercion]
+    let effects: [Effect<Definition.Event>]
+    /// What storage has to take; nil for transient events and those that changed nothing.
+    let entry: LogEntry?
+    /// Whether any of its events asked to be durable.
+    let persists: Bool
+    /// The transient events' changes of persistent fields that no entry carries, before and after this dispatch.
+    let unloggedBefore: [StateChange]
+    let unloggedAfter: [StateChange]
+    let reply: SessionReply<DispatchAnswer>
+}
+
+/// A dispatch that waits for its turn.
+struct QueuedDispatch<Definition: AppDefinition> {
+    let events: [Definition.Event]
+    let expected: [Cursor]
+    let isStrict: Bool
+    let reply: SessionReply<DispatchAnswer>
+}

@@ -1,0 +1,296 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the way from reduced to durable to visible.
+
+import DequeModule
+import Logging
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+
+extension Session {
+    /// The most log entries that one append carries.
+    private static var entriesPerAppendMax: Int { 256 }
+
+    /// Publishes what is durable, and hands the next entries to storage when it is free.
+    func advance() {
+        publishDurable()
+        guard !isStorageBusy, !isRetired else { return }
+        submit()
+    }
+
+    // MARK: - Storage
+
+    private func submit() {
+        let batch = pending.prefix(Self.entriesPerAppendMax)
+        let entries = batch.compactMap(\.entry)
+        guard let storedHead else {
+            guard !batch.isEmpty || !creations.isEmpty else { return }
+            return submitCreation(with: entries, dispatches: batch.count)
+        }
+        guard !entries.isEmpty else { return finishDeletionIfDrained() }
+        submitted = batch.count
+        isStorageBusy = true
+        let confined = Confined(self, to: environment.executor)
+        environment.storage.append(key, at: .after(storedHead), entries) { outcome in
+            confined.post { $0.appendDidFinish(outcome, entries: entries) }
+        }
+    }
+
+    /// The first event, or an explicit wish, makes storage know the session.
+    private func submitCreation(with entries: [LogEntry], dispatches: Int) {
+        submitted = dispatches
+        isStorageBusy = true
+        let confined = Confined(self, to: environment.executor)
+        if entries.isEmpty {
+            let snapshot = initialSnapshot()
+            environment.storage.create(key, epoch: epoch, time: created, snapshot: snapshot) {
+                outcome in
+                confined.post { $0.creationDidFinish(outcome) }
+            }
+        } else {
+            let point = AppendPoint.creating(epoch: epoch, time: created)
+            environment.storage.append(key, at: point, entries) { outcome in
+                confined.post { $0.appendDidFinish(outcome, entries: entries) }
+            }
+        }
+    }
+
+    /// The document of version 0, where it is not the app's default.
+    private func initialSnapshot() -> StateSnapshot? {
+        guard visible != engine.definition.defaultState else { return nil }
+        return StateSnapshot(version: 0, schema: schema, state: persistentJSON(of: visible))
+    }
+
+    private func creationDidFinish(_ outcome: Result<CreateOutcome, StorageError>) {
+        isStorageBusy = false
+        switch outcome {
+        case .success(.created(let head)):
+            storedHead = head
+            durable = submitted
+        case .success(.exists):
+            return retire(failing: .storage(.unavailable(detail: "another writer created the session; try once more")))
+        case .failure(let error):
+            return storageDidFail(error)
+        }
+        answerCreations()
+        advanceAndContinue()
+    }
+
+    private func appendDidFinish(_ outcome: Result<AppendOutcome, StorageError>, entries: [LogEntry]) {
+        isStorageBusy = false
+        switch outcome {
+        case .success(.committed(let head)):
+            storedHead = head
+            durable = submitted
+            updated = entries.last?.time ?? updated
+            bytesSinceSnapshot += entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
+        case .success(.conflict):
+            return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
+        case .failure(let error):
+            return storageDidFail(error)
+        }
+        answerCreations()
+        advanceAndContinue()
+    }
+
+    /// A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
+    private func advanceAndContinue() {
+        publishDurable()
+        compactIfDue()
+        runQueue()
+    }
+
+    /// Takes back everything that is not durable.
+    ///
+    /// What was never certain makes the session leave memory.
+    private func storageDidFail(_ error: StorageError) {
+        environment.logger.error("storage failed", metadata: ["session": "\(key)", "error": "\(error)"])
+        if case .indeterminate = error { return retire(failing: .storage(error)) }
+        let failed = pending
+        pending.removeAll()
+        submitted = 0
+        durable = 0
+        hasEffectUnderWay = false
+        head = visible
+        headPosition = visiblePosition
+        unlogged = visibleUnlogged
+        for dispatch in failed { dispatch.reply(.failure(.storage(error))) }
+        let waiting = creations
+        creations = []
+        for reply in waiting { reply(.failure(.storage(error))) }
+        runQueue()
+    }
+
+    private func answerCreations() {
+        let waiting = creations
+        creations = []
+        for reply in waiting { reply(.success(.created(info()))) }
+    }
+
+    // MARK: - Publication
+
+    private func publishDurable() {
+        while let first = pending.first, durable > 0 || (isStored && first.entry == nil && submitted == 0) {
+            pending.removeFirst()
+            if durable > 0 {
+                durable -= 1
+                submitted -= 1
+            }
+            publish(first)
+        }
+    }
+
+    /// Acknowledges, then tells the streams, then runs the effects.
+    private func publish(_ dispatch: Pending) {
+        let old = visible
+        visible = dispatch.state
+        visiblePosition = dispatch.position
+        visibleUnlogged = dispatch.unloggedAfter
+        dispatch.reply(
+            .success(
+                DispatchAnswer(
+                    version: visiblePosition.version,
+                    cursor: visibleCursor,
+                    isDurable: dispatch.persists,
+                    changes: dispatch.changes,
+                    coerced: dispatch.coercions
+                )
+            )
+        )
+        if !dispatch.changes.isEmpty {
+            tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
+            publish(dispatch.changes, from: old)
+        }
+        if !dispatch.effects.isEmpty { run(dispatch.effects[...]) }
+    }
+
+    // MARK: - Effects
+
+    /// Runs the effects one after the other; the queue goes on after the last.
+    private func run(_ effects: ArraySlice<Effect<Definition.Event>>) {
+        guard let effect = effects.first else {
+            hasEffectUnderWay = false
+            // Not called here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
+            return Confined(self, to: environment.executor).post { $0.runQueue() }
+        }
+        let rest = effects.dropFirst()
+        switch effect {
+        case .none:
+            run(rest)
+        case .dispatch(let events):
+            for event in events { enqueueFromEffect(event) }
+            run(rest)
+        case .run(let work):
+            let confined = Confined(self, to: environment.executor)
+            let dispatch = EffectDispatch<Definition.Event> { event in
+                confined.post { session in
+                    session.enqueueFromEffect(event)
+                    session.runQueue()
+                }
+            }
+            EffectRunner.run({ await work(dispatch) }, timeMax: environment.limits.engine.effectTimeMax) { outcome in
+                confined.post { session in
+                    if case .timedOut = outcome { session.logEffectTimeout() }
+                    session.run(rest)
+                }
+            }
+        }
+    }
+
+    private func logEffectTimeout() {
+        environment.logger.error(
+            "an effect took longer than effectTimeMax and was cancelled",
+            metadata: ["session": "\(key)", "effectTimeMax": "\(environment.limits.engine.effectTimeMax)"]
+        )
+    }
+
+    private func enqueueFromEffect(_ event: Definition.Event) {
+        guard !isRetired, deletion == nil, queue.count < environment.limits.engine.queuedDispatchesMax else {
+            return environment.logger.error(
+                "an effect's event was dropped: the session is leaving or its event queue is full",
+                metadata: ["session": "\(key)", "event": "\(event.eventName)"]
+            )
+        }
+        let logger = environment.logger
+        let key = key
+        queue.append(
+            QueuedDispatch(events: [event], expected: [], isStrict: false) { result in
+                guard case .failure(let error) = result else { return }
+                logger.warning(
+                    "an effect's event failed",
+                    metadata: ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
+                )
+            }
+        )
+    }
+
+    // MARK: - Compaction
+
+    private var schema: UInt32 { UInt32(clamping: engine.definition.schemaVersion) }
+
+    /// Stores a snapshot once the log since the last one has outgrown it, so that loading stays short and writing stays cheap.
+    private func compactIfDue() {
+        guard let storedHead, storedHead.version == visiblePosition.version, !isStorageBusy,
+            bytesSinceSnapshot >= max(environment.limits.snapshotBytesMin, snapshotBytes)
+        else { return }
+        let snapshot = StateSnapshot(
+            version: storedHead.version,
+            schema: schema,
+            state: persistentJSON(of: visible)
+        )
+        let logVersionsMax = environment.limits.logVersionsMax
+        let keepingFrom = storedHead.version > logVersionsMax ? storedHead.version - logVersionsMax + 1 : 1
+        isStorageBusy = true
+        bytesSinceSnapshot = 0
+        snapshotBytes = snapshot.state.count
+        let confined = Confined(self, to: environment.executor)
+        environment.storage.compact(key, at: storedHead, snapshot: snapshot, keepingFrom: keepingFrom) { outcome in
+            confined.post { $0.compactionDidFinish(outcome, keepingFrom: keepingFrom) }
+        }
+    }
+
+    private func compactionDidFinish(_ outcome: Result<AppendOutcome, StorageError>, keepingFrom: UInt64) {
+        isStorageBusy = false
+        switch outcome {
+        case .success(.committed(let head)):
+            storedHead = head
+            retainedFrom = max(retainedFrom, keepingFrom)
+        case .success(.conflict):
+            return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
+        case .failure(let error):
+            // The log is still whole: a snapshot only shortens loading. It is tried again when the log has grown.
+            environment.logger.error("storing a snapshot failed", metadata: ["session": "\(key)", "error": "\(error)"])
+        }
+        runQueue()
+    }
+
+    /// The state as it goes to disk: no transient and no omitted fields.
+    private func persistentJSON(of state: State) -> [UInt8] {
+        var writer = JSONWriter(capacity: max(1_024, snapshotBytes), includesTransient: false)
+        state.encodeJSON(into: &writer)
+        return writer.bytes
+    }
+
+    // MARK: - Leaving
+
+    /// Gives up this residence: what storage holds is in doubt, or gone.
+    func retire(failing error: SessionError, deletedEpoch: String? = nil) {
+        guard !isRetired else { return }
+        isRetired = true
+        let failed = pending
+        let waiting = queue
+        let creating = creations
+        pending.removeAll()
+        queue.removeAll()
+        creations = []
+        hasEffectUnderWay = false
+        for dispatch in failed { dispatch.reply(.failure(error)) }
+        for dispatch in waiting { dispatch.reply(.failure(error)) }
+        for reply in creating { reply(.failure(error)) }
+        deletion?(.failure(error))
+        deletion = nil
+        let reason: StreamEvent.ByeReason = deletedEpoch == nil ? .draining : .deleted
+        endStreams(.bye(reason, reconnect: deletedEpoch == nil, after: 1_000))
+        onRetire?(self, deletedEpoch)
+    }
+}

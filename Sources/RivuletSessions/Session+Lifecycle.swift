@@ -1,0 +1,111 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a session's beginning and end, and reading it.
+
+import RivuletEngine
+package import RivuletJSON
+import RivuletObservation
+
+extension Session {
+    package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
+        lastUsed = environment.uptime()
+        guard let value = visible.json(at: path) else { return .failure(.noValue(path.description)) }
+        return .success(StateAnswer(cursor: visibleCursor, value: value))
+    }
+
+    package func info() -> SessionInfo {
+        SessionInfo(
+            key: key,
+            epoch: epoch,
+            version: visiblePosition.version,
+            created: created,
+            updated: updated,
+            streams: groups.values.reduce(0) { $0 + $1.count },
+            retainedFrom: retainedFrom
+        )
+    }
+
+    package func create(state: [UInt8]?, reply: @escaping SessionReply<CreateAnswer>) {
+        lastUsed = environment.uptime()
+        do throws(SessionError) {
+            try refuseWhenLeaving()
+            guard !isStored, pending.isEmpty, !isStorageBusy else { return answerExisting(reply) }
+            if let state { try begin(with: state) }
+            creations.append(reply)
+            advance()
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    /// Exists already, or will with the first event that is under way.
+    private func answerExisting(_ reply: @escaping SessionReply<CreateAnswer>) {
+        guard isStored else {
+            return creations.append { result in
+                reply(
+                    result.map { answer in
+                        if case .created(let info) = answer { .existed(info) } else { answer }
+                    }
+                )
+            }
+        }
+        reply(.success(.existed(info())))
+    }
+
+    /// Lays a partial document over the default; streams that watch the default already get the differences.
+    private func begin(with document: [UInt8]) throws(SessionError) {
+        let old = visible
+        var state = old
+        do throws(JSONError) {
+            var reader = JSONReader(document)
+            reader.unknownKeys = .reject
+            try state._$merge(json: &reader)
+            try reader.finish()
+        } catch {
+            throw .body(error)
+        }
+        let changes = ChangeRecorder.differences(from: old, to: state)
+        guard !changes.isEmpty else { return }
+        head = state
+        visible = state
+        headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
+        visiblePosition = headPosition
+        tail.append(VisibleChange(position: visiblePosition, changes: changes))
+        publish(changes, from: old)
+    }
+
+    package func delete(reply: @escaping SessionReply<Void>) {
+        lastUsed = environment.uptime()
+        do throws(SessionError) {
+            try refuseWhenLeaving()
+            guard isStored || !pending.isEmpty || isStorageBusy else { throw .notFound(key) }
+        } catch {
+            return reply(.failure(error))
+        }
+        deletion = reply
+        advance()
+    }
+
+    /// Deletes once nothing is under way; what is still queued is refused.
+    func finishDeletionIfDrained() {
+        guard deletion != nil, pending.isEmpty, !isStorageBusy else { return }
+        isStorageBusy = true
+        let confined = Confined(self, to: environment.executor)
+        environment.storage.delete(key) { outcome in
+            confined.post { $0.deletionDidFinish(outcome) }
+        }
+    }
+
+    private func deletionDidFinish(_ outcome: Result<Bool, StorageError>) {
+        isStorageBusy = false
+        let reply = deletion
+        deletion = nil
+        switch outcome {
+        case .success:
+            retire(failing: .notFound(key), deletedEpoch: epoch)
+            reply?(.success(()))
+        case .failure(let error):
+            reply?(.failure(.storage(error)))
+            runQueue()
+        }
+    }
+}

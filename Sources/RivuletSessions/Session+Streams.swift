@@ -1,0 +1,152 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns who watches a session: joining, resuming, and what each group sees.
+
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+
+extension Session {
+    package func subscribe(_ request: StreamRequest) {
+        lastUsed = environment.uptime()
+        if let error = leavingError { return environment.sink.refuse(request.stream, with: .failed(error)) }
+        guard groups.values.reduce(0, { $0 + $1.count }) + resuming < environment.limits.streamsPerSessionMax else {
+            return environment.sink.refuse(request.stream, with: .full)
+        }
+        let paths = PathSet(request.paths)
+        guard let text = request.resume else {
+            return join(request, paths, first: [.snapshot(of: visible, at: paths, cursor: visibleCursor)])
+        }
+        guard let cursor = Cursor(text) else { return reset(request, paths, .unknownCursor) }
+        resume(request, paths, from: cursor)
+    }
+
+    private var leavingError: SessionError? {
+        do throws(SessionError) {
+            try refuseWhenLeaving()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    package func leave(_ group: GroupID, loop: Int) {
+        lastUsed = environment.uptime()
+        guard var members = groups[group] else { return }
+        members.remove(loop: loop)
+        groups[group] = members.count > 0 ? members : nil
+        if members.count == 0 { groupIDs[members.paths] = nil }
+    }
+
+    package func endStreams(_ event: StreamEvent) {
+        for (id, group) in groups { environment.sink.end(id, with: event, loops: group.loops) }
+        groups = [:]
+        groupIDs = [:]
+    }
+
+    /// Tells each group what it sees of the changes; one event per group at most.
+    func publish(_ changes: [StateChange], from old: State) {
+        for (id, group) in groups {
+            let seen = group.paths.visible(of: changes, from: old, to: visible)
+            guard !seen.isEmpty else { continue }
+            environment.sink.deliver(.change(seen, cursor: visibleCursor), to: id, loops: group.loops)
+        }
+    }
+
+    // MARK: - Joining
+
+    private func join(_ request: StreamRequest, _ paths: PathSet, first: [StreamEvent]) {
+        let id = groupIDs[paths] ?? environment.makeGroupID()
+        groupIDs[paths] = id
+        groups[id, default: StreamGroup(paths: paths)].add(loop: request.stream.loop)
+        environment.sink.join(
+            request.stream,
+            group: id,
+            session: key,
+            paths: paths.pointers,
+            first: first,
+            cursor: visibleCursor
+        )
+    }
+
+    private func reset(_ request: StreamRequest, _ paths: PathSet, _ reason: StreamEvent.ResetReason) {
+        join(request, paths, first: [.reset(of: visible, at: paths, cursor: visibleCursor, reason: reason)])
+    }
+
+    // MARK: - Resuming
+
+    private func resume(_ request: StreamRequest, _ paths: PathSet, from cursor: Cursor) {
+        guard cursor.epoch == epoch else { return reset(request, paths, .epochChanged) }
+        guard cursor.position.version <= visiblePosition.version else { return reset(request, paths, .unknownCursor) }
+        let isSameResidence = cursor.residence == residence
+        if isSameResidence {
+            guard cursor.position <= visiblePosition else { return reset(request, paths, .unknownCursor) }
+            if let missed = tail.changes(after: cursor.position) {
+                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(\.path), of: missed.count)
+            }
+        }
+        var stale = transientPaths
+        if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append("") }
+        resumeFromLog(request, paths, after: cursor.position.version, stale: stale)
+    }
+
+    /// Gives the current values at the watched paths below `missed`, as one change.
+    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<String>, of count: Int) {
+        let changes = paths.stale(after: missed).compactMap { path -> StateChange? in
+            guard let value = visible.json(at: path) else {
+                return StateChange(operation: .remove, path: path.description, value: nil, isTransient: false)
+            }
+            return StateChange(operation: .replace, path: path.description, value: value, isTransient: false)
+        }
+        join(request, paths, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
+    }
+
+    /// Reads the changed paths that the tail no longer has; what changes meanwhile is added when the answer is there.
+    private func resumeFromLog(_ request: StreamRequest, _ paths: PathSet, after version: UInt64, stale: [String]) {
+        guard version < visiblePosition.version else { return join(request, paths, missed: stale, of: 0) }
+        guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
+            version + 1 >= retainedFrom
+        else {
+            return reset(request, paths, .historyGone)
+        }
+        resuming += 1
+        let asked = visiblePosition
+        let confined = Confined(self, to: environment.executor)
+        let limit = environment.limits.resumeVersionsMax
+        environment.storage.history(key, epoch: epoch, after: version, limit: limit) { history in
+            confined.post { session in
+                session.resuming -= 1
+                session.finishResume(request, paths, history: history, asked: asked, stale: stale)
+            }
+        }
+    }
+
+    private func finishResume(
+        _ request: StreamRequest,
+        _ paths: PathSet,
+        history: Result<[LogEntry]?, StorageError>,
+        asked: Cursor.Position,
+        stale: [String]
+    ) {
+        if let error = leavingError { return environment.sink.refuse(request.stream, with: .failed(error)) }
+        do {
+            guard let entries = try history.get(), let meanwhile = tail.changes(after: asked) else {
+                return reset(request, paths, .historyGone)
+            }
+            var missed = stale + meanwhile.flatMap(\.changes).map(\.path)
+            for entry in entries {
+                missed += try [StateChange](logJSON: entry.changes).map(\.path)
+            }
+            join(request, paths, missed: missed, of: entries.count)
+        } catch let error as StorageError {
+            environment.sink.refuse(request.stream, with: .failed(.storage(error)))
+        } catch {
+            let error = SessionError.unreadable(key, detail: "the log's changes do not decode: \(error)")
+            environment.sink.refuse(request.stream, with: .failed(error))
+        }
+    }
+
+    /// The fields that a restart puts back to their defaults.
+    private var transientPaths: [String] {
+        State._$fields.filter { $0.isTransient && !$0.isOmitted }.map { "/" + JSONPointer.escape($0.name) }
+    }
+}

@@ -1,0 +1,273 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns one resident session: the order in which events become state.
+
+import DequeModule
+package import RivuletEngine
+package import RivuletJSON
+import RivuletObservation
+
+/// One session in memory, the only writer of its state.
+///
+/// Lives on its shard's thread.
+///
+/// A dispatch goes through four steps, in order: queued, reduced on `head`, durable, visible. Several may be between the second
+/// and the third; what readers and streams see is always `visible`. Every state is a value that shares with its neighbours what
+/// did not change, so going back after a failure is an assignment.
+package final class Session<Definition: AppDefinition>: HostedSession {
+    package typealias State = Definition.State
+    typealias Pending = PendingDispatch<Definition>
+
+    package let key: SessionKey
+    package var onRetire: ((_ session: any HostedSession, _ deletedEpoch: String?) -> Void)?
+    package internal(set) var lastUsed: Duration
+
+    let engine: EventEngine<Definition>
+    let environment: SessionEnvironment
+    let epoch: String
+    let residence = RandomToken.residence()
+
+    /// The state after the last accepted event.
+    var head: State
+    var headPosition: Cursor.Position
+    /// Changes of persistent fields by transient events, which the next entry has to carry.
+    var unlogged: [StateChange] = []
+
+    /// The state that readers see.
+    var visible: State
+    var visiblePosition: Cursor.Position
+    var visibleUnlogged: [StateChange] = []
+
+    var queue: Deque<QueuedDispatch<Definition>> = []
+    var pending: Deque<Pending> = []
+    /// How many of the first pending dispatches storage is writing or has written.
+    var submitted = 0
+    /// How many of the first pending dispatches are durable.
+    var durable = 0
+    var isStorageBusy = false
+    /// Whether an accepted event's effect is still to be run or running: the next event waits.
+    var hasEffectUnderWay = false
+
+    /// Where storage's log ends; nil while storage does not know the session.
+    var storedHead: SessionHead?
+    var created: Int64
+    var updated: Int64
+    var retainedFrom: UInt64
+    var bytesSinceSnapshot: Int
+    var snapshotBytes: Int
+
+    var tail: ChangeTail
+    var groups: [GroupID: StreamGroup] = [:]
+    var groupIDs: [PathSet: GroupID] = [:]
+    /// Streams that wait for storage to be resumed.
+    var resuming = 0
+    var deletion: SessionReply<Void>?
+    var creations: [SessionReply<CreateAnswer>] = []
+    var isRetired = false
+
+    package init(
+        _ key: SessionKey,
+        engine: EventEngine<Definition>,
+        stored: StoredSession?,
+        environment: SessionEnvironment
+    ) throws(SessionError) {
+        self.key = key
+        self.engine = engine
+        self.environment = environment
+        let restored = try RestoredState(stored, default: engine.definition.defaultState, key: key)
+        head = restored.state
+        visible = restored.state
+        headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
+        visiblePosition = headPosition
+        epoch = stored?.head.epoch ?? RandomToken.epoch()
+        storedHead = stored?.head
+        let now = environment.wallClock()
+        created = stored?.created ?? now
+        updated = stored?.updated ?? now
+        retainedFrom = stored?.retainedFrom ?? 1
+        bytesSinceSnapshot = restored.tailBytes
+        snapshotBytes = stored?.snapshot?.state.count ?? 0
+        lastUsed = environment.uptime()
+        tail = ChangeTail(
+            from: headPosition,
+            changesMax: environment.limits.tailChangesMax,
+            bytesMax: environment.limits.tailBytesMax
+        )
+    }
+
+    package var isStored: Bool { storedHead != nil }
+
+    /// The document as last written, what came after it, the tail, and the session's own bookkeeping.
+    package var memoryBytes: Int { snapshotBytes + bytesSinceSnapshot + tail.bytes + 4_096 }
+
+    package var isIdle: Bool {
+        queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && !hasEffectUnderWay
+            && deletion == nil && creations.isEmpty
+    }
+
+    // MARK: - Dispatch
+
+    package func dispatch(_ request: DispatchRequest, reply: @escaping SessionReply<DispatchAnswer>) {
+        lastUsed = environment.uptime()
+        do throws(SessionError) {
+            try refuseWhenLeaving()
+            guard queue.count < environment.limits.engine.queuedDispatchesMax else {
+                throw .overloaded("event queue of session \(key.id)")
+            }
+            let events = try decode(request.body)
+            queue.append(
+                QueuedDispatch(events: events, expected: request.expected, isStrict: request.isStrict, reply: reply)
+            )
+        } catch {
+            return reply(.failure(error))
+        }
+        runQueue()
+    }
+
+    func refuseWhenLeaving() throws(SessionError) {
+        if deletion != nil { throw .deleting(key) }
+        if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
+    }
+
+    private func decode(_ body: [UInt8]) throws(SessionError) -> [Definition.Event] {
+        do throws(JSONError) {
+            return try readEvents(body)
+        } catch {
+            // Malformed text behind the place that does not decode is the graver fault.
+            if !error.isMalformed {
+                do throws(JSONError) { try JSONReader.validate(body) } catch { throw .body(error) }
+            }
+            throw .body(error)
+        }
+    }
+
+    private func readEvents(_ body: [UInt8]) throws(JSONError) -> [Definition.Event] {
+        var reader = JSONReader(body)
+        var events: [Definition.Event] = []
+        if try reader.peek() == .array {
+            let eventsMax = environment.limits.engine.eventsPerBatchMax
+            try reader.array { index, reader throws(JSONError) in
+                guard index < eventsMax else {
+                    throw JSONError(
+                        kind: .outOfRange,
+                        detail: "one dispatch takes at most \(eventsMax) events; send several"
+                    )
+                }
+                events.append(try Definition.Event(json: &reader))
+            }
+        } else {
+            events.append(try Definition.Event(json: &reader))
+        }
+        try reader.finish()
+        return events
+    }
+
+    /// Reduces what is queued, as far as effects and the queue of commits allow.
+    func runQueue() {
+        while !hasEffectUnderWay, pending.count < environment.limits.engine.queuedDispatchesMax,
+            let next = queue.popFirst()
+        {
+            reduce(next)
+        }
+        advance()
+    }
+
+    private func reduce(_ dispatch: QueuedDispatch<Definition>) {
+        let before = head
+        do throws(SessionError) {
+            try checkExpectation(dispatch.expected)
+            let step = try apply(dispatch)
+            accept(step, of: dispatch)
+        } catch {
+            head = before
+            dispatch.reply(.failure(error))
+        }
+    }
+
+    private func checkExpectation(_ expected: [Cursor]) throws(SessionError) {
+        guard !expected.isEmpty else { return }
+        let standing = cursor(at: headPosition, unlogged: unlogged)
+        let isMet = expected.contains { cursor in
+            cursor == standing
+                || (cursor.residence == nil && cursor.epoch == epoch && cursor.position.version == headPosition.version)
+        }
+        if !isMet {
+            throw .precondition(current: StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? []))
+        }
+    }
+
+    private func apply(_ dispatch: QueuedDispatch<Definition>) throws(SessionError) -> EventEngine<Definition>.Step {
+        let step: EventEngine<Definition>.Step
+        do {
+            step = try engine.apply(dispatch.events, to: &head)
+        } catch {
+            throw .rejected("\(error)")
+        }
+        if step.recording.hasUnrepresentableNumber { throw .unrepresentableNumber }
+        if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
+        return step
+    }
+
+    private func accept(_ step: EventEngine<Definition>.Step, of dispatch: QueuedDispatch<Definition>) {
+        let changes = step.recording.changes
+        let persists = dispatch.events.contains { $0.persist }
+        let unloggedBefore = unlogged
+        var entry: LogEntry?
+        if !changes.isEmpty, persists {
+            headPosition = Cursor.Position(version: headPosition.version + 1, transients: headPosition.transients)
+            let logged =
+                unlogged.isEmpty
+                ? changes : unlogged.filter { old in !changes.contains { $0.path == old.path } } + changes
+            entry = LogEntry(
+                version: headPosition.version,
+                time: environment.wallClock(),
+                commandID: nil,
+                event: logJSON(of: dispatch.events),
+                changes: logged.logJSON
+            )
+            unlogged = []
+        } else if !changes.isEmpty {
+            headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
+            let paths = Set(changes.map(\.path))
+            unlogged = unlogged.filter { !paths.contains($0.path) } + changes.filter { !$0.isTransient }
+        }
+        hasEffectUnderWay = !step.effects.isEmpty
+        pending.append(
+            Pending(
+                state: head,
+                position: headPosition,
+                changes: changes,
+                coercions: step.recording.coercions,
+                effects: step.effects,
+                entry: entry,
+                persists: persists,
+                unloggedBefore: unloggedBefore,
+                unloggedAfter: unlogged,
+                reply: dispatch.reply
+            )
+        )
+    }
+
+    /// The events as the log keeps them: sensitive ones by name only.
+    private func logJSON(of events: [Definition.Event]) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        if events.count != 1 { writer.beginArray() }
+        for event in events {
+            if event.isSensitive { writer.string(event.eventName) } else { event.encodeJSON(into: &writer) }
+        }
+        if events.count != 1 { writer.endArray() }
+        return writer.bytes
+    }
+
+    // MARK: - Cursors
+
+    var visibleCursor: Cursor { cursor(at: visiblePosition, unlogged: visibleUnlogged) }
+
+    func cursor(at position: Cursor.Position, unlogged: [StateChange]) -> Cursor {
+        Cursor(epoch: epoch, position: position, residence: residence, hasUnlogged: !unlogged.isEmpty)
+    }
+}
+
+extension JSONPointer {
+    /// The pointer to the whole value.
+    package static var root: JSONPointer { JSONPointer(tokens: []) }
+}

@@ -1,0 +1,43 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a session answers.
+
+package import RivuletObservation
+
+/// What a dispatch did.
+package struct DispatchAnswer: Sendable {
+    package let version: UInt64
+    package let cursor: Cursor
+    /// Whether everything it changed was on disk before this answer.
+    package let isDurable: Bool
+    package let changes: [StateChange]
+    package let coerced: [CoercedValue]
+}
+
+/// A value that a wrapper changed on its way into the state.
+package typealias CoercedValue = Coercion
+
+/// A value of the state, as JSON bytes.
+package struct StateAnswer: Sendable {
+    package let cursor: Cursor
+    package let value: [UInt8]
+}
+
+/// What there is to say of a session as such.
+package struct SessionInfo: Sendable {
+    package let key: SessionKey
+    package let epoch: String
+    package let version: UInt64
+    /// Milliseconds since 1970.
+    package let created: Int64
+    /// Milliseconds since 1970.
+    package let updated: Int64
+    package let streams: Int
+    /// The versions whose changes are still in the log; empty for a session without events.
+    package let retainedFrom: UInt64
+}
+
+/// Whether a session was made or had been there.
+package enum CreateAnswer: Sendable {
+    case created(SessionInfo)
+    case existed(SessionInfo)
+}

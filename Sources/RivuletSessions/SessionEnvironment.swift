@@ -1,0 +1,39 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what sessions are given from outside: thread, storage, clocks, limits, streams.
+
+package import Logging
+
+/// The surroundings of all sessions of one shard.
+package struct SessionEnvironment {
+    package let executor: any SessionExecutor
+    package let storage: any StorageEngine
+    package let limits: SessionLimits
+    package let logger: Logger
+    /// Milliseconds since 1970, for the log and for people.
+    package let wallClock: @Sendable () -> Int64
+    /// Monotonic, for idle times.
+    package let uptime: @Sendable () -> Duration
+    package let sink: any StreamSink
+    /// Makes a group's name, unique in the process.
+    package let makeGroupID: () -> GroupID
+
+    package init(
+        executor: any SessionExecutor,
+        storage: any StorageEngine,
+        limits: SessionLimits,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64,
+        uptime: @escaping @Sendable () -> Duration,
+        sink: any StreamSink,
+        makeGroupID: @escaping () -> GroupID
+    ) {
+        self.executor = executor
+        self.storage = storage
+        self.limits = limits
+        self.logger = logger
+        self.wallClock = wallClock
+        self.uptime = uptime
+        self.sink = sink
+        self.makeGroupID = makeGroupID
+    }
+}

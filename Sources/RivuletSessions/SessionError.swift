@@ -1,0 +1,36 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns every reason for which a session refuses a request.
+
+package import RivuletJSON
+
+/// Why a session did not do what was asked.
+///
+/// Nothing has changed, but for `indeterminate`, which says so.
+package enum SessionError: Error, Sendable {
+    /// There is no such session.
+    case notFound(SessionKey)
+    /// The id is taken.
+    case exists(SessionKey)
+    /// It is being deleted.
+    case deleting(SessionKey)
+    /// The body is not JSON, or does not decode.
+    case body(JSONError)
+    /// The reducer said no, with this message.
+    case rejected(String)
+    /// Wrappers would have changed what was written, and the request was strict.
+    case coerced([CoercedValue])
+    /// The new state holds a number that JSON has no form for.
+    case unrepresentableNumber
+    /// The state has no value at this path.
+    case noValue(String)
+    /// The session has moved on from the cursor in `If-Match`; this is where it stands.
+    case precondition(current: StateAnswer)
+    /// A queue or table of this name is full.
+    case overloaded(String)
+    /// Storage failed.
+    case storage(StorageError)
+    /// What storage holds for this session cannot be read as this app's state.
+    case unreadable(SessionKey, detail: String)
+    /// The server is stopping.
+    case draining
+}

@@ -1,0 +1,61 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the bounds of sessions, their tails and their streams.
+
+public import RivuletEngine
+
+/// What a session may take at most.
+public struct SessionLimits: Sendable, Hashable {
+    /// The engine's limits.
+    public var engine: EngineLimits
+    /// The most sessions in memory per shard; one more is answered 503 when none can be put out.
+    public var residentSessionsMax: Int
+    /// The most bytes that the sessions of a shard take in memory, roughly; a further one is answered 503 when none can be put out.
+    public var residentBytesMax: Int
+    /// How long a session without streams and events stays in memory.
+    public var idleTimeMax: Duration
+    /// The most streams of one session.
+    public var streamsPerSessionMax: Int
+    /// The most key paths of one stream.
+    public var pathsPerStreamMax: Int
+    /// The most changes that a session keeps in memory for resuming streams.
+    public var tailChangesMax: Int
+    /// The most bytes that those changes take.
+    public var tailBytesMax: Int
+    /// The most versions that a stored log keeps for resuming streams.
+    public var logVersionsMax: UInt64
+    /// The least bytes of log between two snapshots; a larger state waits until the log has grown by the state's own size.
+    public var snapshotBytesMin: Int
+    /// The most requests that wait for one session to be loaded.
+    public var loadWaitersMax: Int
+    /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
+    public var resumeVersionsMax: Int
+
+    /// Makes limits; the defaults are those of the documentation.
+    public init(
+        engine: EngineLimits = EngineLimits(),
+        residentSessionsMax: Int = 50_000,
+        residentBytesMax: Int = 1_073_741_824,
+        idleTimeMax: Duration = .seconds(300),
+        streamsPerSessionMax: Int = 20_000,
+        pathsPerStreamMax: Int = 64,
+        tailChangesMax: Int = 1_000,
+        tailBytesMax: Int = 262_144,
+        logVersionsMax: UInt64 = 10_000,
+        snapshotBytesMin: Int = 262_144,
+        loadWaitersMax: Int = 1_024,
+        resumeVersionsMax: Int = 10_000
+    ) {
+        self.engine = engine
+        self.residentSessionsMax = residentSessionsMax
+        self.residentBytesMax = residentBytesMax
+        self.idleTimeMax = idleTimeMax
+        self.streamsPerSessionMax = streamsPerSessionMax
+        self.pathsPerStreamMax = pathsPerStreamMax
+        self.tailChangesMax = tailChangesMax
+        self.tailBytesMax = tailBytesMax
+        self.logVersionsMax = logVersionsMax
+        self.snapshotBytesMin = snapshotBytesMin
+        self.loadWaitersMax = loadWaitersMax
+        self.resumeVersionsMax = resumeVersionsMax
+    }
+}

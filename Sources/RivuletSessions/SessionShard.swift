@@ -1,0 +1,168 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the sessions of one loop: finding, loading, putting out.
+
+import DequeModule
+import Logging
+import RivuletJSON
+
+/// The resident sessions of one shard.
+///
+/// Lives on its executor's thread; every reply comes there too.
+package final class SessionShard {
+    package typealias Found = (Result<any HostedSession, SessionError>) -> Void
+
+    private let environment: SessionEnvironment
+    private var entries: [SessionKey: Entry] = [:]
+    /// Epochs that were deleted here lately, so that their streams are told not to come back.
+    private var deletedEpochs: Set<String> = []
+    private var deletedOrder: Deque<String> = []
+    private var isDraining = false
+    /// What the resident sessions took when they were counted last, and what came since.
+    private var residentBytes = 0
+
+    /// The most deleted epochs that are remembered.
+    private static let deletedEpochsMax = 4_096
+
+    private enum Entry {
+        /// Storage is reading it; these wait.
+        case loading([Found])
+        case resident(any HostedSession)
+    }
+
+    package init(environment: SessionEnvironment) {
+        self.environment = environment
+    }
+
+    /// How many sessions are in memory.
+    package var residentCount: Int { entries.count }
+
+    /// Whether the cursor belongs to a history that was deleted here.
+    package func isDeleted(_ cursor: String?) -> Bool {
+        guard let cursor, let epoch = Cursor(cursor)?.epoch else { return false }
+        return deletedEpochs.contains(epoch)
+    }
+
+    /// Finds the session, loading it when it is not in memory.
+    ///
+    /// A session that storage does not know is found too, with its defaults;
+    /// it stays in memory only while something holds it there.
+    package func find(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
+        guard !isDraining else { return found(.failure(.draining)) }
+        switch entries[key] {
+        case .resident(let session):
+            found(.success(session))
+            forgetIfEmpty(session)
+        case .loading(var waiters):
+            guard waiters.count < environment.limits.loadWaitersMax else {
+                return found(.failure(.overloaded("requests waiting for session \(key.id) to load")))
+            }
+            waiters.append(found)
+            entries[key] = .loading(waiters)
+        case nil:
+            load(key, of: app, found)
+        }
+    }
+
+    private func load(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
+        if isFull { evict(idleFor: .zero) }
+        guard !isFull else {
+            return found(.failure(.overloaded("resident sessions (residentSessionsMax or residentBytesMax)")))
+        }
+        entries[key] = .loading([found])
+        let confined = Confined(self, to: environment.executor)
+        environment.storage.load(key) { result in
+            confined.post { $0.loadDidFinish(key, app: app, result) }
+        }
+    }
+
+    private func loadDidFinish(_ key: SessionKey, app: any HostedApp, _ result: Result<StoredSession?, StorageError>) {
+        guard case .loading(let waiters) = entries[key] else { return }
+        do throws(SessionError) {
+            let stored: StoredSession?
+            switch result {
+            case .success(let value): stored = value
+            case .failure(let error): throw .storage(error)
+            }
+            if isDraining { throw .draining }
+            let session = try app.makeSession(key, stored: stored, environment: environment)
+            session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
+            }
+            entries[key] = .resident(session)
+            residentBytes += session.memoryBytes
+            for found in waiters { found(.success(session)) }
+            forgetIfEmpty(session)
+        } catch {
+            entries[key] = nil
+            environment.logger.error(
+                "a session cannot be loaded",
+                metadata: ["session": "\(key)", "error": "\(error)"]
+            )
+            for found in waiters { found(.failure(error)) }
+        }
+    }
+
+    /// The session, when it is in memory.
+    package func resident(_ key: SessionKey) -> (any HostedSession)? {
+        guard case .resident(let session) = entries[key] else { return nil }
+        return session
+    }
+
+    /// Takes back a stream's membership.
+    package func leave(_ key: SessionKey, group: GroupID, loop: Int) {
+        guard let session = resident(key) else { return }
+        session.leave(group, loop: loop)
+        forgetIfEmpty(session)
+    }
+
+    /// A session that nobody stored and nobody watches takes no memory: reads of made-up ids must not fill it.
+    private func forgetIfEmpty(_ session: any HostedSession) {
+        guard !session.isStored, session.isIdle else { return }
+        remove(session)
+    }
+
+    private func retire(_ session: any HostedSession, deletedEpoch: String?) {
+        remove(session)
+        guard let deletedEpoch, deletedEpochs.insert(deletedEpoch).inserted else { return }
+        deletedOrder.append(deletedEpoch)
+        if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {
+            deletedEpochs.remove(oldest)
+        }
+    }
+
+    private func remove(_ session: any HostedSession) {
+        guard let resident = resident(session.key), resident === session else { return }
+        entries[session.key] = nil
+    }
+
+    private var isFull: Bool {
+        entries.count >= environment.limits.residentSessionsMax || residentBytes >= environment.limits.residentBytesMax
+    }
+
+    /// Puts out sessions that have been idle for so long, and counts what the others take.
+    package func evict(idleFor time: Duration? = nil) {
+        let limit = environment.uptime() - (time ?? environment.limits.idleTimeMax)
+        residentBytes = 0
+        for case .resident(let session) in entries.values {
+            if session.isIdle, session.lastUsed <= limit {
+                entries[session.key] = nil
+            } else {
+                residentBytes += session.memoryBytes
+            }
+        }
+    }
+
+    /// Refuses new work and ends all streams; what was accepted before still becomes durable.
+    package func drain() {
+        isDraining = true
+        for case .resident(let session) in entries.values {
+            session.endStreams(.bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)))
+        }
+    }
+
+    /// Whether everything that was accepted has been answered.
+    package var isQuiet: Bool {
+        entries.values.allSatisfy { entry in
+            if case .resident(let session) = entry { session.isIdle } else { false }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+// Part of Rivulet. See README.md for the architecture.
+// The reference engine: the storage contract in its shortest form, kept in memory.
+
+internal import Dispatch
+internal import Synchronization
+
+/// Keeps sessions in memory, for tests and for servers that may forget.
+///
+/// Requests are answered one after the other on one thread, in the order in which they came. Nothing survives the
+/// process: "durable" means "in this engine".
+public final class MemoryStorageEngine: StorageEngine {
+    /// What this engine promises.
+    public let capabilities: StorageCapabilities
+
+    private let limits: MemoryStorageLimits
+    private let queue = DispatchQueue(label: "rivulet.storage.memory")
+    private let state = Mutex(State())
+
+    private struct State {
+        var sessions: [SessionKey: MemorySession] = [:]
+        var bytes = 0
+        var lastToken: UInt64 = 0
+        var requestsWaiting = 0
+        var phase = Phase.new
+    }
+
+    private enum Phase {
+        /// The phase until `start()`.
+        case new
+        /// The phase in which requests are accepted.
+        case open
+        /// The phase after `close()`.
+        case closed
+    }
+
+    /// Makes an empty engine.
+    public init(limits: MemoryStorageLimits = MemoryStorageLimits()) {
+        self.limits = limits
+        capabilities = StorageCapabilities(
+            name: "memory",
+            isShared: false,
+            entryBytesMax: limits.entryBytesMax,
+            snapshotBytesMax: limits.snapshotBytesMax,
+            survivesPowerLoss: false
+        )
+    }
+
+    /// Begins to accept requests.
+    ///
+    /// - Throws: `.closed` after `close()`.
+    public func start() throws(StorageError) {
+        let wasClosed = state.withLock { state in
+            if state.phase == .new { state.phase = .open }
+            return state.phase == .closed
+        }
+        if wasClosed { throw .closed }
+    }
+
+    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    public func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
+        perform(reply) { state in state.sessions[key]?.stored }
+    }
+
+    /// Creates a session at version 0.
+    public func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    ) {
+        perform(reply) { [self] state throws(StorageError) in
+            if let existing = state.sessions[key] { return .exists(existing.head) }
+            let session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
+            try reserve(session.byteCount, in: &state)
+            state.sessions[key] = session
+            return .created(session.head)
+        }
+    }
+
+    /// Appends entries, all or nothing.
+    public func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        perform(reply) { [self] state throws(StorageError) in
+            try check(entries)
+            switch (point, state.sessions.index(forKey: key)) {
+            case (.after(let head), let index?):
+                let session = state.sessions.values[index]
+                guard session.head == head, entries.all(followFrom: head.version) else { return .conflict }
+                try reserve(entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) }, in: &state)
+                // In place: the log is not copied.
+                state.sessions.values[index].append(entries)
+                return .committed(state.sessions.values[index].head)
+            case (.creating(let epoch, let time, let snapshot), nil):
+                guard entries.all(followFrom: 0) else { return .conflict }
+                var session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
+                session.append(entries)
+                try reserve(session.byteCount, in: &state)
+                state.sessions[key] = session
+                return .committed(session.head)
+            case (.after, nil), (.creating, _?):
+                return .conflict
+            }
+        }
+    }
+
+    /// Reads entries with a version greater than `version`, oldest first.
+    public func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int,
+        reply: @escaping StorageReply<[LogEntry]?>
+    ) {
+        perform(reply) { state in
+            guard let session = state.sessions[key], session.epoch == epoch else { return nil }
+            return session.entries(after: version, upTo: session.version).map { Array($0.prefix(max(1, limit))) }
+        }
+    }
+
+    /// Reads what is needed to rebuild the state at `version`.
+    public func past(
+        _ key: SessionKey,
+        epoch: String,
+        at version: UInt64,
+        reply: @escaping StorageReply<StoredPast?>
+    ) {
+        perform(reply) { state in
+            guard let session = state.sessions[key], session.epoch == epoch else { return nil }
+            return session.past(at: version)
+        }
+    }
+
+    /// Finds the newest kept entry that carries this command id.
+    public func entry(
+        _ key: SessionKey,
+        epoch: String,
+        commandID: String,
+        reply: @escaping StorageReply<LogEntry?>
+    ) {
+        perform(reply) { state in
+            guard let session = state.sessions[key], session.epoch == epoch else { return nil }
+            return session.entries.last { $0.commandID == commandID }
+        }
+    }
+
+    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    public func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64,
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        perform(reply) { [self] state throws(StorageError) in
+            guard var session = state.sessions[key], session.epoch == head.epoch, session.token == head.token,
+                head.version <= session.version, snapshot.version == head.version
+            else { return .conflict }
+            try check(snapshot)
+            let bytesBefore = session.byteCount
+            session.compact(to: snapshot, keepingFrom: keepingFrom)
+            try reserve(session.byteCount - bytesBefore, in: &state)
+            state.sessions[key] = session
+            return .committed(session.head)
+        }
+    }
+
+    /// Deletes a session, its log and its snapshots; answers whether there was one.
+    public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
+        perform(reply) { state in
+            guard let session = state.sessions.removeValue(forKey: key) else { return false }
+            state.bytes -= session.byteCount
+            return true
+        }
+    }
+
+    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    public func sessions(
+        app: String,
+        after id: String?,
+        limit: Int,
+        reply: @escaping StorageReply<[SessionSummary]>
+    ) {
+        perform(reply) { state in
+            state.sessions.filter { $0.key.app == app && (id ?? "").utf8.lexicographicallyPrecedes($0.key.id.utf8) }
+                .sorted { $0.key.id.utf8.lexicographicallyPrecedes($1.key.id.utf8) }
+                .prefix(max(0, limit))
+                .map { $0.value.summary(id: $0.key.id) }
+        }
+    }
+
+    /// Answers at once: memory can always commit.
+    public func probe(reply: @escaping StorageReply<Void>) {
+        perform(reply) { _ in }
+    }
+
+    /// Closes the engine; blocks until every accepted request has been answered.
+    public func close() {
+        state.withLock { $0.phase = .closed }
+        queue.sync {}
+        state.withLock { state in
+            state.sessions = [:]
+            state.bytes = 0
+        }
+    }
+
+    private func newSession(
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        in state: inout State
+    ) throws(StorageError) -> MemorySession {
+        if let snapshot { try check(snapshot) }
+        state.lastToken += 1
+        return MemorySession(epoch: epoch, token: state.lastToken, created: time, snapshot: snapshot)
+    }
+
+    private func check(_ entries: [LogEntry]) throws(StorageError) {
+        guard entries.allSatisfy({ $0.byteCount <= limits.entryBytesMax }) else {
+            throw .tooLarge(limitBytes: limits.entryBytesMax)
+        }
+    }
+
+    private func check(_ snapshot: StateSnapshot) throws(StorageError) {
+        guard snapshot.state.count <= limits.snapshotBytesMax else {
+            throw .tooLarge(limitBytes: limits.snapshotBytesMax)
+        }
+    }
+
+    /// Counts bytes that are about to be kept; less than 0 gives bytes back.
+    private func reserve(_ bytes: Int, in state: inout State) throws(StorageError) {
+        guard bytes <= 0 || state.bytes + bytes <= limits.bytesMax else {
+            throw .full(
+                detail: "the memory engine holds \(state.bytes) of \(limits.bytesMax) bytes: "
+                    + "delete sessions, or raise MemoryStorageLimits.bytesMax"
+            )
+        }
+        state.bytes += bytes
+    }
+
+    /// Queues a request, or answers at once why not.
+    private func perform<Value>(
+        _ reply: @escaping StorageReply<Value>,
+        _ body: @escaping @Sendable (inout State) throws(StorageError) -> Value
+    ) {
+        let refusal = state.withLock { state -> StorageError? in
+            switch state.phase {
+            case .new: return .unavailable(detail: "start() has not been called")
+            case .closed: return .closed
+            case .open: break
+            }
+            guard state.requestsWaiting < limits.requestsWaitingMax else {
+                return .unavailable(detail: "\(limits.requestsWaitingMax) requests are waiting already; try again")
+            }
+            state.requestsWaiting += 1
+            // Queued under the lock, so that close() waits for it.
+            queue.async { [self] in reply(answer(body)) }
+            return nil
+        }
+        if let refusal { reply(.failure(refusal)) }
+    }
+
+    private func answer<Value>(_ body: (inout State) throws(StorageError) -> Value) -> Result<Value, StorageError> {
+        state.withLock { state in
+            state.requestsWaiting -= 1
+            do throws(StorageError) {
+                return .success(try body(&state))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// Part of Rivulet. See README.md for the architecture.
+// The contract between sessions and whatever keeps them.
+
+/// Receives the answer to one storage request, exactly once.
+///
+/// It is called on a thread of the engine; a request that is refused at once (closed, queue full, too large) may be
+/// answered on the caller's thread before the call returns. It must not block and must not call `close()`.
+public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
+
+/// Keeps the logs and snapshots of sessions.
+///
+/// Every method may be called from any thread and returns without waiting for a disk or a network, except `start()`
+/// and `close()`. Writes are answered in the order in which they were requested; reads may overtake writes that have
+/// not been answered, and see every write that has.
+///
+/// A caller has at most one append per session under way: it queues what comes meanwhile and appends it as one array.
+public protocol StorageEngine: Sendable {
+    /// What this engine promises.
+    var capabilities: StorageCapabilities { get }
+
+    /// Opens the store, and refuses to run with one that is not safe; blocks, and is called once before anything else.
+    ///
+    /// - Throws: `.unavailable` when the store cannot be opened or belongs to another server, `.incompatible` when it
+    ///   was written by a newer version or a setting is unsafe, `.corrupt` when it is damaged as a whole, `.closed`
+    ///   after `close()`. The text names the place and the remedy.
+    func start() throws(StorageError)
+
+    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    ///
+    /// Answers `.corrupt` when a part of this session is damaged; other sessions are not affected.
+    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>)
+
+    /// Creates a session at version 0, with `snapshot` (of version 0) as its first state; nil: the app's default.
+    ///
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. Durable when it is answered.
+    func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    )
+
+    /// Appends entries, all or nothing; durable when it is answered.
+    ///
+    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array changes
+    /// nothing and is answered as if it had (but `.creating` still creates).
+    func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        reply: @escaping StorageReply<AppendOutcome>
+    )
+
+    /// Reads entries with a version greater than `version`, oldest first, for a reader that comes back.
+    ///
+    /// There are at most `limit` (at least 1) entries, and fewer when they are large; at least one when there is any, so an empty
+    /// array means that the reader is up to date. Nil: the session is gone or of another epoch, the entry after
+    /// `version` was dropped, or `version` lies beyond the head.
+    func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int,
+        reply: @escaping StorageReply<[LogEntry]?>
+    )
+
+    /// Reads what is needed to rebuild the state at `version`; nil when that is no longer (or not yet) possible.
+    ///
+    /// Possible is every version from the oldest kept snapshot on whose following entries are kept: `compact` with
+    /// `keepingFrom` one after the version of an earlier snapshot keeps that snapshot as the base.
+    func past(
+        _ key: SessionKey,
+        epoch: String,
+        at version: UInt64,
+        reply: @escaping StorageReply<StoredPast?>
+    )
+
+    /// Finds the newest kept entry that carries this command id, for exact retries; nil when there is none.
+    func entry(
+        _ key: SessionKey,
+        epoch: String,
+        commandID: String,
+        reply: @escaping StorageReply<LogEntry?>
+    )
+
+    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    ///
+    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Snapshots older
+    /// than `keepingFrom - 1` go as well, never the newest. An entry after this snapshot is never dropped, whatever
+    /// `keepingFrom` says; 0 and 1 keep all. Durable when it is answered with the current head.
+    func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64,
+        reply: @escaping StorageReply<AppendOutcome>
+    )
+
+    /// Deletes a session, its log and its snapshots; answers whether there was one. Durable when it is answered.
+    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>)
+
+    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    func sessions(
+        app: String,
+        after id: String?,
+        limit: Int,
+        reply: @escaping StorageReply<[SessionSummary]>
+    )
+
+    /// Commits a small write of its own, to tell whether the engine can commit now.
+    func probe(reply: @escaping StorageReply<Void>)
+
+    /// Closes the store; blocks until every accepted request has been answered. Later requests answer `.closed`.
+    func close()
+}

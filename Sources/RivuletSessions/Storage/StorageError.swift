@@ -1,0 +1,47 @@
+// Part of Rivulet. See README.md for the architecture.
+// The ways in which storage fails.
+
+/// Why storage did not do what it was asked to.
+///
+/// Every case but `indeterminate` means that nothing was written. A conflict is not an error: see `AppendOutcome`.
+public enum StorageError: Error, Hashable, Sendable {
+    /// The engine cannot work now; nothing was written, and the same request may be tried again later.
+    case unavailable(detail: String)
+    /// The request may or may not have been written: load the session again and look for the command id.
+    case indeterminate(detail: String)
+    /// There is no space; nothing was written, and reads go on.
+    case full(detail: String)
+    /// An entry or a snapshot is larger than this many bytes and can never be stored.
+    case tooLarge(limitBytes: Int)
+    /// Stored bytes are damaged: those of one session, or (nil) of the store as a whole.
+    case corrupt(SessionKey?, detail: String)
+    /// The stored data or the library beneath is of a version or in a setting that this engine must not run with.
+    case incompatible(detail: String)
+    /// The engine was closed; nothing was written.
+    case closed
+}
+
+extension StorageError: CustomStringConvertible {
+    /// What happened, where, and what mends it.
+    public var description: String {
+        switch self {
+        case .unavailable(let detail):
+            "storage is unavailable: \(detail)"
+        case .indeterminate(let detail):
+            "storage cannot tell whether the write is durable: \(detail)"
+        case .full(let detail):
+            "storage is full: \(detail)"
+        case .tooLarge(let limitBytes):
+            "the entry or snapshot is larger than \(limitBytes) bytes: make the state or the event smaller, "
+                + "or raise the limit of the storage engine"
+        case .corrupt(let key?, let detail):
+            "the stored session \(key) is damaged: \(detail); restore it from a backup or delete it"
+        case .corrupt(nil, let detail):
+            "the store is damaged: \(detail); restore it from a backup"
+        case .incompatible(let detail):
+            "the store cannot be used: \(detail)"
+        case .closed:
+            "storage is closed: the server is shutting down"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// Part of Rivulet. See README.md for the architecture.
+// What storage gives back of a session: its present, or one version of its past.
+
+/// Everything that is needed to bring a session back into memory.
+public struct StoredSession: Hashable, Sendable {
+    /// The end of the log; the next append goes after it.
+    public let head: SessionHead
+    /// When the session was created, in milliseconds since 1970-01-01T00:00:00Z.
+    public let created: Int64
+    /// The time of the newest entry, or `created` when there is none; milliseconds since 1970-01-01T00:00:00Z.
+    public let updated: Int64
+    /// The newest snapshot; nil: the state at version 0 is the app's default.
+    public let snapshot: StateSnapshot?
+    /// The entries after the snapshot, contiguous from `snapshot.version + 1` (or 1) to `head.version`.
+    public let tail: [LogEntry]
+    /// The oldest version whose entry is kept; `head.version + 1` when none is.
+    ///
+    /// It may lie before the snapshot, because entries are kept longer for returning readers.
+    public let retainedFrom: UInt64
+
+    /// Describes a session as stored.
+    public init(
+        head: SessionHead,
+        created: Int64,
+        updated: Int64,
+        snapshot: StateSnapshot?,
+        tail: [LogEntry],
+        retainedFrom: UInt64
+    ) {
+        self.head = head
+        self.created = created
+        self.updated = updated
+        self.snapshot = snapshot
+        self.tail = tail
+        self.retainedFrom = retainedFrom
+    }
+}
+
+/// What is needed to rebuild the state of a session at one version of its past.
+public struct StoredPast: Hashable, Sendable {
+    /// The newest snapshot at or before that version; nil: start from the app's default at version 0.
+    public let snapshot: StateSnapshot?
+    /// The entries after the snapshot, contiguous, up to and including that version.
+    public let entries: [LogEntry]
+
+    /// Describes the way to one version.
+    public init(snapshot: StateSnapshot?, entries: [LogEntry]) {
+        self.snapshot = snapshot
+        self.entries = entries
+    }
+}

@@ -1,0 +1,70 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the JSON data of snapshots, resets and changes.
+
+import RivuletJSON
+package import RivuletObservation
+
+extension StreamEvent {
+    /// `{"version":v,"values":{path:value…}}`, for a fresh stream.
+    package static func snapshot(of state: some ObservableState, at paths: PathSet, cursor: Cursor) -> StreamEvent {
+        values(.snapshot, of: state, at: paths, cursor: cursor, reason: nil)
+    }
+
+    /// As a snapshot, with the reason why the reader has to drop what it has.
+    package static func reset(
+        of state: some ObservableState,
+        at paths: PathSet,
+        cursor: Cursor,
+        reason: ResetReason
+    ) -> StreamEvent {
+        values(.reset, of: state, at: paths, cursor: cursor, reason: reason)
+    }
+
+    /// Why a stream cannot be resumed where the reader stands.
+    package enum ResetReason: String, Sendable {
+        case unknownCursor = "unknown-cursor"
+        case historyGone = "history-gone"
+        case epochChanged = "epoch-changed"
+    }
+
+    /// `{"version":v,"changes":[…]}`.
+    package static func change(_ changes: [StateChange], cursor: Cursor) -> StreamEvent {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(cursor.position.version)
+        writer.key("changes")
+        writer.beginArray()
+        for change in changes { change.encodeJSON(into: &writer) }
+        writer.endArray()
+        writer.endObject()
+        return StreamEvent(name: .change, cursor: cursor, data: writer.bytes)
+    }
+
+    private static func values(
+        _ name: Name,
+        of state: some ObservableState,
+        at paths: PathSet,
+        cursor: Cursor,
+        reason: ResetReason?
+    ) -> StreamEvent {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(cursor.position.version)
+        if let reason {
+            writer.key("reason")
+            writer.string(reason.rawValue)
+        }
+        writer.key("values")
+        writer.beginObject()
+        for path in paths.pointers {
+            guard let value = state.json(at: path) else { continue }
+            writer.key(path.description)
+            writer.raw(value)
+        }
+        writer.endObject()
+        writer.endObject()
+        return StreamEvent(name: name, cursor: cursor, data: writer.bytes)
+    }
+}

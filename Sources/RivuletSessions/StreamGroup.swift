@@ -1,0 +1,28 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the subscribers of one set of key paths, as their session counts them.
+
+/// A group's paths, and how many members it has on each loop.
+///
+/// Who they are is the loops' business.
+struct StreamGroup {
+    let paths: PathSet
+    private var members: [Int: Int] = [:]
+
+    init(paths: PathSet) {
+        self.paths = paths
+    }
+
+    var count: Int { members.values.reduce(0, +) }
+
+    /// The loops that have members.
+    var loops: [Int] { Array(members.keys) }
+
+    mutating func add(loop: Int) {
+        members[loop, default: 0] += 1
+    }
+
+    mutating func remove(loop: Int) {
+        guard let count = members[loop] else { return }
+        members[loop] = count > 1 ? count - 1 : nil
+    }
+}

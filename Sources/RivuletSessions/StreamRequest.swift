@@ -1,0 +1,41 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a subscriber asks for, and how it is named.
+
+package import RivuletJSON
+
+/// A subscriber's connection, as its own loop knows it.
+package struct StreamID: Hashable, Sendable {
+    /// The index of the loop that the connection lives on.
+    package let loop: Int
+    /// The loop's own name for it; opaque here.
+    package let connection: UInt64
+
+    package init(loop: Int, connection: UInt64) {
+        self.loop = loop
+        self.connection = connection
+    }
+}
+
+/// All subscribers of a session that watch the same key paths; unique in the process.
+package struct GroupID: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// A wish to watch a session.
+package struct StreamRequest: Sendable {
+    package let stream: StreamID
+    /// What to watch; the whole state is the one empty path.
+    package let paths: [JSONPointer]
+    /// Where the subscriber stands, as it says; nil for a fresh one.
+    package let resume: String?
+
+    package init(stream: StreamID, paths: [JSONPointer], resume: String?) {
+        self.stream = stream
+        self.paths = paths
+        self.resume = resume
+    }
+}

@@ -1,0 +1,41 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what sessions need of whoever carries their streams.
+
+package import RivuletJSON
+
+/// Carries stream events from a shard to connections on any loop.
+///
+/// Called on the shard's thread; calls keep their order.
+package protocol StreamSink: AnyObject {
+    /// Makes the stream a member of the group: it gets `first`, and stands at `cursor` then; from now on it gets every event that is
+    /// delivered to the group.
+    ///
+    /// A connection that is gone by then is reported back by `HostedSession.leave`.
+    func join(
+        _ stream: StreamID,
+        group: GroupID,
+        session: SessionKey,
+        paths: [JSONPointer],
+        first: [StreamEvent],
+        cursor: Cursor
+    )
+
+    /// Sends the event to the group's members on those loops.
+    func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int])
+
+    /// Sends the last event to the group's members on those loops, and closes them.
+    func end(_ group: GroupID, with event: StreamEvent, loops: [Int])
+
+    /// Refuses a stream that never became a member.
+    func refuse(_ stream: StreamID, with refusal: StreamRefusal)
+}
+
+/// Why a stream is not served.
+package enum StreamRefusal: Sendable {
+    /// An error of the session.
+    case failed(SessionError)
+    /// The session that the cursor belongs to was deleted: do not come back.
+    case gone
+    /// No room: an event stream of one `bye`, so that a browser comes back.
+    case full
+}

@@ -1,0 +1,19 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns one step of a session's visible history.
+
+package import RivuletObservation
+
+/// What one published dispatch changed.
+package struct VisibleChange: Sendable {
+    /// Where the session stands after it.
+    package let position: Cursor.Position
+    package let changes: [StateChange]
+    /// The memory it takes, roughly.
+    package let bytes: Int
+
+    package init(position: Cursor.Position, changes: [StateChange]) {
+        self.position = position
+        self.changes = changes
+        bytes = changes.reduce(64) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + 64 }
+    }
+}

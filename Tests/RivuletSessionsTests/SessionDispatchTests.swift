@@ -1,0 +1,210 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks the way of a dispatch: reduced, durable, visible, acknowledged.
+
+import CounterFixture
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import Testing
+
+@Suite struct SessionDispatchTests {
+    @Test func `a persisted event gives the next version and is durable when it is answered`() throws {
+        let harness = try SessionHarness()
+        let answer = try harness.dispatch(#"{"add":3}"#)
+        #expect(answer.version == 1)
+        #expect(answer.isDurable)
+        #expect(answer.changes.map(\.path) == ["/p/count", "/t/lastEvent"])
+        harness.restart()
+        #expect(try harness.value("/p/count") == "3")
+    }
+
+    @Test func `nothing is acknowledged or shown before storage has it`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let box = harness.send(#"{"add":3}"#)
+        #expect(box.result == nil)
+        #expect(try harness.value("/p/count") == "0")
+        harness.storage.release()
+        #expect(try harness.wait(for: box).get().version == 1)
+        #expect(try harness.value("/p/count") == "3")
+    }
+
+    @Test func `events that come while storage writes are reduced on the head and written together`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let boxes = (1...5).map { _ in harness.send(#"{"add":1}"#) }
+        harness.storage.release()
+        let versions = try boxes.map { try harness.wait(for: $0).get().version }
+        #expect(versions == [1, 2, 3, 4, 5])
+        #expect(harness.storage.appends == 2)
+    }
+
+    @Test func `a failed commit takes back everything that built on it`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        harness.storage.hold()
+        let first = harness.send(#"{"add":10}"#)
+        let second = harness.send(#"{"add":20}"#)
+        harness.storage.failNext(.full(detail: "no space"))
+        harness.storage.release()
+        for box in [first, second] {
+            guard case .failure(.storage(.full)) = try harness.wait(for: box) else {
+                Issue.record("expected a full disk, got \(String(describing: box.result))")
+                return
+            }
+        }
+        #expect(try harness.value("/p/count") == "1")
+        #expect(try harness.dispatch(#"{"add":1}"#).version == 2)
+        #expect(try harness.value("/p/count") == "2")
+    }
+
+    @Test func `an uncertain commit makes the session load again`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        try harness.subscribe("/p/count")
+        harness.storage.failNext(.indeterminate(detail: "fsync"))
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#) }
+        #expect(harness.sink.ended.map(\.name) == [.bye])
+        #expect(harness.shard.resident(harness.key) == nil)
+        #expect(try harness.value("/p/count") == "1")
+    }
+
+    @Test func `a rejected event changes nothing, not even what it had written`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"rename":"a"}"#)
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"rename":""}"#) }
+        #expect(try harness.value("/p/title") == #""a""#)
+        #expect(try harness.dispatch(#"{"rename":"b"}"#).version == 2)
+    }
+
+    @Test func `an event that changes nothing answers the same version and logs nothing`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let answer = try harness.dispatch(#""nothing""#)
+        #expect(answer.version == 1)
+        #expect(answer.changes.isEmpty)
+        #expect(harness.storage.appends == 1)
+    }
+
+    @Test func `a transient event has no version and moves the cursor`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        let answer = try harness.dispatch(#""peek""#)
+        #expect(answer.version == 1)
+        #expect(!answer.isDurable)
+        #expect(answer.cursor != first.cursor)
+        #expect(answer.cursor.epoch == first.cursor.epoch)
+    }
+
+    @Test func `the next entry carries what transient events changed in stored fields`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        harness.restart()
+        #expect(try harness.value("/p/count") == "0")
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let answer = try harness.dispatch(#"{"rename":"b"}"#)
+        #expect(!answer.changes.map(\.path).contains("/p/count"))
+        harness.restart()
+        #expect(try harness.value("/p/count") == "5")
+    }
+
+    @Test func `an array of events is one version or nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(try harness.dispatch(#"[{"add":1},{"mark":7}]"#).version == 1)
+        #expect(throws: SessionError.self) { try harness.dispatch(#"[{"add":1},{"rename":""}]"#) }
+        #expect(
+            try harness.value("/p")
+                == #"{"count":1,"title":"Tally","marks":[7],"ratio":0.5,"limits":{"low":0,"high":80}}"#
+        )
+    }
+
+    @Test func `a strict dispatch that would be coerced changes nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"set":250}"#, isStrict: true) }
+        #expect(try harness.value("/p/count") == "0")
+        #expect(try harness.dispatch(#"{"set":250}"#).coerced.map(\.path) == ["/p/count"])
+    }
+
+    @Test func `a number that JSON cannot hold changes nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(throws: SessionError.self) { try harness.dispatch(#""blowUp""#) }
+        #expect(try harness.value("/p/ratio") == "0.5")
+    }
+
+    @Test func `a dispatch with another cursor than the session's is refused with where it stands`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#"{"add":1}"#, expected: [first.cursor])
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: [first.cursor]) }
+        #expect(try harness.value("/p/count") == "2")
+    }
+
+    @Test func `the short form of a cursor looks at the durable history only`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#""peek""#)
+        let short = try #require(Cursor("\(first.cursor.epoch).1"))
+        #expect(try harness.dispatch(#"{"add":1}"#, expected: [short]).version == 2)
+    }
+
+    @Test func `effects queue behind what is queued, and run once each`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let chain = harness.send(#"{"chain":2}"#)
+        let add = harness.send(#"{"mark":99}"#)
+        harness.storage.release()
+        _ = try harness.wait(for: chain)
+        _ = try harness.wait(for: add)
+        #expect(try harness.dispatch(#""nothing""#).version >= 3)
+        #expect(harness.executor.run { (try? harness.value("/p/marks")) == "[2,99,1,0]" })
+    }
+
+    @Test func `an asynchronous effect feeds its events back before the next event runs on`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""slow""#)
+        #expect(harness.executor.run { (try? harness.value("/p/title")) == #""slow is done""# })
+    }
+
+    @Test func `a full queue answers overloaded and keeps what it has`() throws {
+        var limits = SessionLimits()
+        limits.engine.queuedDispatchesMax = 2
+        let harness = try SessionHarness(limits: limits)
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let boxes = (0..<5).map { _ in harness.send(#"{"add":1}"#) }
+        guard case .failure(.overloaded) = boxes[4].result else {
+            Issue.record("expected overloaded, got \(String(describing: boxes[4].result))")
+            return
+        }
+        harness.storage.release()
+        for box in boxes.prefix(4) { _ = try harness.wait(for: box).get() }
+        #expect(try harness.value("/p/count") == "4")
+    }
+
+    @Test(arguments: [#"{"add":}"#, #"{"add":1,"add":2}"#, "", "[1"])
+    func `a body that is not JSON is told apart from one that does not decode`(_ body: String) throws {
+        let harness = try SessionHarness()
+        do {
+            try harness.dispatch(body)
+            Issue.record("accepted")
+        } catch SessionError.body(let error) {
+            #expect(error.isMalformed)
+        }
+    }
+
+    @Test func `a sensitive event is logged by name only, and its field is nowhere`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"note":"secret"}"#)
+        let epoch = try harness.session().info().epoch
+        let entries = try harness.ask {
+            harness.storage.history(harness.key, epoch: epoch, after: 0, limit: 10, reply: $0)
+        }
+        let log = try #require(entries)
+        #expect(log.map { String(decoding: $0.event, as: UTF8.self) } == [#""note""#])
+        #expect(!String(decoding: log[0].changes, as: UTF8.self).contains("secret"))
+    }
+}

@@ -1,0 +1,313 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the surroundings in which session tests run: a thread of their own making, held storage, recorded streams.
+
+import CounterFixture
+import Dispatch
+import Logging
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import Synchronization
+
+/// Runs posted jobs on the test's own thread, when the test says so.
+final class TestExecutor: SessionExecutor {
+    private let jobs = Mutex<[@Sendable () -> Void]>([])
+    private let arrived = DispatchSemaphore(value: 0)
+
+    var isCurrent: Bool { true }
+
+    @discardableResult
+    func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+        jobs.withLock { $0.append(job) }
+        arrived.signal()
+        return true
+    }
+
+    /// Runs jobs in order until the condition holds; false when none arrives for ten seconds.
+    func run(until isDone: () -> Bool) -> Bool {
+        while !isDone() {
+            guard arrived.wait(timeout: .now() + 10) == .success else { return false }
+            jobs.withLock { $0.removeFirst() }()
+        }
+        return true
+    }
+}
+
+/// Takes down what sessions tell their streams.
+final class RecordingSink: StreamSink {
+    struct Joined {
+        let stream: StreamID
+        let group: GroupID
+        let first: [StreamEvent]
+        let cursor: Cursor
+    }
+
+    var joined: [Joined] = []
+    var delivered: [(group: GroupID, event: StreamEvent)] = []
+    var ended: [StreamEvent] = []
+    var refused: [StreamRefusal] = []
+
+    func join(
+        _ stream: StreamID,
+        group: GroupID,
+        session: SessionKey,
+        paths: [JSONPointer],
+        first: [StreamEvent],
+        cursor: Cursor
+    ) {
+        joined.append(Joined(stream: stream, group: group, first: first, cursor: cursor))
+    }
+
+    func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
+        delivered.append((group, event))
+    }
+
+    func end(_ group: GroupID, with event: StreamEvent, loops: [Int]) { ended.append(event) }
+
+    func refuse(_ stream: StreamID, with refusal: StreamRefusal) { refused.append(refusal) }
+}
+
+/// A memory engine whose appends can be held back and made to fail.
+final class HeldStorage: StorageEngine {
+    private struct State {
+        var isHolding = false
+        var held: [@Sendable () -> Void] = []
+        var failure: StorageError?
+        var appends = 0
+    }
+
+    let engine = MemoryStorageEngine()
+    private let state = Mutex(State())
+
+    var capabilities: StorageCapabilities { engine.capabilities }
+    /// How many appends have been asked for.
+    var appends: Int { state.withLock { $0.appends } }
+
+    func hold() { state.withLock { $0.isHolding = true } }
+
+    /// Lets the held appends through.
+    func release() {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            state.isHolding = false
+            return state.held
+        }
+        for append in held { append() }
+    }
+
+    /// Makes the next append, held or not, fail without being written.
+    func failNext(_ error: StorageError) { state.withLock { $0.failure = error } }
+
+    func start() throws(StorageError) { try engine.start() }
+    func close() { engine.close() }
+    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) { engine.load(key, reply: reply) }
+
+    func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    ) {
+        engine.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: reply)
+    }
+
+    func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        let append: @Sendable () -> Void = { [self] in
+            let failure = state.withLock { state in
+                defer { state.failure = nil }
+                return state.failure
+            }
+            if let failure { return reply(.failure(failure)) }
+            engine.append(key, at: point, entries, reply: reply)
+        }
+        let isHeld = state.withLock { state in
+            state.appends += 1
+            if state.isHolding { state.held.append(append) }
+            return state.isHolding
+        }
+        if !isHeld { append() }
+    }
+
+    func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int,
+        reply: @escaping StorageReply<[LogEntry]?>
+    ) {
+        engine.history(key, epoch: epoch, after: version, limit: limit, reply: reply)
+    }
+
+    func past(_ key: SessionKey, epoch: String, at version: UInt64, reply: @escaping StorageReply<StoredPast?>) {
+        engine.past(key, epoch: epoch, at: version, reply: reply)
+    }
+
+    func entry(_ key: SessionKey, epoch: String, commandID: String, reply: @escaping StorageReply<LogEntry?>) {
+        engine.entry(key, epoch: epoch, commandID: commandID, reply: reply)
+    }
+
+    func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64,
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        engine.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: reply)
+    }
+
+    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) { engine.delete(key, reply: reply) }
+
+    func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
+        engine.sessions(app: app, after: id, limit: limit, reply: reply)
+    }
+
+    func probe(reply: @escaping StorageReply<Void>) { engine.probe(reply: reply) }
+}
+
+/// A shard of the test app with everything around it.
+final class SessionHarness {
+    let executor = TestExecutor()
+    let sink = RecordingSink()
+    let storage: HeldStorage
+    let app: AppHost<TallyApp>
+    let key = SessionKey(app: "tally", id: "s1")
+    private(set) var shard: SessionShard
+    private let limits: SessionLimits
+    private var groups: UInt64 = 0
+    private var loops = 0
+
+    init(
+        limits: SessionLimits = SessionLimits(),
+        policy: SessionPolicy = .onDemand,
+        storage: HeldStorage = HeldStorage()
+    ) throws {
+        self.limits = limits
+        self.storage = storage
+        app = AppHost(TallyApp(sessionPolicy: policy))
+        shard = SessionShard(environment: Self.environment(executor, storage, limits, sink) { GroupID(rawValue: 0) })
+        try storage.start()
+        restart()
+    }
+
+    /// Forgets everything in memory, as a restart of the server does.
+    func restart() {
+        shard = SessionShard(
+            environment: Self.environment(executor, storage, limits, sink) { [unowned self] in
+                groups += 1
+                return GroupID(rawValue: groups)
+            }
+        )
+    }
+
+    private static func environment(
+        _ executor: TestExecutor,
+        _ storage: HeldStorage,
+        _ limits: SessionLimits,
+        _ sink: RecordingSink,
+        _ makeGroupID: @escaping () -> GroupID
+    ) -> SessionEnvironment {
+        SessionEnvironment(
+            executor: executor,
+            storage: storage,
+            limits: limits,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            wallClock: { 1_000 },
+            uptime: { .zero },
+            sink: sink,
+            makeGroupID: makeGroupID
+        )
+    }
+
+    /// The session, loaded.
+    func session() throws -> any HostedSession {
+        var found: Result<any HostedSession, SessionError>?
+        shard.find(key, of: app) { found = $0 }
+        return try wait { found }.get()
+    }
+
+    /// Sends events and waits for the answer.
+    @discardableResult
+    func dispatch(_ body: String, expected: [Cursor] = [], isStrict: Bool = false) throws -> DispatchAnswer {
+        try wait(for: send(body, expected: expected, isStrict: isStrict)).get()
+    }
+
+    /// Sends events; the answer is in the box when it has come.
+    func send(_ body: String, expected: [Cursor] = [], isStrict: Bool = false) -> Box {
+        let box = Box()
+        let request = DispatchRequest(body: Array(body.utf8), expected: expected, isStrict: isStrict)
+        shard.find(key, of: app) { found in
+            switch found {
+            case .success(let session): session.dispatch(request) { box.result = $0 }
+            case .failure(let error): box.result = .failure(error)
+            }
+        }
+        return box
+    }
+
+    final class Box {
+        var result: Result<DispatchAnswer, SessionError>?
+    }
+
+    func wait(for box: Box) throws -> Result<DispatchAnswer, SessionError> {
+        try wait { box.result }
+    }
+
+    /// Runs jobs until there is a value.
+    func wait<Value>(_ value: () -> Value?) throws -> Value {
+        _ = executor.run { value() != nil }
+        guard let value = value() else { throw TimedOut() }
+        return value
+    }
+
+    struct TimedOut: Error {}
+
+    /// Asks storage, and waits for its answer.
+    func ask<Value: Sendable>(_ question: (@escaping StorageReply<Value>) -> Void) throws -> Value {
+        let answer = Answer<Value>()
+        let executor = executor
+        question { result in
+            answer.result.withLock { $0 = result }
+            executor.post {}
+        }
+        return try wait { answer.result.withLock { $0 } }.get()
+    }
+
+    private final class Answer<Value: Sendable>: Sendable {
+        let result = Mutex<Result<Value, StorageError>?>(nil)
+    }
+
+    /// Adds a subscriber and gives what it got first.
+    @discardableResult
+    func subscribe(_ paths: String..., resume: String? = nil) throws -> RecordingSink.Joined {
+        let count = sink.joined.count
+        loops += 1
+        let request = StreamRequest(
+            stream: StreamID(loop: loops, connection: UInt64(loops)),
+            paths: try paths.map { try JSONPointer(parsing: $0) },
+            resume: resume
+        )
+        shard.find(key, of: app) { found in
+            if case .success(let session) = found { session.subscribe(request) }
+        }
+        return try wait { sink.joined.count > count ? sink.joined.last : nil }
+    }
+
+    /// The visible value at a path, as JSON text.
+    func value(_ path: String) throws -> String {
+        let answer = try session().read(try JSONPointer(parsing: path)).get()
+        return String(decoding: answer.value, as: UTF8.self)
+    }
+}
+
+extension StreamEvent {
+    /// The data as text.
+    var text: String { String(decoding: data, as: UTF8.self) }
+}

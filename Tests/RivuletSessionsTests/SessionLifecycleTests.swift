@@ -1,0 +1,122 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks creation, snapshots and what a session does with damaged storage.
+
+import CounterFixture
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import Testing
+
+@Suite struct SessionLifecycleTests {
+    private func create(_ harness: SessionHarness, state: String? = nil) throws -> CreateAnswer {
+        var answer: Result<CreateAnswer, SessionError>?
+        try harness.session().create(state: state.map { Array($0.utf8) }) { answer = $0 }
+        return try harness.wait { answer }.get()
+    }
+
+    @Test func `a session is created once, and then is there`() throws {
+        let harness = try SessionHarness(policy: .explicit)
+        guard case .created(let info) = try create(harness) else {
+            Issue.record("not created")
+            return
+        }
+        #expect(info.version == 0)
+        guard case .existed(let again) = try create(harness) else {
+            Issue.record("created twice")
+            return
+        }
+        #expect(again.epoch == info.epoch)
+        harness.restart()
+        #expect(try harness.session().isStored)
+    }
+
+    @Test func `a session can begin with a partial state, clamped like every entry`() throws {
+        let harness = try SessionHarness()
+        _ = try create(harness, state: #"{"p":{"count":500,"limits":{"high":9}}}"#)
+        harness.restart()
+        #expect(try harness.value("/p/count") == "100")
+        #expect(try harness.value("/p/limits") == #"{"low":0,"high":9}"#)
+        #expect(try harness.dispatch(#"{"add":-1}"#).version == 1)
+        harness.restart()
+        #expect(try harness.value("/p/count") == "99")
+    }
+
+    @Test func `a partial state with an unknown field creates nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(throws: SessionError.self) { try create(harness, state: #"{"p":{"cuont":5}}"#) }
+        #expect(try !harness.session().isStored)
+    }
+
+    @Test func `an unknown session of an explicit app is stored by nothing but creation`() throws {
+        let harness = try SessionHarness(policy: .explicit)
+        #expect(try !harness.session().isStored)
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `snapshots follow the growth of the log and lose nothing`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 4, snapshotBytesMin: 400))
+        for mark in 0..<30 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
+        _ = harness.executor.run { (try? harness.session().isIdle) == true }
+        let info = try harness.session().info()
+        #expect(info.version == 30)
+        #expect(info.retainedFrom > 1)
+        harness.restart()
+        #expect(try harness.value("/p/marks") == "[\((0..<30).map(String.init).joined(separator: ","))]")
+        #expect(try harness.dispatch(#"{"mark":30}"#).version == 31)
+    }
+
+    @Test func `a cursor from before the kept log is a reset`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 2, snapshotBytesMin: 100))
+        let first = try harness.dispatch(#"{"mark":0}"#)
+        for mark in 1..<20 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
+        _ = harness.executor.run { (try? harness.session().isIdle) == true }
+        harness.restart()
+        let resumed = try harness.subscribe("/p/marks", resume: "\(first.cursor)")
+        #expect(resumed.first.map(\.name) == [.reset])
+        #expect(resumed.first[0].text.contains("history-gone"))
+    }
+
+    @Test func `a stored document of another shape fails its session and stays as it is`() throws {
+        let harness = try SessionHarness()
+        let snapshot = StateSnapshot(version: 0, schema: 1, state: Array(#"{"p":{"count":"many"}}"#.utf8))
+        _ = try harness.ask {
+            harness.storage.create(harness.key, epoch: "aaaaaaaa", time: 0, snapshot: snapshot, reply: $0)
+        }
+        do {
+            _ = try harness.session()
+            Issue.record("loaded")
+        } catch SessionError.unreadable(let key, let detail) {
+            #expect(key == harness.key)
+            #expect(detail.contains("/p/count"))
+        }
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `a full memory puts idle sessions out, and refuses when all are watched`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 1_000))
+        try harness.dispatch(#"{"add":1}"#)
+        let other = SessionKey(app: "tally", id: "s2")
+        var found: Result<any HostedSession, SessionError>?
+        harness.shard.find(other, of: harness.app) { found = $0 }
+        #expect(try harness.wait { found }.get().key == other)
+        #expect(harness.shard.resident(harness.key) == nil)
+        try harness.subscribe("/p/count")
+        harness.shard.find(other, of: harness.app) { found = $0 }
+        guard case .failure(.overloaded) = found else {
+            Issue.record("expected overloaded, got \(String(describing: found))")
+            return
+        }
+    }
+
+    @Test func `a session that is never quiet is still snapshotted`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 4, snapshotBytesMin: 400))
+        var boxes = (0..<4).map { harness.send(#"{"mark":\#($0)}"#) }
+        for mark in 4..<60 {
+            boxes.append(harness.send(#"{"mark":\#(mark)}"#))
+            _ = try harness.wait(for: boxes[mark - 3])
+        }
+        for box in boxes { _ = try harness.wait(for: box).get() }
+        #expect(try harness.session().info().retainedFrom > 1)
+    }
+}

@@ -1,0 +1,160 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks what subscribers get: snapshots, changes, resumption, ends.
+
+import CounterFixture
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import Testing
+
+@Suite struct SessionStreamTests {
+    @Test func `a fresh stream begins with a snapshot of its paths`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":3}"#)
+        let joined = try harness.subscribe("/p/count", "/p/limits")
+        #expect(joined.first.map(\.name) == [.snapshot])
+        #expect(joined.first[0].text == #"{"version":1,"values":{"/p/count":3,"/p/limits":{"low":0,"high":80}}}"#)
+    }
+
+    @Test func `one dispatch is one event per group, and none where nothing changed`() throws {
+        let harness = try SessionHarness()
+        let count = try harness.subscribe("/p/count")
+        let title = try harness.subscribe("/p/title")
+        let all = try harness.subscribe()
+        try harness.dispatch(#"[{"add":3},{"add":4}]"#)
+        #expect(harness.sink.delivered.count == 2)
+        #expect(harness.sink.delivered.filter { $0.group == title.group }.isEmpty)
+        let seen = try #require(harness.sink.delivered.first { $0.group == count.group })
+        #expect(seen.event.text == #"{"version":1,"changes":[{"op":"replace","path":"/p/count","value":7}]}"#)
+        #expect(harness.sink.delivered.contains { $0.group == all.group })
+    }
+
+    @Test func `subscribers of the same paths share a group`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.subscribe("/p/count", "/p/title")
+        let second = try harness.subscribe("/p/title", "/p/count")
+        #expect(first.group == second.group)
+        try harness.dispatch(#"{"add":3}"#)
+        #expect(harness.sink.delivered.count == 1)
+    }
+
+    @Test func `a watcher inside of a replaced value sees only its own difference`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"mark":1}"#)
+        let first = try harness.subscribe("/p/marks/0")
+        let second = try harness.subscribe("/p/marks/1")
+        try harness.dispatch(#"{"mark":2}"#)
+        #expect(harness.sink.delivered.filter { $0.group == first.group }.isEmpty)
+        let seen = try #require(harness.sink.delivered.first { $0.group == second.group })
+        #expect(seen.event.text == #"{"version":2,"changes":[{"op":"add","path":"/p/marks/1","value":2}]}"#)
+    }
+
+    @Test func `a stream that resumes gets what it missed as one change`() throws {
+        let harness = try SessionHarness()
+        let joined = try harness.subscribe("/p/count")
+        for _ in 1...3 { try harness.dispatch(#"{"add":1}"#) }
+        let resumed = try harness.subscribe("/p/count", resume: "\(joined.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":3,"changes":[{"op":"replace","path":"/p/count","value":3}]}"#]
+        )
+    }
+
+    @Test func `a stream that missed nothing resumes without an event`() throws {
+        let harness = try SessionHarness()
+        let answer = try harness.dispatch(#"{"add":1}"#)
+        #expect(try harness.subscribe("/p/count", resume: "\(answer.cursor)").first.isEmpty)
+        let title = try harness.dispatch(#"{"rename":"b"}"#)
+        #expect(title.version == 2)
+        #expect(try harness.subscribe("/p/count", resume: "\(answer.cursor)").first.isEmpty)
+    }
+
+    @Test func `a stream resumes after a restart from the log, and transient fields are given anew`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#"{"add":1}"#)
+        harness.restart()
+        let count = try harness.subscribe("/p/count", resume: "\(first.cursor)")
+        #expect(count.first.map(\.text) == [#"{"version":2,"changes":[{"op":"replace","path":"/p/count","value":2}]}"#])
+        let last = try harness.subscribe("/t/lastEvent", resume: "\(first.cursor)")
+        #expect(
+            last.first.map(\.text) == [
+                #"{"version":2,"changes":[{"op":"replace","path":"/t/lastEvent","value":null}]}"#
+            ]
+        )
+    }
+
+    @Test func `transient changes that a restart lost are taken back at the reader`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let quiet = try harness.dispatch(#"{"quietAdd":5}"#)
+        harness.restart()
+        let resumed = try harness.subscribe("/p/count", resume: "\(quiet.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":1,"changes":[{"op":"replace","path":"/p/count","value":1}]}"#]
+        )
+    }
+
+    @Test func `a tail that is too short is made up from the log`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+        let first = try harness.dispatch(#"{"add":1}"#)
+        for title in ["b", "c"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
+        let resumed = try harness.subscribe("/p/title", resume: "\(first.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":3,"changes":[{"op":"replace","path":"/p/title","value":"c"}]}"#]
+        )
+    }
+
+    @Test(arguments: ["garbage", "aaaaaaaa.0.bbbb-0", ""])
+    func `a cursor that does not belong here is a reset`(_ cursor: String) throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let resumed = try harness.subscribe("/p/count", resume: cursor)
+        #expect(resumed.first.map(\.name) == [.reset])
+        #expect(resumed.first[0].text.contains(#""values":{"/p/count":1}"#))
+    }
+
+    @Test func `a cursor ahead of the session is a reset`() throws {
+        let harness = try SessionHarness()
+        let answer = try harness.dispatch(#"{"add":1}"#)
+        let ahead = "\(answer.cursor.epoch).99.\(answer.cursor.residence ?? "")-0"
+        #expect(try harness.subscribe("/p/count", resume: ahead).first[0].text.contains("unknown-cursor"))
+    }
+
+    @Test func `deleting a session ends its streams for good`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let joined = try harness.subscribe("/p/count")
+        var deleted: Result<Void, SessionError>?
+        try harness.session().delete { deleted = $0 }
+        try harness.wait { deleted }.get()
+        #expect(harness.sink.ended.map(\.text) == [#"{"reason":"deleted","reconnect":false,"after":1000}"#])
+        #expect(harness.shard.isDeleted("\(joined.cursor)"))
+        #expect(try harness.value("/p/count") == "0")
+    }
+
+    @Test func `reading sessions that nobody stored leaves nothing in memory`() throws {
+        let harness = try SessionHarness()
+        #expect(try harness.value("/p/count") == "0")
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `a watched session stays in memory until its last stream leaves`() throws {
+        let harness = try SessionHarness()
+        let joined = try harness.subscribe("/p/count")
+        harness.shard.evict(idleFor: .zero)
+        #expect(harness.shard.residentCount == 1)
+        harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `more streams than a session takes are refused`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 1))
+        try harness.subscribe("/p/count")
+        let request = StreamRequest(stream: StreamID(loop: 0, connection: 9), paths: [], resume: nil)
+        try harness.session().subscribe(request)
+        guard case .full = harness.sink.refused.first else {
+            Issue.record("expected a refusal, got \(harness.sink.refused)")
+            return
+        }
+    }
+}
