@@ -1,0 +1,98 @@
+// Part of Rivulet. See README.md for the architecture.
+// The folder that one server keeps its data in, and the lock that keeps others out.
+
+internal import Glibc
+internal import RivuletSessions
+
+/// A data folder that belongs to this process until the value is gone.
+final class DataFolder: Sendable {
+    /// The database file in the folder.
+    let databasePath: String
+
+    private let lockDescriptor: Int32
+
+    /// Makes the folder if it is missing, and takes its lock.
+    init(path: String) throws(StorageError) {
+        let folder = path.isEmpty ? "." : path
+        databasePath = folder + "/rivulet.db"
+        try Self.makeFolder(folder)
+        lockDescriptor = try Self.takeLock(at: folder + "/rivulet.lock")
+    }
+
+    deinit {
+        // Closing gives the lock up. The file stays: removing it would let two servers lock different files.
+        _ = Glibc.close(lockDescriptor)
+    }
+
+    /// The longest process number that the lock file is read for, in bytes.
+    private static let lockTextBytesMax = 32
+
+    private static func makeFolder(_ path: String) throws(StorageError) {
+        var prefix = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            let parent = prefix.isEmpty ? "." : prefix
+            prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
+            if unsafe mkdir(prefix, 0o700) == 0 {
+                // A new name is durable when its parent folder is.
+                try synchronizeFolder(parent)
+            } else if errno != EEXIST {
+                throw failure("cannot make the data folder \(prefix)", errno)
+            }
+        }
+        try withFolder(path) { _ in }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+            throw failure("cannot write in the data folder \(path)", errno)
+        }
+    }
+
+    private static func synchronizeFolder(_ path: String) throws(StorageError) {
+        try withFolder(path) { descriptor throws(StorageError) in
+            // Some file systems cannot sync a folder, and have no need to.
+            guard fsync(descriptor) == 0 || errno == EINVAL else {
+                throw failure("cannot sync the folder \(path)", errno)
+            }
+        }
+    }
+
+    private static func withFolder(_ path: String, _ body: (Int32) throws(StorageError) -> Void) throws(StorageError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the data folder \(path)", errno) }
+        defer { _ = Glibc.close(descriptor) }
+        try body(descriptor)
+    }
+
+    private static func takeLock(at path: String) throws(StorageError) -> Int32 {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot open the lock file \(path)", errno) }
+        do throws(StorageError) {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                guard errno == EWOULDBLOCK else { throw failure("cannot lock \(path)", errno) }
+                throw .unavailable(
+                    detail: "\(path) is locked by \(owner(of: descriptor)), which uses this data folder: "
+                        + "stop that server, or give this one another folder"
+                )
+            }
+            let text = Array("\(getpid())\n".utf8)
+            guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
+                throw failure("cannot write the lock file \(path)", errno)
+            }
+        } catch {
+            _ = Glibc.close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    private static func owner(of descriptor: Int32) -> String {
+        var buffer = [UInt8](repeating: 0, count: lockTextBytesMax)
+        let count = unsafe pread(descriptor, &buffer, lockTextBytesMax, 0)
+        let digits = buffer.prefix(max(0, count)).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> StorageError {
+        let reason = unsafe String(cString: strerror(code))
+        let detail = "\(what): \(reason) (errno \(code)); give this server a folder that its user may read and write"
+        return code == ENOSPC || code == EDQUOT ? .full(detail: detail) : .unavailable(detail: detail)
+    }
+}

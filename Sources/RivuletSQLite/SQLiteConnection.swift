@@ -1,0 +1,201 @@
+// Part of Rivulet. See README.md for the architecture.
+// The owner of one connection to a database file.
+
+internal import CSQLite
+
+/// One connection; used by one thread at a time, closed when it and its last statement are gone.
+///
+/// Source: https://sqlite.org/c3ref/open.html
+@safe final class SQLiteConnection {
+    // SAFETY: `handle` is valid from init to deinit and does not leave this type but to `SQLiteStatement`, which keeps
+    // the connection alive. `walPagesCell` is allocated in init, written by the hook on the connection's own thread
+    // only, and freed after the connection that knows its address.
+    fileprivate let handle: OpaquePointer
+    private let walPagesCell: UnsafeMutablePointer<Int32>
+
+    let path: String
+
+    enum Access {
+        case readWriteCreate
+        case readOnly
+    }
+
+    init(path: String, access: Access, lockWaitMilliseconds: Int) throws(SQLiteError) {
+        self.path = path
+        let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        var opened: OpaquePointer?
+        let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened = unsafe opened else {
+            let message = unsafe Self.message(of: opened, code: code)
+            unsafe sqlite3_close_v2(opened)
+            throw .failed(call: "open", code: code, message: message, path: path)
+        }
+        unsafe handle = opened
+        unsafe walPagesCell = .allocate(capacity: 1)
+        unsafe walPagesCell.initialize(to: 0)
+        unsafe sqlite3_busy_timeout(handle, Int32(clamping: lockWaitMilliseconds))
+        // Readers leave checkpoints to the writer: before 3.51.3 two checkpointing connections can lose pages.
+        if access == .readOnly { try forbidCheckpointOnClose() }
+    }
+
+    deinit {
+        unsafe sqlite3_close_v2(handle)
+        unsafe walPagesCell.deallocate()
+    }
+
+    /// The pages of the write-ahead log after the last commit, once `countWALPages()` was called.
+    var walPages: Int { Int(unsafe walPagesCell.pointee) }
+
+    /// Whether a transaction is open; SQLite ends one by itself after some errors.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// The id of the row that was inserted last.
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// Runs one statement whose rows do not matter.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let statement = try SQLiteStatement(sql, on: self)
+        while try statement.step() {}
+    }
+
+    /// The first column of the first row as an integer; nil when there is no row.
+    func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+        let statement = try SQLiteStatement(sql, on: self)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// The first column of the first row as text; nil when there is no row.
+    func text(_ sql: String) throws(SQLiteError) -> String? {
+        let statement = try SQLiteStatement(sql, on: self)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
+    /// Keeps `walPages` up to date; switches SQLite's own checkpoints off.
+    func countWALPages() {
+        _ = unsafe sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                unsafe context?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            },
+            walPagesCell
+        )
+    }
+
+    /// Copies the write-ahead log into the database; `waitsForReaders`: so that the log can start again.
+    ///
+    /// Source: https://sqlite.org/c3ref/wal_checkpoint_v2.html
+    func checkpoint(waitsForReaders: Bool) throws(SQLiteError) {
+        let mode = waitsForReaders ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        // Busy: a reader is in the way, the next checkpoint goes on from there.
+        if code & 0xff == SQLITE_BUSY { return }
+        try check(code, "checkpoint")
+    }
+
+    /// Leaves the write-ahead log as it is when this connection closes.
+    func forbidCheckpointOnClose() throws(SQLiteError) {
+        try check(unsafe rivulet_sqlite_forbid_checkpoint_on_close(handle), "db_config")
+    }
+
+    /// Throws what a call failed with.
+    fileprivate func check(_ code: Int32, _ call: @autoclosure () -> String) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw failure(code, call()) }
+    }
+
+    fileprivate func failure(_ code: Int32, _ call: String) -> SQLiteError {
+        .failed(call: call, code: code, message: unsafe Self.message(of: handle, code: code), path: path)
+    }
+
+    private static func message(of handle: OpaquePointer?, code: Int32) -> String {
+        // The connection's own message is about its last call, which may be another one.
+        if let handle = unsafe handle, unsafe sqlite3_extended_errcode(handle) == code {
+            return unsafe String(cString: sqlite3_errmsg(handle))
+        }
+        return unsafe String(cString: sqlite3_errstr(code))
+    }
+}
+
+/// One prepared statement; used on its connection's thread.
+///
+/// Parameters count from 1, columns from 0, as in SQLite.
+@safe final class SQLiteStatement {
+    // SAFETY: `handle` is valid from init to deinit and does not leave this type; `connection` outlives it.
+    private let handle: OpaquePointer
+    private let connection: SQLiteConnection
+
+    init(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            connection.handle,
+            sql,
+            -1,
+            UInt32(SQLITE_PREPARE_PERSISTENT),
+            &prepared,
+            nil
+        )
+        guard code == SQLITE_OK, let prepared = unsafe prepared else {
+            throw connection.failure(code, "prepare \"\(sql)\"")
+        }
+        unsafe handle = prepared
+        self.connection = connection
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    private var sql: String { unsafe String(cString: sqlite3_sql(handle)) }
+
+    func bind(_ value: Int64, at index: Int32) throws(SQLiteError) {
+        try connection.check(unsafe sqlite3_bind_int64(handle, index, value), "bind to \"\(sql)\"")
+    }
+
+    func bind(_ bytes: [UInt8], at index: Int32) throws(SQLiteError) {
+        let code = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe rivulet_sqlite_bind_blob(handle, index, buffer.baseAddress, UInt64(buffer.count))
+        }
+        try connection.check(code, "bind to \"\(sql)\"")
+    }
+
+    func bind(_ text: String?, at index: Int32) throws(SQLiteError) {
+        guard var text else {
+            return try connection.check(unsafe sqlite3_bind_null(handle, index), "bind to \"\(sql)\"")
+        }
+        let code = text.withUTF8 { utf8 in
+            unsafe utf8.withMemoryRebound(to: CChar.self) { characters in
+                unsafe rivulet_sqlite_bind_text(handle, index, characters.baseAddress, UInt64(characters.count))
+            }
+        }
+        try connection.check(code, "bind to \"\(sql)\"")
+    }
+
+    /// Goes to the next row; false when there is none.
+    @discardableResult
+    func step() throws(SQLiteError) -> Bool {
+        switch unsafe sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw connection.failure(code, "step \"\(sql)\"")
+        }
+    }
+
+    /// Makes the statement ready to run again; its failure is the one that `step()` has thrown already.
+    func reset() {
+        _ = unsafe sqlite3_reset(handle)
+    }
+
+    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+    /// A blob, or the UTF-8 of a text exactly as it is stored.
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}

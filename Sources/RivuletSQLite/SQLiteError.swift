@@ -1,0 +1,65 @@
+// Part of Rivulet. See README.md for the architecture.
+// What goes wrong between this room and the SQLite library.
+
+internal import CSQLite
+internal import RivuletSessions
+
+/// A failure below the storage contract.
+enum SQLiteError: Error, Hashable {
+    /// A call of the library failed; `code` is an extended result code.
+    ///
+    /// Source: https://sqlite.org/rescode.html
+    case failed(call: String, code: Int32, message: String, path: String)
+    /// A stored row does not hold what was once written.
+    case damaged(detail: String, path: String)
+    /// The engine itself refuses.
+    case refused(StorageError)
+
+    private var primaryCode: Int32? {
+        guard case .failed(_, let code, _, _) = self else { return nil }
+        return code & 0xff
+    }
+
+    /// Whether there was no space; a transaction that ended so was rolled back.
+    var isFull: Bool { primaryCode == SQLITE_FULL }
+
+    /// Whether the disk failed in a way after which nobody knows what it holds: anything but a failed read.
+    var isWriteFault: Bool {
+        guard case .failed(_, let code, _, _) = self, code & 0xff == SQLITE_IOERR else { return false }
+        return rivulet_sqlite_is_read_fault(code) == 0
+    }
+
+    /// The same failure in the words of the storage contract.
+    func storageError(for key: SessionKey?) -> StorageError {
+        switch self {
+        case .refused(let error):
+            return error
+        case .damaged(let detail, let path):
+            return .corrupt(key, detail: "\(path): \(detail)")
+        case .failed(_, let code, _, let path):
+            switch code & 0xff {
+            case SQLITE_FULL:
+                return .full(detail: "\(self); free space on the disk of \(path) or raise databaseBytesMax")
+            case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT:
+                return .corrupt(key, detail: "\(self)")
+            case SQLITE_BUSY, SQLITE_LOCKED:
+                return .unavailable(detail: "\(self); another program holds \(path): end it")
+            case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
+                return .unavailable(detail: "\(self); let this server's user read and write \(path) and its folder")
+            default:
+                return .unavailable(detail: "\(self); try again, and look at the disk of \(path) if it stays so")
+            }
+        }
+    }
+}
+
+extension SQLiteError: CustomStringConvertible {
+    /// The call, the file, and SQLite's words and number.
+    var description: String {
+        switch self {
+        case .failed(let call, let code, let message, let path): "\(call) on \(path): \(message) (\(code))"
+        case .damaged(let detail, let path): "\(path): \(detail)"
+        case .refused(let error): "\(error)"
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// Part of Rivulet. See README.md for the architecture.
+// The one thread that reads: every answer comes from one consistent view.
+
+internal import RivuletSessions
+
+/// A read that waits for its turn; it gets the reader, or the reason why there is none.
+typealias ReadRequest = @Sendable (Result<SQLiteReader, StorageError>) -> Void
+
+/// The reading connection and its thread's function.
+final class SQLiteReader {
+    private let queue: WorkQueue<ReadRequest>
+    private let limits: SQLiteStorageLimits
+    private let connection: SQLiteConnection
+    private let finder: SessionFinder
+    private let begin: SQLiteStatement
+    private let end: SQLiteStatement
+    private let snapshotUpTo: SQLiteStatement
+    private let entriesBetween: SQLiteStatement
+    private let entryByCommand: SQLiteStatement
+    private let summaries: SQLiteStatement
+    private let fault: @Sendable () -> StorageError?
+
+    /// Opens the database that the writer has made.
+    init(
+        path: String,
+        limits: SQLiteStorageLimits,
+        queue: WorkQueue<ReadRequest>,
+        fault: @escaping @Sendable () -> StorageError?
+    ) throws(SQLiteError) {
+        self.queue = queue
+        self.limits = limits
+        self.fault = fault
+        connection = try SQLiteConnection(
+            path: path,
+            access: .readOnly,
+            lockWaitMilliseconds: limits.lockWaitMilliseconds
+        )
+        try SQLiteSchema.prepareReader(connection)
+        finder = try SessionFinder(connection)
+        begin = try SQLiteStatement("BEGIN", on: connection)
+        end = try SQLiteStatement("COMMIT", on: connection)
+        snapshotUpTo = try SQLiteStatement(
+            "SELECT \(SnapshotRow.columns) FROM snapshot WHERE sid = ? AND v <= ? ORDER BY v DESC LIMIT 1",
+            on: connection
+        )
+        entriesBetween = try SQLiteStatement(
+            "SELECT \(LogRow.columns) FROM log WHERE sid = ? AND v > ? AND v <= ? ORDER BY v",
+            on: connection
+        )
+        entryByCommand = try SQLiteStatement(
+            "SELECT \(LogRow.columns) FROM log WHERE sid = ? AND cmd = ? ORDER BY v DESC LIMIT 1",
+            on: connection
+        )
+        summaries = try SQLiteStatement(
+            """
+            SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s
+                LEFT JOIN log l ON l.sid = s.sid AND l.v = (SELECT max(v) FROM log WHERE sid = s.sid)
+                LEFT JOIN snapshot p ON p.sid = s.sid AND p.v = (SELECT max(v) FROM snapshot WHERE sid = s.sid)
+                WHERE s.app = ? AND s.id > ? ORDER BY s.id LIMIT ?
+            """,
+            on: connection
+        )
+    }
+
+    /// Answers reads until the queue is closed.
+    func run() {
+        while case .requests(let requests) = queue.take(idleMilliseconds: nil) {
+            for request in requests {
+                // After a failed write this connection may not see what a restart would find.
+                if let fault = fault() { request(.failure(fault)) } else { request(.success(self)) }
+                queue.finish(1, byteCount: 0)
+            }
+        }
+    }
+
+    // MARK: - Reads
+
+    func load(_ key: SessionKey) throws(SQLiteError) -> StoredSession? {
+        try inOneView { () throws(SQLiteError) in
+            guard let row = try finder.session(key) else { return nil }
+            let (retainedFrom, head) = try finder.versions(sid: row.sid)
+            let stored = try snapshot(sid: row.sid, upTo: head)
+            let snapshot = try stored.map { (row) throws(SQLiteError) in try unpack(row) }
+            let tail = try contiguous(sid: row.sid, after: snapshot?.version ?? 0, upTo: head)
+            var updated = tail.last?.time
+            if updated == nil { updated = try time(of: head, sid: row.sid) }
+            return StoredSession(
+                head: SessionHead(epoch: row.epoch, version: head, token: UInt64(bitPattern: row.sid)),
+                created: row.created,
+                updated: updated ?? stored?.time ?? row.created,
+                snapshot: snapshot,
+                tail: tail,
+                retainedFrom: retainedFrom
+            )
+        }
+    }
+
+    func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int
+    ) throws(SQLiteError) -> [LogEntry]? {
+        try inOneView { () throws(SQLiteError) in
+            guard let row = try finder.session(key), row.epoch == epoch else { return nil }
+            let (retainedFrom, head) = try finder.versions(sid: row.sid)
+            guard version <= head, version == head || version + 1 >= retainedFrom else { return nil }
+            let bytesMax = limits.historyBytesMax
+            return try entries(sid: row.sid, after: version, upTo: head, limit: max(1, limit), bytesMax: bytesMax)
+        }
+    }
+
+    func past(_ key: SessionKey, epoch: String, at version: UInt64) throws(SQLiteError) -> StoredPast? {
+        try inOneView { () throws(SQLiteError) in
+            guard let row = try finder.session(key), row.epoch == epoch else { return nil }
+            let (retainedFrom, head) = try finder.versions(sid: row.sid)
+            guard version <= head else { return nil }
+            let base = try snapshot(sid: row.sid, upTo: version)
+            let start = base?.version ?? 0
+            // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
+            guard base != nil || retainedFrom == 1, version == start || start + 1 >= retainedFrom else { return nil }
+            let entries = try contiguous(sid: row.sid, after: start, upTo: version)
+            return StoredPast(snapshot: try base.map { (row) throws(SQLiteError) in try unpack(row) }, entries: entries)
+        }
+    }
+
+    func entry(_ key: SessionKey, epoch: String, commandID: String) throws(SQLiteError) -> LogEntry? {
+        try inOneView { () throws(SQLiteError) in
+            guard let row = try finder.session(key), row.epoch == epoch else { return nil }
+            defer { entryByCommand.reset() }
+            try entryByCommand.bind(row.sid, at: 1)
+            try entryByCommand.bind(commandID, at: 2)
+            return try entryByCommand.step() ? try LogRow.entry(in: entryByCommand, path: connection.path) : nil
+        }
+    }
+
+    func sessions(app: String, after id: String?, limit: Int) throws(SQLiteError) -> [SessionSummary] {
+        defer { summaries.reset() }
+        try summaries.bind(app, at: 1)
+        try summaries.bind(id ?? "", at: 2)
+        try summaries.bind(Int64(max(0, limit)), at: 3)
+        var sessions: [SessionSummary] = []
+        while try summaries.step() {
+            sessions.append(
+                SessionSummary(
+                    id: summaries.text(0),
+                    epoch: summaries.text(1),
+                    version: UInt64(clamping: summaries.integer(3)),
+                    created: summaries.integer(2),
+                    updated: summaries.integer(4)
+                )
+            )
+        }
+        return sessions
+    }
+
+    // MARK: - Parts
+
+    private func inOneView<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        try begin.step()
+        begin.reset()
+        let result: Result<Value, SQLiteError>
+        do throws(SQLiteError) {
+            result = .success(try body())
+        } catch {
+            result = .failure(error)
+        }
+        defer { end.reset() }
+        // An error may have ended the transaction already.
+        if connection.isInTransaction { try end.step() }
+        return try result.get()
+    }
+
+    private func snapshot(sid: Int64, upTo version: UInt64) throws(SQLiteError) -> SnapshotRow? {
+        defer { snapshotUpTo.reset() }
+        try snapshotUpTo.bind(sid, at: 1)
+        try snapshotUpTo.bind(Int64(clamping: version), at: 2)
+        return try snapshotUpTo.step() ? try SnapshotRow(in: snapshotUpTo, path: connection.path) : nil
+    }
+
+    private func unpack(_ row: SnapshotRow) throws(SQLiteError) -> StateSnapshot {
+        guard let snapshot = row.snapshot else {
+            let detail = "the snapshot of version \(row.version) is packed in a way that this server does not know"
+            throw .damaged(detail: detail, path: connection.path)
+        }
+        return snapshot
+    }
+
+    private func time(of version: UInt64, sid: Int64) throws(SQLiteError) -> Int64? {
+        guard version > 0 else { return nil }
+        return try entries(sid: sid, after: version - 1, upTo: version, limit: 1, bytesMax: 0).last?.time
+    }
+
+    /// All entries of a range, none of which may be missing.
+    private func contiguous(sid: Int64, after version: UInt64, upTo last: UInt64) throws(SQLiteError) -> [LogEntry] {
+        let entries = try entries(sid: sid, after: version, upTo: last, limit: .max, bytesMax: .max)
+        guard UInt64(entries.count) == last - version else {
+            let detail = "log entries of versions \(version + 1) to \(last) are missing"
+            throw .damaged(detail: detail, path: connection.path)
+        }
+        return entries
+    }
+
+    /// Entries of a range, at least one where there is one, each right after the one before.
+    private func entries(
+        sid: Int64,
+        after version: UInt64,
+        upTo last: UInt64,
+        limit: Int,
+        bytesMax: Int
+    ) throws(SQLiteError) -> [LogEntry] {
+        defer { entriesBetween.reset() }
+        try entriesBetween.bind(sid, at: 1)
+        try entriesBetween.bind(Int64(clamping: version), at: 2)
+        try entriesBetween.bind(Int64(clamping: last), at: 3)
+        var entries: [LogEntry] = []
+        var bytes = 0
+        while entries.count < limit, try entriesBetween.step() {
+            let entry = try LogRow.entry(in: entriesBetween, path: connection.path)
+            bytes += entry.byteCount
+            if bytes > bytesMax, !entries.isEmpty { break }
+            entries.append(entry)
+        }
+        guard entries.all(followFrom: version) else {
+            throw .damaged(detail: "log entries after version \(version) are missing", path: connection.path)
+        }
+        return entries
+    }
+}

@@ -1,0 +1,123 @@
+// Part of Rivulet. See README.md for the architecture.
+// The tables, and the settings without which a commit would not be durable.
+
+internal import CSQLite
+internal import RivuletSessions
+
+/// The layout of the database file, and how a connection must be set.
+enum SQLiteSchema {
+    /// "RIVU", by which `file` and we know the database.
+    static let applicationID: Int64 = 0x5249_5655
+    /// The layout that this code reads and writes.
+    static let version: Int64 = 1
+    /// The size of a page that we ask for, in bytes.
+    static let pageBytes = 4_096
+
+    /// Makes the writing connection safe, and the tables where there are none.
+    ///
+    /// Source: https://sqlite.org/pragma.html
+    static func prepareWriter(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+        let isNew = try checkOrigin(of: connection)
+        if isNew {
+            try connection.execute("PRAGMA page_size = \(pageBytes)")
+            // Only before the first table.
+            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        }
+        let journal = try connection.text("PRAGMA journal_mode = WAL")
+        guard journal == "wal" else {
+            throw unsafeSetting("journal_mode is \(journal ?? "unknown"), not wal", connection)
+        }
+        for setting in [
+            "synchronous = FULL", "secure_delete = OFF", "wal_autocheckpoint = 0", "cell_size_check = ON",
+            "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -64000", "journal_size_limit = 67108864",
+        ] {
+            try connection.execute("PRAGMA \(setting)")
+        }
+        if let bytes = limits.databaseBytesMax {
+            let pageBytes = try connection.integer("PRAGMA page_size") ?? Int64(pageBytes)
+            try connection.execute("PRAGMA max_page_count = \(max(1, Int64(bytes) / pageBytes))")
+        }
+        let synchronous = try connection.integer("PRAGMA synchronous")
+        guard synchronous == 2 else {
+            throw unsafeSetting("synchronous is \(synchronous ?? -1), not 2 (FULL)", connection)
+        }
+        if isNew { try createTables(on: connection) }
+        connection.countWALPages()
+    }
+
+    /// Sets up a connection that only reads.
+    static func prepareReader(_ connection: SQLiteConnection) throws(SQLiteError) {
+        for setting in ["query_only = ON", "cell_size_check = ON", "trusted_schema = OFF", "cache_size = -16000"] {
+            try connection.execute("PRAGMA \(setting)")
+        }
+    }
+
+    /// Whether the file is empty; refuses one that is not ours or newer than we are.
+    private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+        guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
+            let version = unsafe String(cString: sqlite3_libversion())
+            let detail = "SQLite \(version) is too old or not thread-safe: install libsqlite3-0 3.37.0 or later"
+            throw .refused(.incompatible(detail: detail))
+        }
+        let application = try connection.integer("PRAGMA application_id")
+        let found = try connection.integer("PRAGMA user_version") ?? 0
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        if application == 0, found == 0, tables == 0 { return true }
+        guard application == applicationID else {
+            let detail = "\(connection.path) is not a Rivulet database: give this server another data folder"
+            throw .refused(.incompatible(detail: detail))
+        }
+        guard found == version else {
+            let detail =
+                "\(connection.path) has layout \(found), this server reads layout \(version): "
+                + "run the Rivulet version that wrote it, or give this one another data folder"
+            throw .refused(.incompatible(detail: detail))
+        }
+        return false
+    }
+
+    private static func unsafeSetting(_ what: String, _ connection: SQLiteConnection) -> SQLiteError {
+        let detail =
+            "\(connection.path): \(what), so a commit would not be durable: "
+            + "use a local file system and SQLite's default build"
+        return .refused(.incompatible(detail: detail))
+    }
+
+    /// Makes the tables, all or none.
+    private static func createTables(on connection: SQLiteConnection) throws(SQLiteError) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            for statement in tables { try connection.execute(statement) }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA user_version = \(version)")
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The log is ordered by arrival, so that commits append; its index finds a session's entries and keeps them unique.
+    private static let tables = [
+        // AUTOINCREMENT: a sid is never used again, so it tells one life of a session from the next.
+        """
+        CREATE TABLE session(
+            sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
+            created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
+        """,
+        """
+        CREATE TABLE log(
+            seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
+            crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL) STRICT
+        """,
+        "CREATE UNIQUE INDEX log_sid_v ON log(sid, v)",
+        "CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL",
+        """
+        CREATE TABLE snapshot(
+            row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
+            schema INTEGER NOT NULL, enc INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
+            body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
+        """,
+        "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
+    ]
+}

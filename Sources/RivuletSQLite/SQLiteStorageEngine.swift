@@ -1,0 +1,280 @@
+// Part of Rivulet. See README.md for the architecture.
+// The embedded engine: the storage contract on one SQLite database.
+
+public import RivuletSessions
+internal import Synchronization
+
+/// Keeps sessions in one SQLite database in a folder of its own.
+///
+/// One thread writes and shares one `fsync` between all writes that wait; another reads. A committed write survives the
+/// end of the process and a power cut. One server at a time: the folder is locked while it is open.
+///
+/// Source: https://sqlite.org/wal.html
+public final class SQLiteStorageEngine: StorageEngine {
+    /// What this engine promises.
+    public let capabilities: StorageCapabilities
+
+    private let folder: String
+    private let limits: SQLiteStorageLimits
+    private let writes: WorkQueue<WriteRequest>
+    private let reads: WorkQueue<ReadRequest>
+    private let phase = Mutex(Phase.new)
+    private let fault = SharedFault()
+
+    private enum Phase {
+        /// The phase until `start()` succeeds.
+        case new
+        /// The phase in which the threads run.
+        case running(Running)
+        /// The phase after `close()`.
+        case closed
+    }
+
+    private struct Running {
+        let folder: DataFolder
+        let writer: WorkerThread
+        let reader: WorkerThread
+    }
+
+    /// Makes an engine for the database in `folder`, which `start()` opens, or makes where there is none.
+    public init(folder: String, limits: SQLiteStorageLimits = SQLiteStorageLimits()) {
+        self.folder = folder
+        self.limits = limits
+        writes = WorkQueue(requestsMax: limits.writesWaitingMax, bytesMax: limits.writeBytesWaitingMax)
+        reads = WorkQueue(requestsMax: limits.readsWaitingMax, bytesMax: 0)
+        capabilities = StorageCapabilities(
+            name: "sqlite",
+            isShared: false,
+            entryBytesMax: limits.entryBytesMax,
+            snapshotBytesMax: limits.snapshotBytesMax,
+            survivesPowerLoss: true
+        )
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Locks the folder, opens the database, and refuses one that is not safe; may be called again after it has failed.
+    ///
+    /// - Throws: `.unavailable` when the folder or the database cannot be opened or another server has locked it,
+    ///   `.incompatible` when the database is not ours, was written by a newer version or would not be durable,
+    ///   `.corrupt` when the file is damaged as a whole, `.full` when there is no space for an empty one, `.closed`
+    ///   after `close()`.
+    public func start() throws(StorageError) {
+        try phase.withLock { phase throws(StorageError) in
+            switch phase {
+            case .new: phase = .running(try open())
+            case .running: return
+            case .closed: throw .closed
+            }
+        }
+    }
+
+    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    public func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
+        read(key, reply) { reader throws(SQLiteError) in try reader.load(key) }
+    }
+
+    /// Creates a session at version 0.
+    public func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    ) {
+        write(key, entries: [], snapshot: snapshot, reply) { statements throws(SQLiteError) in
+            try statements.create(key, epoch: epoch, time: time, snapshot: snapshot)
+        }
+    }
+
+    /// Appends entries, all or nothing; on disk when it is answered.
+    public func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        var initial: StateSnapshot?
+        if case .creating(_, _, let snapshot) = point { initial = snapshot }
+        write(key, entries: entries, snapshot: initial, reply) { statements throws(SQLiteError) in
+            try statements.append(key, at: point, entries)
+        }
+    }
+
+    /// Reads entries with a version greater than `version`, oldest first.
+    public func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int,
+        reply: @escaping StorageReply<[LogEntry]?>
+    ) {
+        read(key, reply) { reader throws(SQLiteError) in
+            try reader.history(key, epoch: epoch, after: version, limit: limit)
+        }
+    }
+
+    /// Reads what is needed to rebuild the state at `version`.
+    public func past(
+        _ key: SessionKey,
+        epoch: String,
+        at version: UInt64,
+        reply: @escaping StorageReply<StoredPast?>
+    ) {
+        read(key, reply) { reader throws(SQLiteError) in try reader.past(key, epoch: epoch, at: version) }
+    }
+
+    /// Finds the newest kept entry that carries this command id.
+    public func entry(
+        _ key: SessionKey,
+        epoch: String,
+        commandID: String,
+        reply: @escaping StorageReply<LogEntry?>
+    ) {
+        read(key, reply) { reader throws(SQLiteError) in try reader.entry(key, epoch: epoch, commandID: commandID) }
+    }
+
+    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    public func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64,
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        write(key, entries: [], snapshot: snapshot, reply) { statements throws(SQLiteError) in
+            try statements.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom)
+        }
+    }
+
+    /// Deletes a session, its log and its snapshots; answers whether there was one.
+    public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
+        write(key, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
+    }
+
+    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    public func sessions(
+        app: String,
+        after id: String?,
+        limit: Int,
+        reply: @escaping StorageReply<[SessionSummary]>
+    ) {
+        read(nil, reply) { reader throws(SQLiteError) in try reader.sessions(app: app, after: id, limit: limit) }
+    }
+
+    /// Commits a row of its own.
+    public func probe(reply: @escaping StorageReply<Void>) {
+        write(nil, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.probe() }
+    }
+
+    /// Closes the database and unlocks the folder; blocks until every accepted request has been answered.
+    public func close() {
+        phase.withLock { phase in
+            var running: Running?
+            if case .running(let threads) = phase { running = threads }
+            phase = .closed
+            reads.close()
+            running?.reader.join()
+            // The writer ends last: only the last connection can fold the write-ahead log into the database.
+            writes.close()
+            running?.writer.join()
+        }
+    }
+
+    private func open() throws(StorageError) -> Running {
+        let folder = try DataFolder(path: folder)
+        let path = folder.databasePath
+        let writer: SQLiteWriter
+        let reader: SQLiteReader
+        do throws(SQLiteError) {
+            let reads = reads
+            let fault = fault
+            writer = try SQLiteWriter(path: path, limits: limits, queue: writes) { error in
+                fault.set(error)
+                reads.refuse(with: error)
+            }
+            reader = try SQLiteReader(path: path, limits: limits, queue: reads) { fault.get() }
+        } catch {
+            throw error.storageError(for: nil)
+        }
+        let readerThread = try WorkerThread(name: "rivulet-read") { reader.run() }
+        let writerThread: WorkerThread
+        do throws(StorageError) {
+            writerThread = try WorkerThread(name: "rivulet-write") { writer.run() }
+        } catch {
+            reads.close()
+            readerThread.join()
+            throw error
+        }
+        writes.open()
+        reads.open()
+        return Running(folder: folder, writer: writerThread, reader: readerThread)
+    }
+
+    // MARK: - Requests
+
+    private func read<Value: Sendable>(
+        _ key: SessionKey?,
+        _ reply: @escaping StorageReply<Value>,
+        _ body: @escaping @Sendable (SQLiteReader) throws(SQLiteError) -> Value
+    ) {
+        let request: ReadRequest = { reader in
+            do throws(StorageError) {
+                let reader = try reader.get()
+                do throws(SQLiteError) {
+                    reply(.success(try body(reader)))
+                } catch {
+                    throw error.storageError(for: key)
+                }
+            } catch {
+                reply(.failure(error))
+            }
+        }
+        if let refusal = reads.submit(request, byteCount: 0) { reply(.failure(refusal)) }
+    }
+
+    private func write<Value: Sendable>(
+        _ key: SessionKey?,
+        entries: [LogEntry],
+        snapshot: StateSnapshot?,
+        _ reply: @escaping StorageReply<Value>,
+        _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
+    ) {
+        var bytes = snapshot?.state.count ?? 0
+        guard bytes <= limits.snapshotBytesMax else {
+            return reply(.failure(.tooLarge(limitBytes: limits.snapshotBytesMax)))
+        }
+        for entry in entries {
+            let entryBytes = entry.byteCount
+            guard entryBytes <= limits.entryBytesMax else {
+                return reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
+            }
+            bytes += entryBytes
+        }
+        let request = WriteRequest(
+            key: key,
+            byteCount: bytes,
+            write: { statements throws(SQLiteError) in
+                let value = try body(&statements)
+                return { reply(.success(value)) }
+            },
+            refuse: { error in reply(.failure(error)) }
+        )
+        if let refusal = writes.submit(request, byteCount: bytes) { reply(.failure(refusal)) }
+    }
+}
+
+/// The fault that has ended all writing, for both threads to see.
+private final class SharedFault: Sendable {
+    private let error = Mutex<StorageError?>(nil)
+
+    func set(_ error: StorageError) {
+        self.error.withLock { $0 = error }
+    }
+
+    func get() -> StorageError? {
+        error.withLock { $0 }
+    }
+}

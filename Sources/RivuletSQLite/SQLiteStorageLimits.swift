@@ -1,0 +1,49 @@
+// Part of Rivulet. See README.md for the architecture.
+// How much the SQLite engine takes, and when it tidies up.
+
+/// How much a `SQLiteStorageEngine` takes before it refuses, and when it tidies up.
+public struct SQLiteStorageLimits: Hashable, Sendable {
+    /// The largest size of the database file, in bytes; nil: as large as the disk allows.
+    ///
+    /// Beyond it appends answer `.full`. It takes no account of the write-ahead log, which holds `walPagesMax` pages.
+    public var databaseBytesMax: Int?
+    /// The largest `LogEntry.byteCount`: 8 MiB.
+    ///
+    /// Beyond it appends answer `.tooLarge`.
+    public var entryBytesMax = 8 << 20
+    /// The largest `StateSnapshot.state`, before compression: 256 MiB.
+    ///
+    /// Beyond it creations and compactions answer `.tooLarge`.
+    public var snapshotBytesMax = 256 << 20
+    /// The writes that may wait for their answer: 65,536.
+    ///
+    /// Beyond it writes answer `.unavailable`.
+    public var writesWaitingMax = 65_536
+    /// The bytes of all writes that wait for their answer: 64 MiB; a single larger write is taken when none waits.
+    ///
+    /// Beyond it writes answer `.unavailable`.
+    public var writeBytesWaitingMax = 64 << 20
+    /// The reads that may wait for their answer: 16,384.
+    ///
+    /// Beyond it reads answer `.unavailable`.
+    public var readsWaitingMax = 16_384
+    /// The writes that share one commit: 1,024.
+    public var batchWritesMax = 1_024
+    /// The bytes that share one commit: 1 MiB; a single larger write is committed alone.
+    public var batchBytesMax = 1 << 20
+    /// The bytes of entries that one `history` answer holds: 8 MiB; a single larger entry is answered alone.
+    public var historyBytesMax = 8 << 20
+    /// The longest wait for a lock that another program holds on the database, in milliseconds: 5,000.
+    public var lockWaitMilliseconds = 5_000
+    /// The heads that the writer remembers, so that an append need not look its session up: 65,536.
+    public var headsRememberedMax = 65_536
+    /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
+    public var walPagesPerCheckpoint = 1_000
+    /// The pages of the write-ahead log at which a checkpoint waits for readers, so that the log can start again: 16,384.
+    public var walPagesMax = 16_384
+    /// The time without a write after which the writer tidies up, in milliseconds: 1,000.
+    public var idleMilliseconds = 1_000
+
+    /// The limits as documented at each of them.
+    public init() {}
+}

@@ -1,0 +1,233 @@
+// Part of Rivulet. See README.md for the architecture.
+// The one thread that writes: it commits in groups, and tidies up between them.
+
+internal import RivuletSessions
+
+/// A write that waits for its commit.
+struct WriteRequest: Sendable {
+    /// The session whose fault a failure of this write alone is.
+    let key: SessionKey?
+    let byteCount: Int
+    /// Writes inside a transaction, and says how to answer once that has ended: nil, it is durable.
+    let write: @Sendable (inout WriteStatements) throws(SQLiteError) -> Answer
+    /// Answers a write that was not tried, or that failed.
+    let refuse: @Sendable (StorageError) -> Void
+
+    typealias Answer = @Sendable () -> Void
+}
+
+/// The writing connection and its thread's function.
+final class SQLiteWriter {
+    private let queue: WorkQueue<WriteRequest>
+    private let limits: SQLiteStorageLimits
+    private let connection: SQLiteConnection
+    private let beginStatement: SQLiteStatement
+    private let commitStatement: SQLiteStatement
+    private let dataVersion: SQLiteStatement
+    private let onFault: @Sendable (StorageError) -> Void
+
+    private var statements: WriteStatements
+    /// Changes when another connection has committed.
+    private var lastDataVersion: Int64 = -1
+    private var walPagesAtCheckpoint = 0
+    /// Why nothing is written any more.
+    private var fault: StorageError?
+
+    /// Opens the database, and makes it where there is none.
+    ///
+    /// `onFault` is called once when the disk has failed in a way after which only a restart tells what it holds.
+    init(
+        path: String,
+        limits: SQLiteStorageLimits,
+        queue: WorkQueue<WriteRequest>,
+        onFault: @escaping @Sendable (StorageError) -> Void
+    ) throws(SQLiteError) {
+        self.queue = queue
+        self.limits = limits
+        self.onFault = onFault
+        connection = try SQLiteConnection(
+            path: path,
+            access: .readWriteCreate,
+            lockWaitMilliseconds: limits.lockWaitMilliseconds
+        )
+        try SQLiteSchema.prepareWriter(connection, limits: limits)
+        beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
+        commitStatement = try SQLiteStatement("COMMIT", on: connection)
+        dataVersion = try SQLiteStatement("PRAGMA data_version", on: connection)
+        statements = try WriteStatements(connection, headsMax: limits.headsRememberedMax)
+    }
+
+    /// Commits whatever has queued while the last commit ran, until the queue is closed.
+    ///
+    /// There is no timer: the commit under way is what gathers the next group.
+    func run() {
+        var isTidy = true
+        while true {
+            switch queue.take(idleMilliseconds: isTidy ? nil : limits.idleMilliseconds) {
+            case .requests(let requests):
+                for group in groups(of: requests) {
+                    commit(group)
+                    checkpointIfDue()
+                    queue.finish(group.count, byteCount: group.reduce(0) { $0 + $1.byteCount })
+                }
+                isTidy = false
+            case .none:
+                isTidy = tidyUp()
+            case .end:
+                return
+            }
+        }
+    }
+
+    // MARK: - Commits
+
+    private func groups(of requests: [WriteRequest]) -> [ArraySlice<WriteRequest>] {
+        var groups: [ArraySlice<WriteRequest>] = []
+        var start = 0
+        var bytes = 0
+        for (index, request) in requests.enumerated() {
+            bytes += request.byteCount
+            guard index > start, index - start == limits.batchWritesMax || bytes > limits.batchBytesMax else {
+                continue
+            }
+            groups.append(requests[start..<index])
+            start = index
+            bytes = request.byteCount
+        }
+        groups.append(requests[start...])
+        return groups
+    }
+
+    private func commit(_ group: ArraySlice<WriteRequest>) {
+        if let fault { return refuse(group, with: fault) }
+        do throws(SQLiteError) {
+            try beginTransaction()
+        } catch {
+            return refuse(group, with: error.storageError(for: nil))
+        }
+        var answers: [WriteRequest.Answer] = []
+        answers.reserveCapacity(group.count)
+        for request in group {
+            do throws(SQLiteError) {
+                answers.append(try request.write(&statements))
+            } catch {
+                return writeDidFail(request, of: group, error)
+            }
+        }
+        do throws(SQLiteError) {
+            defer { commitStatement.reset() }
+            try commitStatement.step()
+        } catch {
+            return commitDidFail(group, error)
+        }
+        for answer in answers { answer() }
+    }
+
+    private func beginTransaction() throws(SQLiteError) {
+        do {
+            defer { beginStatement.reset() }
+            try beginStatement.step()
+        }
+        defer { dataVersion.reset() }
+        try dataVersion.step()
+        let version = dataVersion.integer(0)
+        if version != lastDataVersion { statements.forgetHeads() }
+        lastDataVersion = version
+    }
+
+    /// One write failed: the others are done again, each alone, so that it fails by itself.
+    private func writeDidFail(_ request: WriteRequest, of group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+        if error.isWriteFault { return stop(group, error) }
+        guard rollBack(group) else { return }
+        if group.count == 1 { return request.refuse(error.storageError(for: request.key)) }
+        for index in group.indices { commit(group[index...index]) }
+    }
+
+    private func commitDidFail(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+        // A full disk is found before the commit mark is written; after anything else nobody knows.
+        guard error.isFull else { return stop(group, error) }
+        guard rollBack(group) else { return }
+        refuse(group, with: error.storageError(for: nil))
+    }
+
+    /// Undoes the transaction; false: not even that, and the group has been answered.
+    private func rollBack(_ group: ArraySlice<WriteRequest>) -> Bool {
+        statements.forgetHeads()
+        guard connection.isInTransaction else { return true }
+        do throws(SQLiteError) {
+            try connection.execute("ROLLBACK")
+            return true
+        } catch {
+            stop(group, error)
+            return false
+        }
+    }
+
+    /// Ends all writing: what the disk holds is known only after the database has been opened anew.
+    private func stop(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+        stop(error)
+        let detail = "\(error); the server must be restarted, and the sessions loaded again"
+        refuse(group, with: .indeterminate(detail: detail))
+    }
+
+    private func stop(_ error: SQLiteError) {
+        let fault = StorageError.unavailable(
+            detail: "the disk failed (\(error)): check the disk of \(connection.path), then restart the server"
+        )
+        self.fault = fault
+        do throws(SQLiteError) {
+            // A checkpoint could carry pages into the database that the disk has lost.
+            try connection.forbidCheckpointOnClose()
+        } catch {
+            // What matters is told by the fault already.
+        }
+        queue.refuse(with: fault)
+        onFault(fault)
+    }
+
+    private func refuse(_ group: ArraySlice<WriteRequest>, with error: StorageError) {
+        for request in group { request.refuse(error) }
+    }
+
+    // MARK: - Between commits
+
+    /// Moves the write-ahead log into the database once it has grown by enough pages.
+    private func checkpointIfDue() {
+        let pages = connection.walPages
+        // The log has started again.
+        if pages < walPagesAtCheckpoint { walPagesAtCheckpoint = 0 }
+        guard fault == nil, pages - walPagesAtCheckpoint >= limits.walPagesPerCheckpoint else { return }
+        checkpoint(waitsForReaders: pages >= limits.walPagesMax)
+    }
+
+    private func checkpoint(waitsForReaders: Bool) {
+        walPagesAtCheckpoint = connection.walPages
+        do throws(SQLiteError) {
+            try connection.checkpoint(waitsForReaders: waitsForReaders)
+        } catch {
+            // The commits are safe in the write-ahead log. Without space there the next checkpoint goes on.
+            if error.isWriteFault { stop(error) }
+        }
+    }
+
+    /// The free pages that are kept for reuse, and the pages that are given back to the disk in one go.
+    private static let freePagesKept: Int64 = 1_024
+    private static let freePagesPerTurn = 256
+
+    /// Uses a quiet moment; true: there is nothing left to do.
+    private func tidyUp() -> Bool {
+        guard fault == nil else { return true }
+        do throws(SQLiteError) {
+            guard try connection.integer("PRAGMA freelist_count") ?? 0 > Self.freePagesKept else {
+                if connection.walPages > walPagesAtCheckpoint { checkpoint(waitsForReaders: false) }
+                return true
+            }
+            try connection.execute("PRAGMA incremental_vacuum(\(Self.freePagesPerTurn))")
+            checkpointIfDue()
+            return false
+        } catch {
+            if error.isWriteFault { stop(error) }
+            return true
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// Part of Rivulet. See README.md for the architecture.
+// The way of requests from any thread to one worker thread.
+
+internal import RivuletSessions
+internal import Synchronization
+
+/// A bounded queue that many threads fill and one thread empties.
+final class WorkQueue<Request: Sendable>: Sendable {
+    private let requestsMax: Int
+    private let bytesMax: Int
+    private let state = Mutex(State())
+    private let wakeUp = Semaphore()
+
+    private struct State {
+        var waiting: [Request] = []
+        /// Requests that were submitted and not yet finished.
+        var requests = 0
+        var bytes = 0
+        var phase = Phase.refusing(.unavailable(detail: "start() has not been called"))
+        var isWorkerAsleep = false
+
+        /// Whether the worker must be woken, which is then taken as done.
+        mutating func takeWorkerAsleep() -> Bool {
+            defer { isWorkerAsleep = false }
+            return isWorkerAsleep
+        }
+    }
+
+    private enum Phase {
+        /// The phase in which every request gets this error.
+        case refusing(StorageError)
+        /// The phase in which requests are accepted.
+        case open
+        /// The phase in which the worker answers what was accepted, and ends.
+        case closed
+    }
+
+    /// What the worker is to do.
+    enum Work {
+        /// The state of having requests, oldest first.
+        case requests([Request])
+        /// The state of having had none for the time given.
+        case none
+        /// The state of being closed and empty.
+        case end
+    }
+
+    init(requestsMax: Int, bytesMax: Int) {
+        self.requestsMax = requestsMax
+        self.bytesMax = bytesMax
+    }
+
+    /// Begins to accept requests.
+    func open() {
+        state.withLock { $0.phase = .open }
+    }
+
+    /// Refuses requests from now on; those that wait already are the worker's to answer.
+    func refuse(with error: StorageError) {
+        state.withLock { state in
+            if case .closed = state.phase { return }
+            state.phase = .refusing(error)
+        }
+    }
+
+    /// Refuses requests from now on, and lets the worker end once it has answered those that wait.
+    func close() {
+        let wakes = state.withLock { state in
+            state.phase = .closed
+            return state.takeWorkerAsleep()
+        }
+        if wakes { wakeUp.signal() }
+    }
+
+    /// Queues a request of this size; or the reason why not.
+    func submit(_ request: Request, byteCount: Int) -> StorageError? {
+        let (refusal, wakes) = state.withLock { state -> (StorageError?, Bool) in
+            switch state.phase {
+            case .refusing(let error): return (error, false)
+            case .closed: return (.closed, false)
+            case .open: break
+            }
+            guard state.requests == 0 || (state.requests < requestsMax && state.bytes + byteCount <= bytesMax) else {
+                let detail = "\(state.requests) requests of \(state.bytes) bytes wait for the disk already; try again"
+                return (.unavailable(detail: detail), false)
+            }
+            state.waiting.append(request)
+            state.requests += 1
+            state.bytes += byteCount
+            return (nil, state.takeWorkerAsleep())
+        }
+        if wakes { wakeUp.signal() }
+        return refusal
+    }
+
+    /// Takes everything that waits; sleeps while there is nothing, at most for the time given.
+    func take(idleMilliseconds: Int?) -> Work {
+        while true {
+            let work = state.withLock { state -> Work? in
+                guard state.waiting.isEmpty else {
+                    defer { state.waiting = [] }
+                    return .requests(state.waiting)
+                }
+                if case .closed = state.phase { return .end }
+                state.isWorkerAsleep = true
+                return nil
+            }
+            if let work { return work }
+            guard let idleMilliseconds else {
+                wakeUp.wait()
+                continue
+            }
+            // A signal that comes just after the time is up only makes the next sleep shorter.
+            if !wakeUp.wait(milliseconds: idleMilliseconds) { return .none }
+        }
+    }
+
+    /// Gives back the room of requests that have been answered.
+    func finish(_ requests: Int, byteCount: Int) {
+        state.withLock { state in
+            state.requests -= requests
+            state.bytes -= byteCount
+        }
+    }
+}

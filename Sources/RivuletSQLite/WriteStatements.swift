@@ -1,0 +1,219 @@
+// Part of Rivulet. See README.md for the architecture.
+// What can be written inside a transaction, one contract operation each.
+
+internal import RivuletSessions
+
+/// The writes of the storage contract on one connection; each runs inside a transaction that the caller owns.
+struct WriteStatements {
+    private let finder: SessionFinder
+    private let insertSession: SQLiteStatement
+    private let insertEntry: SQLiteStatement
+    private let insertSnapshot: SQLiteStatement
+    private let timeOfVersion: SQLiteStatement
+    private let dropEntries: SQLiteStatement
+    private let dropSnapshots: SQLiteStatement
+    private let deleteSnapshots: SQLiteStatement
+    private let deleteSession: SQLiteStatement
+    private let lastSID: SQLiteStatement
+    private let countProbe: SQLiteStatement
+    private let headsMax: Int
+
+    /// Heads as this connection has last seen them, by sid; right also inside the transaction under way.
+    private var heads: [Int64: Head] = [:]
+
+    private struct Head {
+        let key: SessionKey
+        let epoch: String
+        let created: Int64
+        var version: UInt64
+    }
+
+    init(_ connection: SQLiteConnection, headsMax: Int) throws(SQLiteError) {
+        self.headsMax = headsMax
+        finder = try SessionFinder(connection)
+        insertSession = try SQLiteStatement(
+            "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",
+            on: connection
+        )
+        insertEntry = try SQLiteStatement(LogRow.insertion, on: connection)
+        insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
+        timeOfVersion = try SQLiteStatement(
+            """
+            SELECT coalesce((SELECT time FROM log WHERE sid = ?1 AND v = ?2),
+                (SELECT time FROM snapshot WHERE sid = ?1 AND v = ?2))
+            """,
+            on: connection
+        )
+        dropEntries = try SQLiteStatement("DELETE FROM log WHERE sid = ? AND v < ?", on: connection)
+        dropSnapshots = try SQLiteStatement(
+            """
+            DELETE FROM snapshot WHERE sid = ?1 AND v + 1 < ?2
+                AND v < (SELECT max(v) FROM snapshot WHERE sid = ?1)
+            """,
+            on: connection
+        )
+        deleteSnapshots = try SQLiteStatement("DELETE FROM snapshot WHERE sid = ?", on: connection)
+        deleteSession = try SQLiteStatement("DELETE FROM session WHERE sid = ?", on: connection)
+        lastSID = try SQLiteStatement("SELECT max(seq) FROM sqlite_sequence WHERE name = 'session'", on: connection)
+        countProbe = try SQLiteStatement(
+            "INSERT INTO probe(one, commits) VALUES (1, 1) ON CONFLICT DO UPDATE SET commits = commits + 1",
+            on: connection
+        )
+    }
+
+    /// Forgets what is remembered of heads: a transaction was rolled back, or somebody else has written.
+    mutating func forgetHeads() {
+        heads.removeAll(keepingCapacity: true)
+    }
+
+    mutating func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?
+    ) throws(SQLiteError) -> CreateOutcome {
+        if let row = try finder.session(key) { return .exists(head(of: row.sid, try remembered(row))) }
+        let (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
+        return .created(self.head(of: sid, head))
+    }
+
+    mutating func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry]
+    ) throws(SQLiteError) -> AppendOutcome {
+        let sid: Int64
+        var head: Head
+        switch point {
+        case .after(let expected):
+            sid = Int64(bitPattern: expected.token)
+            guard let found = try remembered(sid: sid), found.key == key, found.epoch == expected.epoch,
+                found.version == expected.version, entries.all(followFrom: expected.version)
+            else { return .conflict }
+            head = found
+        case .creating(let epoch, let time, let snapshot):
+            guard entries.all(followFrom: 0), try finder.session(key) == nil else { return .conflict }
+            (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
+        }
+        for entry in entries {
+            defer { insertEntry.reset() }
+            try LogRow.bind(entry, sid: sid, to: insertEntry)
+            try insertEntry.step()
+        }
+        head.version += UInt64(entries.count)
+        remember(head, sid: sid)
+        return .committed(self.head(of: sid, head))
+    }
+
+    mutating func compact(
+        _ key: SessionKey,
+        at expected: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64
+    ) throws(SQLiteError) -> AppendOutcome {
+        let sid = Int64(bitPattern: expected.token)
+        guard let head = try remembered(sid: sid), head.key == key, head.epoch == expected.epoch,
+            expected.version <= head.version, snapshot.version == expected.version
+        else { return .conflict }
+        let time = try time(of: snapshot.version, sid: sid) ?? head.created
+        try write(SnapshotRow(snapshot, sid: sid, time: time))
+        try drop(before: Int64(clamping: min(keepingFrom, snapshot.version + 1)), of: sid)
+        return .committed(self.head(of: sid, head))
+    }
+
+    mutating func delete(_ key: SessionKey) throws(SQLiteError) -> Bool {
+        guard let row = try finder.session(key) else { return false }
+        heads[row.sid] = nil
+        try drop(before: .max, of: row.sid)
+        for statement in [deleteSnapshots, deleteSession] {
+            defer { statement.reset() }
+            try statement.bind(row.sid, at: 1)
+            try statement.step()
+        }
+        return true
+    }
+
+    func probe() throws(SQLiteError) {
+        defer { countProbe.reset() }
+        try countProbe.step()
+    }
+
+    // MARK: - Parts
+
+    private mutating func insert(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?
+    ) throws(SQLiteError) -> (sid: Int64, head: Head) {
+        defer { insertSession.reset() }
+        // The sid is part of the checksum, so the next one is asked for first; nobody else writes meanwhile.
+        let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time)
+        try insertSession.bind(row.sid, at: 1)
+        try insertSession.bind(key.app, at: 2)
+        try insertSession.bind(key.id, at: 3)
+        try insertSession.bind(epoch, at: 4)
+        try insertSession.bind(time, at: 5)
+        try insertSession.bind(row.checksum, at: 6)
+        try insertSession.step()
+        if let snapshot { try write(SnapshotRow(snapshot, sid: row.sid, time: time)) }
+        let head = Head(key: key, epoch: epoch, created: time, version: 0)
+        remember(head, sid: row.sid)
+        return (row.sid, head)
+    }
+
+    private func write(_ row: SnapshotRow) throws(SQLiteError) {
+        defer { insertSnapshot.reset() }
+        try row.bind(to: insertSnapshot)
+        try insertSnapshot.step()
+    }
+
+    /// Drops entries before a version, and snapshots from which no kept entry leads on; never the newest snapshot.
+    private func drop(before version: Int64, of sid: Int64) throws(SQLiteError) {
+        for statement in [dropEntries, dropSnapshots] {
+            defer { statement.reset() }
+            try statement.bind(sid, at: 1)
+            try statement.bind(version, at: 2)
+            try statement.step()
+        }
+    }
+
+    private func nextSID() throws(SQLiteError) -> Int64 {
+        defer { lastSID.reset() }
+        try lastSID.step()
+        return lastSID.integer(0) + 1
+    }
+
+    private func time(of version: UInt64, sid: Int64) throws(SQLiteError) -> Int64? {
+        defer { timeOfVersion.reset() }
+        try timeOfVersion.bind(sid, at: 1)
+        try timeOfVersion.bind(Int64(clamping: version), at: 2)
+        guard try timeOfVersion.step(), !timeOfVersion.isNull(0) else { return nil }
+        return timeOfVersion.integer(0)
+    }
+
+    // MARK: - Heads
+
+    private func head(of sid: Int64, _ head: Head) -> SessionHead {
+        SessionHead(epoch: head.epoch, version: head.version, token: UInt64(bitPattern: sid))
+    }
+
+    private mutating func remembered(sid: Int64) throws(SQLiteError) -> Head? {
+        if let head = heads[sid] { return head }
+        guard let row = try finder.session(sid: sid) else { return nil }
+        return try remembered(row)
+    }
+
+    private mutating func remembered(_ row: SessionRow) throws(SQLiteError) -> Head {
+        if let head = heads[row.sid] { return head }
+        let version = try finder.versions(sid: row.sid).head
+        let head = Head(key: row.key, epoch: row.epoch, created: row.created, version: version)
+        remember(head, sid: row.sid)
+        return head
+    }
+
+    private mutating func remember(_ head: Head, sid: Int64) {
+        if heads.count >= headsMax { forgetHeads() }
+        heads[sid] = head
+    }
+}

@@ -1,0 +1,167 @@
+// Part of Rivulet. See README.md for the architecture.
+// Random requests, the same for two engines.
+
+import RivuletSessions
+import StorageConformance
+
+/// A random walk over a few sessions; its answers name heads by version only, because tokens are an engine's own.
+struct RandomProgram {
+    private var generator: SplitMix
+    /// The heads of both engines that a caller may hold, stale ones among them.
+    private var heads: [(key: SessionKey, first: SessionHead, second: SessionHead)] = []
+
+    /// The heads that a caller still holds: few enough that most appends are committed.
+    private static let headsHeld = 6
+
+    init(seed: UInt64) {
+        generator = SplitMix(state: seed)
+    }
+
+    /// Asks both engines for the same thing; the request, and what each of them answered.
+    mutating func step(
+        _ first: any StorageEngine,
+        _ second: any StorageEngine
+    ) async throws -> (step: String, first: String, second: String) {
+        let key = TestData.key("\(UInt64.random(in: 0..<4, using: &generator))")
+        let version = UInt64.random(in: 0..<25, using: &generator)
+        switch UInt64.random(in: 0..<20, using: &generator) {
+        case 0..<3: return try await create(key, first, second)
+        case 3..<9: return try await append(first, second)
+        case 9..<12: return try await compact(first, second, keepingFrom: version)
+        case 12:
+            let answers = try await (first.delete(key), second.delete(key))
+            return ("delete \(key)", "\(answers.0)", "\(answers.1)")
+        case 13..<15:
+            let limit = Int.random(in: 1..<6, using: &generator)
+            let answers = try await (
+                first.history(key, epoch: TestData.epoch, after: version, limit: limit),
+                second.history(key, epoch: TestData.epoch, after: version, limit: limit)
+            )
+            return ("history \(key) after \(version)", text(answers.0), text(answers.1))
+        case 15..<17:
+            let answers = try await (
+                first.past(key, epoch: TestData.epoch, at: version),
+                second.past(key, epoch: TestData.epoch, at: version)
+            )
+            return ("past \(key) at \(version)", text(answers.0), text(answers.1))
+        case 17:
+            let id = "command \(version % 5)"
+            let answers = try await (
+                first.entry(key, epoch: TestData.epoch, commandID: id),
+                second.entry(key, epoch: TestData.epoch, commandID: id)
+            )
+            return ("entry \(key) of \(id)", text(answers.0), text(answers.1))
+        case 18:
+            let answers = try await (
+                first.sessions(app: key.app, limit: 3), second.sessions(app: key.app, limit: 3)
+            )
+            return ("sessions", "\(answers.0)", "\(answers.1)")
+        default:
+            let answers = try await (first.load(key), second.load(key))
+            return ("load \(key)", text(answers.0), text(answers.1))
+        }
+    }
+
+    private mutating func create(
+        _ key: SessionKey,
+        _ first: any StorageEngine,
+        _ second: any StorageEngine
+    ) async throws -> (String, String, String) {
+        let snapshot = Bool.random(using: &generator) ? TestData.snapshot(0, byteCount: 5_000) : nil
+        let one = try await first.create(key, epoch: TestData.epoch, time: 5, snapshot: snapshot)
+        let two = try await second.create(key, epoch: TestData.epoch, time: 5, snapshot: snapshot)
+        switch (one, two) {
+        case (.created(let head), .created(let other)), (.exists(let head), .exists(let other)):
+            heads.append((key, head, other))
+            return ("create \(key)", text(head), text(other))
+        default:
+            return ("create \(key)", "\(one)", "\(two)")
+        }
+    }
+
+    private mutating func append(
+        _ first: any StorageEngine,
+        _ second: any StorageEngine
+    ) async throws -> (String, String, String) {
+        guard let (key, head, other) = heads.suffix(Self.headsHeld).randomElement(using: &generator) else {
+            return ("none", "", "")
+        }
+        let count = UInt64.random(in: 0..<4, using: &generator)
+        let entries = (0..<count).map { index in
+            let version = head.version + 1 + index
+            return LogEntry(
+                version: version,
+                time: Int64(version),
+                commandID: version % 2 == 0 ? "command \(version % 5)" : nil,
+                event: [1],
+                changes: [2]
+            )
+        }
+        let one = try await first.append(key, at: .after(head), entries)
+        let two = try await second.append(key, at: .after(other), entries)
+        let answers = texts(one, two, of: key)
+        return ("append \(count) to \(key) after \(head.version)", answers.0, answers.1)
+    }
+
+    private mutating func compact(
+        _ first: any StorageEngine,
+        _ second: any StorageEngine,
+        keepingFrom: UInt64
+    ) async throws -> (String, String, String) {
+        guard let (key, head, other) = heads.suffix(Self.headsHeld).randomElement(using: &generator) else {
+            return ("none", "", "")
+        }
+        let snapshot = TestData.snapshot(head.version)
+        let one = try await first.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom)
+        let two = try await second.compact(key, at: other, snapshot: snapshot, keepingFrom: keepingFrom)
+        let answers = texts(one, two, of: key)
+        return ("compact \(key) at \(head.version) keeping \(keepingFrom)", answers.0, answers.1)
+    }
+
+    /// The texts of both outcomes; remembers the heads when both are committed.
+    private mutating func texts(_ one: AppendOutcome, _ two: AppendOutcome, of key: SessionKey) -> (String, String) {
+        if case (.committed(let head), .committed(let other)) = (one, two) { heads.append((key, head, other)) }
+        return (text(one), text(two))
+    }
+
+    private func text(_ outcome: AppendOutcome) -> String {
+        guard case .committed(let head) = outcome else { return "conflict" }
+        return text(head)
+    }
+
+    private func text(_ head: SessionHead) -> String { "\(head.epoch) \(head.version)" }
+
+    private func text(_ stored: StoredSession?) -> String {
+        guard let stored else { return "none" }
+        return "\(text(stored.head)) \(stored.created) \(stored.updated) \(stored.retainedFrom) "
+            + "\(text(stored.snapshot)) \(text(stored.tail))"
+    }
+
+    private func text(_ past: StoredPast?) -> String {
+        past.map { "\(text($0.snapshot)) \(text($0.entries))" } ?? "none"
+    }
+
+    private func text(_ snapshot: StateSnapshot?) -> String {
+        snapshot.map { "snapshot \($0.version) of \($0.state.count) bytes" } ?? "default"
+    }
+
+    private func text(_ entries: [LogEntry]?) -> String { entries.map { "\($0.map { text($0) })" } ?? "none" }
+
+    private func text(_ entry: LogEntry?) -> String {
+        entry.map { "\($0.version) \($0.time) \($0.commandID ?? "-")" } ?? "none"
+    }
+}
+
+/// A small generator with a seed.
+///
+/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

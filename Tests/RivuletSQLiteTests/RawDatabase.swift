@@ -1,0 +1,47 @@
+// Part of Rivulet. See README.md for the architecture.
+// Another program's hand on the database file.
+
+import CSQLite
+
+/// A connection of its own, as an operator's `sqlite3` would have.
+@safe final class RawDatabase {
+    // SAFETY: valid from init to deinit, used by one test, does not leave this type.
+    private let handle: OpaquePointer
+
+    struct Failure: Error {
+        let sql: String
+        let message: String
+    }
+
+    init(_ path: String) throws {
+        var opened: OpaquePointer?
+        guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let opened = unsafe opened else {
+            throw Failure(sql: "open", message: path)
+        }
+        unsafe handle = opened
+        unsafe sqlite3_busy_timeout(opened, 5_000)
+    }
+
+    deinit {
+        unsafe sqlite3_close(handle)
+    }
+
+    func execute(_ sql: String) throws {
+        guard unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+            throw Failure(sql: sql, message: unsafe String(cString: sqlite3_errmsg(handle)))
+        }
+    }
+
+    /// The first column of the first row as text.
+    func text(_ sql: String) throws -> String? {
+        var statement: OpaquePointer?
+        guard unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw Failure(sql: sql, message: unsafe String(cString: sqlite3_errmsg(handle)))
+        }
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_step(statement) == SQLITE_ROW, let text = unsafe sqlite3_column_text(statement, 0) else {
+            return nil
+        }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,159 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks what an engine opens, and what it refuses to open.
+
+import Foundation
+import RivuletSQLite
+import RivuletSessions
+import StorageConformance
+import Testing
+
+@Suite struct SQLiteStorageOpeningTests {
+    private func error(opening path: String) throws -> StorageError {
+        try #require(throws: StorageError.self) { try SQLiteStorageEngine(folder: path).start() }
+    }
+
+    @Test func `makes the folder and everything above it`() async throws {
+        let folder = try TemporaryFolder()
+        let engine = SQLiteStorageEngine(folder: folder.path + "/a/b//c/")
+        try engine.start()
+        _ = try await engine.fill(upTo: 1)
+        engine.close()
+        #expect(folder.byteCount(of: "a/b/c/rivulet.db") != nil)
+    }
+
+    @Test func `finds again what was stored before it was closed`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let head = try await first.fill(upTo: 3)
+        _ = try await first.compact(TestData.key(), at: head, snapshot: TestData.snapshot(3), keepingFrom: 2)
+        let before = try await first.load(TestData.key())
+        first.close()
+        let second = try folder.engine()
+        defer { second.close() }
+        #expect(try await second.load(TestData.key()) == before)
+        #expect(try await second.append(TestData.key(), at: .after(head), [TestData.entry(4)]).head().version == 4)
+    }
+
+    @Test func `leaves one whole file when it is closed`() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try folder.engine()
+        _ = try await engine.fill(upTo: 1)
+        #expect(folder.byteCount(of: "rivulet.db-wal") != nil)
+        engine.close()
+        #expect(folder.byteCount(of: "rivulet.db-wal") == nil)
+        #expect(folder.byteCount(of: "rivulet.db-shm") == nil)
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA integrity_check") == "ok")
+    }
+
+    @Test func `makes a database that says what it is`() throws {
+        let folder = try TemporaryFolder()
+        try folder.engine().close()
+        let raw = try RawDatabase(folder.databasePath)
+        #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
+        #expect(try raw.text("PRAGMA user_version") == "1")
+        #expect(try raw.text("PRAGMA journal_mode") == "wal")
+        #expect(try raw.text("PRAGMA auto_vacuum") == "2")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "4")
+    }
+
+    @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        defer { first.close() }
+        guard case .unavailable(let detail) = try error(opening: folder.path) else {
+            Issue.record("not unavailable")
+            return
+        }
+        #expect(detail.contains("\(folder.path)/rivulet.lock is locked by process \(getpid())"))
+        #expect(detail.contains("stop that server, or give this one another folder"))
+    }
+
+    @Test func `starts at the second try, once the other server has ended`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let second = SQLiteStorageEngine(folder: folder.path)
+        #expect(throws: StorageError.self) { try second.start() }
+        first.close()
+        try second.start()
+        defer { second.close() }
+        _ = try await second.fill(upTo: 1)
+    }
+
+    @Test func `gives the folder up when it is simply let go`() async throws {
+        let folder = try TemporaryFolder()
+        do {
+            let engine = try folder.engine()
+            _ = try await engine.fill(upTo: 1)
+        }
+        let next = try folder.engine()
+        defer { next.close() }
+        #expect(try await next.load(TestData.key())?.head.version == 1)
+    }
+
+    @Test func `refuses a path that is a file, and names it`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/file"
+        try Data().write(to: URL(fileURLWithPath: path))
+        for path in [path, path + "/below"] {
+            guard case .unavailable(let detail) = try error(opening: path) else {
+                Issue.record("not unavailable")
+                return
+            }
+            #expect(detail.contains(folder.path + "/file"))
+            #expect(detail.contains("Not a directory"))
+        }
+    }
+
+    @Test func `refuses a folder that it cannot make, and names it`() throws {
+        guard case .unavailable(let detail) = try error(opening: "/proc/rivulet/data") else {
+            Issue.record("not unavailable")
+            return
+        }
+        #expect(detail.contains("cannot make the data folder /proc/rivulet"))
+        #expect(detail.contains("give this server a folder that its user may read and write"))
+    }
+
+    @Test func `refuses a newer layout, and says which version to run`() throws {
+        let folder = try TemporaryFolder()
+        try folder.engine().close()
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 2")
+        let expected = StorageError.incompatible(
+            detail: "\(folder.databasePath) has layout 2, this server reads layout 1: "
+                + "run the Rivulet version that wrote it, or give this one another data folder"
+        )
+        #expect(try error(opening: folder.path) == expected)
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "2")
+    }
+
+    @Test func `refuses a database of another program and leaves it alone`() throws {
+        let folder = try TemporaryFolder()
+        try RawDatabase(folder.databasePath).execute("CREATE TABLE theirs(x)")
+        let expected = StorageError.incompatible(
+            detail: "\(folder.databasePath) is not a Rivulet database: give this server another data folder"
+        )
+        #expect(try error(opening: folder.path) == expected)
+        #expect(try RawDatabase(folder.databasePath).text("SELECT group_concat(name) FROM sqlite_schema") == "theirs")
+    }
+
+    @Test func `refuses a file that is no database as damaged`() throws {
+        let folder = try TemporaryFolder()
+        try Data(repeating: 65, count: 8_192).write(to: URL(fileURLWithPath: folder.databasePath))
+        guard case .corrupt(nil, let detail) = try error(opening: folder.path) else {
+            Issue.record("not corrupt")
+            return
+        }
+        #expect(detail.contains(folder.databasePath))
+    }
+
+    @Test func `says that the disk is full when there is no room for an empty database`() throws {
+        let folder = try TemporaryFolder()
+        folder.failDisk(write: ENOSPC)
+        guard case .full(let detail) = try error(opening: folder.path) else {
+            Issue.record("not full")
+            return
+        }
+        #expect(detail.contains(folder.databasePath))
+        folder.failDisk()
+        try folder.engine().close()
+    }
+}

@@ -1,0 +1,56 @@
+// Part of Rivulet. See README.md for the architecture.
+// A folder that a test has for itself, on a disk that can be made to fail.
+
+import CStorageFaults
+import Foundation
+import RivuletSQLite
+
+/// A folder that exists as long as this value.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        let folder = base.appendingPathComponent("rivulet-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.path
+    }
+
+    deinit {
+        unsafe rivulet_faults_forget(path)
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            print("could not remove \(path): \(error)")
+        }
+    }
+
+    /// The database of an engine that was given this folder.
+    var databasePath: String { path + "/rivulet.db" }
+
+    /// Makes writes and syncs in this folder fail with these errno values; 0: succeed.
+    ///
+    /// Counts syncs from the first call on.
+    func failDisk(write: Int32 = 0, sync: Int32 = 0) {
+        let result = unsafe rivulet_faults_watch(path, write, sync)
+        precondition(result == 0, "too many folders are watched")
+    }
+
+    /// The syncs since `failDisk` was called first.
+    var syncs: Int { unsafe rivulet_faults_syncs(path) }
+
+    /// The size of a file in this folder, in bytes; nil when it does not exist.
+    func byteCount(of name: String) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
+        return (attributes?[.size] as? NSNumber)?.intValue
+    }
+
+    /// Makes and starts an engine on this folder.
+    func engine(_ change: (inout SQLiteStorageLimits) -> Void = { _ in }) throws -> SQLiteStorageEngine {
+        var limits = SQLiteStorageLimits()
+        change(&limits)
+        let engine = SQLiteStorageEngine(folder: path, limits: limits)
+        try engine.start()
+        return engine
+    }
+}

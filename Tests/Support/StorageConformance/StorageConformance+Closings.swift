@@ -1,0 +1,65 @@
+// Part of Rivulet. See README.md for the architecture.
+// The rules about answers: every one comes, in order, and none after the end.
+
+import RivuletSessions
+import Synchronization
+import Testing
+
+extension StorageConformance {
+    static let closings: [StorageConformance] = [
+        StorageConformance("a probe commits") { engine async throws in
+            try await engine.probe()
+            try await engine.probe()
+        },
+        StorageConformance("starting twice is harmless") { engine async throws in
+            _ = try await engine.fill(upTo: 1)
+            try engine.start()
+            #expect(try await engine.load(Sample.key)?.head.version == 1)
+        },
+        StorageConformance("writes are answered in the order in which they were requested") { engine async throws in
+            let order = Mutex<[Int]>([])
+            await withCheckedContinuation { continuation in
+                for index in 0..<500 {
+                    let key = SessionKey(app: "counter", id: "\(index)")
+                    engine.create(key, epoch: Sample.epoch, time: 0, snapshot: nil) { _ in
+                        order.withLock { $0.append(index) }
+                        if index == 499 { continuation.resume() }
+                    }
+                }
+            }
+            #expect(order.withLock { $0 } == Array(0..<500))
+        },
+        StorageConformance("closing waits until every accepted request has been answered") { engine async throws in
+            let answered = Mutex(0)
+            for index in 0..<300 {
+                let key = SessionKey(app: "counter", id: "\(index)")
+                let point = AppendPoint.creating(epoch: Sample.epoch, time: 0)
+                engine.append(key, at: point, [Sample.entry(1)]) { result in
+                    if case .success(.committed) = result { answered.withLock { $0 += 1 } }
+                }
+                engine.load(key) { result in
+                    if case .success = result { answered.withLock { $0 += 1 } }
+                }
+            }
+            engine.close()
+            #expect(answered.withLock { $0 } == 600)
+        },
+        StorageConformance("after closing every request is answered with closed, and starting fails with it") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 1)
+            engine.close()
+            engine.close()
+            #expect(throws: StorageError.closed) { try engine.start() }
+            await #expect(throws: StorageError.closed) { _ = try await engine.load(Sample.key) }
+            await #expect(throws: StorageError.closed) {
+                _ = try await engine.create(Sample.key, epoch: Sample.epoch, time: 0)
+            }
+            await #expect(throws: StorageError.closed) {
+                _ = try await engine.append(Sample.key, at: .after(head), [Sample.entry(2)])
+            }
+            await #expect(throws: StorageError.closed) { _ = try await engine.delete(Sample.key) }
+            await #expect(throws: StorageError.closed) { _ = try await engine.sessions(app: "counter", limit: 1) }
+            await #expect(throws: StorageError.closed) { try await engine.probe() }
+        },
+    ]
+}

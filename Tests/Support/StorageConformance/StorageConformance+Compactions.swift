@@ -1,0 +1,183 @@
+// Part of Rivulet. See README.md for the architecture.
+// The rules about snapshots and what they let the log drop.
+
+import RivuletSessions
+import Testing
+
+extension StorageConformance {
+    static let compactions: [StorageConformance] = [
+        StorageConformance("a session is loaded from its snapshot and what follows it") { engine async throws in
+            let head = try await engine.fill(upTo: 4)
+            let outcome = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(4), keepingFrom: 5)
+            #expect(outcome == .committed(head))
+            let next = try await engine.append(Sample.key, at: .after(head), Sample.entries(5...6)).head()
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.head == next)
+            #expect(stored.snapshot == Sample.snapshot(4))
+            #expect(stored.tail == Sample.entries(5...6))
+            #expect(stored.retainedFrom == 5)
+            #expect(stored.updated == Sample.entry(6).time)
+        },
+        StorageConformance("entries before the snapshot are kept for as long as the caller wishes") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 10)
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(10), keepingFrom: 4)
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.snapshot == Sample.snapshot(10))
+            #expect(stored.tail == [])
+            #expect(stored.retainedFrom == 4)
+            func history(_ after: UInt64) async throws -> [LogEntry]? {
+                try await engine.history(Sample.key, epoch: head.epoch, after: after, limit: 100)
+            }
+            #expect(try await history(3) == Sample.entries(4...10))
+            #expect(try await history(2) == nil)
+            #expect(try await history(0) == nil)
+        },
+        StorageConformance("a log without entries still has its head, its times and its place to go on") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 3)
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 4)
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.head == head)
+            #expect(stored.tail == [])
+            #expect(stored.retainedFrom == 4)
+            #expect(stored.created == Sample.created)
+            #expect(stored.updated == Sample.entry(3).time)
+            let summary = try #require(try await engine.sessions(app: "counter", limit: 1).first)
+            #expect(summary.version == 3)
+            #expect(summary.updated == Sample.entry(3).time)
+            #expect(try await engine.history(Sample.key, epoch: head.epoch, after: 3, limit: 9) == [])
+            #expect(try await engine.history(Sample.key, epoch: head.epoch, after: 2, limit: 9) == nil)
+            #expect(try await engine.append(Sample.key, at: .after(head), [Sample.entry(4)]).head().version == 4)
+        },
+        StorageConformance("a snapshot behind the head never costs a later entry") { engine async throws in
+            let early = try await engine.fill(upTo: 3)
+            let head = try await engine.append(Sample.key, at: .after(early), Sample.entries(4...6)).head()
+            let outcome = try await engine.compact(
+                Sample.key,
+                at: early,
+                snapshot: Sample.snapshot(3),
+                keepingFrom: 100
+            )
+            #expect(outcome == .committed(head))
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.head == head)
+            #expect(stored.snapshot == Sample.snapshot(3))
+            #expect(stored.tail == Sample.entries(4...6))
+            #expect(stored.retainedFrom == 4)
+        },
+        StorageConformance("an older snapshot does not take the place of a newer one") { engine async throws in
+            let early = try await engine.fill(upTo: 2)
+            let head = try await engine.append(Sample.key, at: .after(early), Sample.entries(3...4)).head()
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(4), keepingFrom: 1)
+            _ = try await engine.compact(Sample.key, at: early, snapshot: Sample.snapshot(2), keepingFrom: 1)
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.snapshot == Sample.snapshot(4))
+            #expect(stored.retainedFrom == 1)
+        },
+        StorageConformance("a second snapshot of one version replaces the first") { engine async throws in
+            let head = try await engine.fill(upTo: 2)
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(2), keepingFrom: 1)
+            let migrated = StateSnapshot(version: 2, schema: 8, state: Array("{}".utf8))
+            _ = try await engine.compact(Sample.key, at: head, snapshot: migrated, keepingFrom: 1)
+            #expect(try await engine.load(Sample.key)?.snapshot == migrated)
+        },
+        StorageConformance("a snapshot of a head that is not of this log is a conflict and changes nothing") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 2)
+            let before = try await engine.load(Sample.key)
+            let heads = [
+                SessionHead(epoch: head.epoch, version: 3, token: head.token),
+                SessionHead(epoch: "zzzzzzzz", version: 2, token: head.token),
+            ]
+            for wrong in heads {
+                let snapshot = Sample.snapshot(wrong.version)
+                #expect(
+                    try await engine.compact(Sample.key, at: wrong, snapshot: snapshot, keepingFrom: 3) == .conflict
+                )
+            }
+            let snapshot = Sample.snapshot(1)
+            #expect(try await engine.compact(Sample.key, at: head, snapshot: snapshot, keepingFrom: 1) == .conflict)
+            let nobody = SessionKey(app: "counter", id: "nobody")
+            #expect(
+                try await engine.compact(nobody, at: head, snapshot: Sample.snapshot(2), keepingFrom: 1) == .conflict
+            )
+            #expect(try await engine.load(Sample.key) == before)
+        },
+        StorageConformance("the past reaches back to the oldest snapshot whose entries are kept") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 9)
+            func compact(_ version: UInt64, keepingFrom: UInt64) async throws {
+                let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
+                let snapshot = Sample.snapshot(version)
+                _ = try await engine.compact(Sample.key, at: at, snapshot: snapshot, keepingFrom: keepingFrom)
+            }
+            func past(_ version: UInt64) async throws -> StoredPast? {
+                try await engine.past(Sample.key, epoch: head.epoch, at: version)
+            }
+            try await compact(2, keepingFrom: 1)
+            try await compact(5, keepingFrom: 1)
+            try await compact(8, keepingFrom: 6)
+            #expect(try await past(0) == nil)
+            #expect(try await past(2) == nil)
+            #expect(try await past(4) == nil)
+            #expect(try await past(5) == StoredPast(snapshot: Sample.snapshot(5), entries: []))
+            #expect(try await past(7) == StoredPast(snapshot: Sample.snapshot(5), entries: Sample.entries(6...7)))
+            #expect(try await past(9) == StoredPast(snapshot: Sample.snapshot(8), entries: [Sample.entry(9)]))
+            try await compact(9, keepingFrom: 8)
+            #expect(try await past(7) == nil)
+            #expect(try await past(8) == StoredPast(snapshot: Sample.snapshot(8), entries: []))
+        },
+        StorageConformance("version 0 is the default only while its entries follow") { engine async throws in
+            let head = try await engine.fill(upTo: 3)
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 3)
+            #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 0) == nil)
+            #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 2) == nil)
+            #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 3)?.snapshot == Sample.snapshot(3))
+        },
+        StorageConformance("a command is not found once its entry was dropped") { engine async throws in
+            let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
+            let entries = [Sample.entry(1, commandID: "a"), Sample.entry(2, commandID: "b")]
+            let head = try await engine.append(Sample.key, at: point, entries).head()
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(2), keepingFrom: 2)
+            #expect(try await engine.entry(Sample.key, epoch: head.epoch, commandID: "a") == nil)
+            #expect(try await engine.entry(Sample.key, epoch: head.epoch, commandID: "b") == entries[1])
+        },
+        StorageConformance("states of every size come back exactly") { engine async throws in
+            var head = try await engine.fill(upTo: 0)
+            let text = Array(#"{"title":"a text that repeats itself"},"#.utf8)
+            for count in [0, 1, 4_096, 4_097, 100_000] {
+                let repetitive = (0..<count).map { text[$0 % text.count] }
+                for state in [repetitive, Sample.noise(count)] {
+                    head = try await engine.append(Sample.key, at: .after(head), [Sample.entry(head.version + 1)])
+                        .head()
+                    let snapshot = StateSnapshot(version: head.version, schema: .max, state: state)
+                    _ = try await engine.compact(
+                        Sample.key,
+                        at: head,
+                        snapshot: snapshot,
+                        keepingFrom: head.version + 1
+                    )
+                    #expect(try await engine.load(Sample.key)?.snapshot == snapshot)
+                }
+            }
+        },
+        StorageConformance("a state that is too large is refused with the limit and changes nothing") {
+            engine async throws in
+            let head = try await engine.fill(upTo: 1)
+            let before = try await engine.load(Sample.key)
+            let limit = engine.capabilities.snapshotBytesMax
+            let large = StateSnapshot(version: 1, schema: 1, state: Array(repeating: 32, count: limit + 1))
+            await #expect(throws: StorageError.tooLarge(limitBytes: limit)) {
+                _ = try await engine.compact(Sample.key, at: head, snapshot: large, keepingFrom: 2)
+            }
+            #expect(try await engine.load(Sample.key) == before)
+            let initial = StateSnapshot(version: 0, schema: 1, state: large.state)
+            let other = SessionKey(app: "counter", id: "two")
+            await #expect(throws: StorageError.tooLarge(limitBytes: limit)) {
+                _ = try await engine.create(other, epoch: Sample.epoch, time: 0, snapshot: initial)
+            }
+            #expect(try await engine.load(other) == nil)
+        },
+    ]
+}

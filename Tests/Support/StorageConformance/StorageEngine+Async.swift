@@ -1,0 +1,78 @@
+// Part of Rivulet. See README.md for the architecture.
+// The storage contract with `await` instead of replies, for tests.
+
+package import RivuletSessions
+
+extension StorageEngine {
+    package func load(_ key: SessionKey) async throws(StorageError) -> StoredSession? {
+        try await answer { load(key, reply: $0) }
+    }
+
+    package func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot? = nil
+    ) async throws(StorageError) -> CreateOutcome {
+        try await answer { create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $0) }
+    }
+
+    package func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry]
+    ) async throws(StorageError) -> AppendOutcome {
+        try await answer { append(key, at: point, entries, reply: $0) }
+    }
+
+    package func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int
+    ) async throws(StorageError) -> [LogEntry]? {
+        try await answer { history(key, epoch: epoch, after: version, limit: limit, reply: $0) }
+    }
+
+    package func past(_ key: SessionKey, epoch: String, at version: UInt64) async throws(StorageError) -> StoredPast? {
+        try await answer { past(key, epoch: epoch, at: version, reply: $0) }
+    }
+
+    package func entry(_ key: SessionKey, epoch: String, commandID: String) async throws(StorageError) -> LogEntry? {
+        try await answer { entry(key, epoch: epoch, commandID: commandID, reply: $0) }
+    }
+
+    package func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64
+    ) async throws(StorageError) -> AppendOutcome {
+        try await answer { compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: $0) }
+    }
+
+    package func delete(_ key: SessionKey) async throws(StorageError) -> Bool {
+        try await answer { delete(key, reply: $0) }
+    }
+
+    package func sessions(
+        app: String,
+        after id: String? = nil,
+        limit: Int
+    ) async throws(StorageError) -> [SessionSummary] {
+        try await answer { sessions(app: app, after: id, limit: limit, reply: $0) }
+    }
+
+    package func probe() async throws(StorageError) {
+        try await answer { probe(reply: $0) }
+    }
+
+    private func answer<Value: Sendable>(
+        _ request: (@escaping StorageReply<Value>) -> Void
+    ) async throws(StorageError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            request { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+}
