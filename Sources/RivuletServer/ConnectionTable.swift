@@ -1,0 +1,98 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a loop knows of each of its connections.
+
+import RivuletEventLoop
+import RivuletHTTP
+
+/// The connections of one loop, by their slots.
+struct ConnectionTable {
+    /// What an answer has to know of its request.
+    struct RequestTraits {
+        let version: HTTPVersion
+        let isHead: Bool
+        let isKeepAlive: Bool
+    }
+
+    /// One open connection.
+    struct Entry {
+        let generation: UInt32
+        var http = HTTPConnection()
+        /// The request whose answer is under way.
+        var request: RequestTraits?
+        /// When the current deadline passes, in milliseconds of the loop's clock; 0 for none.
+        var due: UInt64 = 0
+        /// The deadline that `due` belongs to.
+        var armed: HTTPDeadline?
+        /// Whether the driver is in this connection's turn, so that an answer given at once does not start another.
+        var isInTurn = false
+        /// Whether it carries a stream: no further request will be handed out.
+        var isStream = false
+        /// Whether the client takes its answers so slowly that its next request waits until the socket drains.
+        var isCongested = false
+
+        init(generation: UInt32) {
+            self.generation = generation
+        }
+
+        /// A request is handed out; the deadline that it met is done with, also when the next one is of the same kind.
+        mutating func begin(_ request: RequestTraits) {
+            self.request = request
+            isInTurn = true
+            armed = nil
+            due = 0
+        }
+
+        /// Sets the time that bounds the connection, when another one does than before.
+        mutating func arm(now: UInt64, limits: HTTPLimits) {
+            guard http.deadline != armed else { return }
+            armed = http.deadline
+            due = armed.map { now + limits.time(of: $0).milliseconds } ?? 0
+        }
+    }
+
+    private var entries: [Entry?] = []
+    /// How many are open.
+    private(set) var count = 0
+
+    /// Adds a connection that has just been opened.
+    mutating func open(_ id: ConnectionID) {
+        let slot = Int(id.slot)
+        while entries.count <= slot { entries.append(nil) }
+        if entries[slot] == nil { count += 1 }
+        entries[slot] = Entry(generation: id.generation)
+    }
+
+    /// Forgets a connection.
+    mutating func close(_ id: ConnectionID) {
+        guard isOpen(id) else { return }
+        entries[Int(id.slot)] = nil
+        count -= 1
+    }
+
+    func isOpen(_ id: ConnectionID) -> Bool {
+        let slot = Int(id.slot)
+        return slot < entries.count && entries[slot]?.generation == id.generation
+    }
+
+    /// The request whose answer is under way.
+    func request(_ id: ConnectionID) -> RequestTraits? {
+        isOpen(id) ? entries[Int(id.slot)]?.request : nil
+    }
+
+    /// Edits the entry in place; nil when the connection is gone.
+    mutating func update<Result>(_ id: ConnectionID, _ body: (inout Entry) -> Result) -> Result? {
+        guard isOpen(id), var entry = entries[Int(id.slot)] else { return nil }
+        entries[Int(id.slot)] = nil
+        let result = body(&entry)
+        entries[Int(id.slot)] = entry
+        return result
+    }
+
+    /// All connections and their entries.
+    func forEach(_ body: (ConnectionID, Entry) -> Void) {
+        for (slot, entry) in entries.enumerated() {
+            guard let entry else { continue }
+            body(ConnectionID(slot: UInt32(slot), generation: entry.generation), entry)
+        }
+    }
+}

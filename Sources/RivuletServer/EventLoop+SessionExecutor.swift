@@ -1,0 +1,10 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the fit between event loops and sessions.
+
+import RivuletEventLoop
+import RivuletSessions
+
+extension EventLoop: SessionExecutor {
+    /// Whether the caller is on the loop's thread.
+    package var isCurrent: Bool { isOnLoop }
+}

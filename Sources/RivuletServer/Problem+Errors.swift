@@ -1,0 +1,116 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns which HTTP answer each error gets; the only place where errors become statuses.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+
+extension Problem {
+    /// The answer to a refused request of a session.
+    init(_ error: SessionError) {
+        switch error {
+        case .notFound(let key):
+            self.init(
+                404,
+                "app \"\(key.app)\" has no session \"\(key.id)\"; create it with PUT, or by dispatching to it"
+            )
+        case .exists(let key):
+            self.init(409, "session \"\(key.id)\" exists already; choose another id, or leave it out for a fresh one")
+        case .deleting(let key):
+            self.init(409, "session \"\(key.id)\" is being deleted; try again", fields: [HTTPField("Retry-After", "1")])
+        case .body(let error):
+            self.init(error)
+        case .rejected(let message):
+            self.init(422, message)
+        case .coerced(let values):
+            self.init(
+                422,
+                "with strict=1 nothing may be coerced, and these values would be; nothing has changed",
+                errors: values.map { value in
+                    Fault(
+                        pointer: value.path,
+                        detail: "\(String(decoding: value.from, as: UTF8.self)) would become "
+                            + String(decoding: value.to, as: UTF8.self)
+                    )
+                }
+            )
+        case .unrepresentableNumber:
+            self.init(
+                422,
+                "the event leads to a number that is not finite, which JSON cannot hold; nothing has changed"
+            )
+        case .noValue(let path):
+            self.init(404, "the state has no value at \"\(path)\"")
+        case .precondition(let current):
+            self.init(
+                412,
+                "the session has moved on; it stands at \(current.cursor)",
+                members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
+                fields: [HTTPField("ETag", "\"\(current.cursor)\"")]
+            )
+        case .overloaded(let what):
+            self.init(503, "full: \(what); try again", fields: [HTTPField("Retry-After", "1")])
+        case .storage(let error):
+            self.init(error)
+        case .unreadable(let key, let detail):
+            self.init(
+                500,
+                "session \"\(key.id)\" cannot be read: \(detail). Other sessions are not touched; nothing has changed. "
+                    + "An operator has to mend or delete it"
+            )
+        case .draining:
+            self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+    }
+
+    /// The answer to a storage error.
+    init(_ error: StorageError) {
+        switch error {
+        case .unavailable(let detail):
+            self.init(
+                503,
+                "storage is unavailable, nothing has changed: \(detail)",
+                fields: [HTTPField("Retry-After", "1")]
+            )
+        case .indeterminate(let detail):
+            self.init(
+                500,
+                "storage failed while writing; the change may or may not be stored, read before you retry: \(detail)"
+            )
+        case .full(let detail):
+            self.init(507, "the disk is full, nothing has changed; free some space: \(detail)")
+        case .tooLarge(let limitBytes):
+            self.init(413, "the change is larger than storage takes (\(limitBytes) bytes); nothing has changed")
+        case .corrupt(let key, let detail):
+            let name = key.map { "session \"\($0.id)\"" } ?? "the storage"
+            self.init(
+                500,
+                "what is stored of \(name) is damaged: \(detail). Other sessions are not touched; nothing has changed. "
+                    + "Restore it from a backup, or delete it"
+            )
+        case .incompatible(let detail):
+            self.init(500, "storage does not fit this server: \(detail)")
+        case .closed:
+            self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+    }
+
+    /// The answer to a body that is not JSON (400), or does not decode (422).
+    init(_ error: JSONError) {
+        self.init(
+            error.isMalformed ? 400 : 422,
+            error.description,
+            errors: [Fault(pointer: error.pointer, detail: error.detail)]
+        )
+    }
+}
+
+extension JSONValue {
+    /// The value's compact bytes.
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        encodeJSON(into: &writer)
+        return writer.bytes
+    }
+}

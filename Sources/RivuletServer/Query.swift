@@ -1,0 +1,44 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the query of a request, checked against what its resource knows.
+
+import RivuletHTTP
+
+/// A request's query items, all of them known.
+struct Query {
+    private let items: [HTTPQueryItem]
+
+    /// Takes the query.
+    ///
+    /// - Throws: 400 when it has a name that the resource does not know, so that a misspelt option is not silently left out.
+    init(_ request: HTTPRequest, known: [String]) throws(Problem) {
+        items = request.queryItems
+        for item in items where !known.contains(item.name) {
+            let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+            throw Problem(400, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
+        }
+    }
+
+    subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+
+    func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+
+    /// Whether a switch is on: `1` or `true`; off when it is absent, `0` or `false`.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch self[name] {
+        case nil, "0", "false": return false
+        case "1", "true": return true
+        case let value?: throw Problem(400, "the query parameter \"\(name)\" is 0 or 1; found \"\(value)\"")
+        }
+    }
+
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw Problem(
+                400,
+                "the query parameter \"\(name)\" is \(range.lowerBound) to \(range.upperBound); found \"\(text)\""
+            )
+        }
+        return value
+    }
+}

@@ -1,0 +1,43 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns an answer before it becomes bytes.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// A whole answer to one request.
+struct Response: Sendable {
+    var status: HTTPStatus
+    var fields: [HTTPField]
+    var body: [UInt8]
+
+    init(_ status: HTTPStatus, fields: [HTTPField] = [], body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// An answer of JSON.
+    static func json(_ body: [UInt8], status: HTTPStatus = .ok, fields: [HTTPField] = []) -> Response {
+        Response(
+            status,
+            fields: [HTTPField("Content-Type", "application/json"), HTTPField("Cache-Control", "no-store")] + fields,
+            body: body
+        )
+    }
+
+    /// An answer of a problem document.
+    init(_ problem: Problem) {
+        self.init(
+            HTTPStatus(UInt16(clamping: problem.status)),
+            fields: [HTTPField("Content-Type", "application/problem+json"), HTTPField("Cache-Control", "no-store")]
+                + problem.fields,
+            body: problem.json
+        )
+    }
+
+    /// The two fields that say where a session stands.
+    static func fields(of cursor: Cursor) -> [HTTPField] {
+        [HTTPField("ETag", "\"\(cursor)\""), HTTPField("Rivulet-Version", "\(cursor.position.version)")]
+    }
+}

@@ -1,0 +1,117 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns which resource a request's path names.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// A resource of the contract.
+///
+/// Source: spec/http.md §2.
+enum Route: Hashable, Sendable {
+    case health
+    case readiness
+    case apps
+    case app(String)
+    case sessions(app: String)
+    case session(SessionKey)
+    case state(SessionKey, JSONPointer)
+    case events(SessionKey)
+    case changes(SessionKey)
+    /// A file of the public folder, by its path below it.
+    case file(String)
+
+    /// The methods that the resource has; HEAD comes with GET.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .health, .readiness, .apps, .app, .state, .changes, .file: [.get, .head]
+        case .sessions: [.get, .head, .post]
+        case .session: [.get, .head, .put, .delete]
+        case .events: [.post]
+        }
+    }
+
+    /// Finds the resource of a path's decoded segments.
+    ///
+    /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.
+    init(segments: [String]) throws(Problem) {
+        switch segments.first {
+        case "healthz" where segments.count == 1: self = .health
+        case "readyz" where segments.count == 1: self = .readiness
+        case "v1": self = try Self.resource(segments.dropFirst())
+        default: self = .file(try Self.filePath(segments))
+        }
+    }
+
+    private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
+        var rest = segments
+        guard rest.popFirst() == "apps" else { throw unknown(segments) }
+        guard let app = rest.popFirst() else { return .apps }
+        guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
+        guard let kind = rest.popFirst() else { return .app(app) }
+        guard kind == "sessions" else { throw unknown(segments) }
+        guard let id = rest.popFirst() else { return .sessions(app: app) }
+        let key = try sessionKey(app: app, id: id)
+        guard let part = rest.popFirst() else { return .session(key) }
+        switch part {
+        case "state": return .state(key, try pointer(rest))
+        case "events" where rest.isEmpty: return .events(key)
+        case "changes" where rest.isEmpty: return .changes(key)
+        default: throw unknown(segments)
+        }
+    }
+
+    /// Checks a session's id and joins it with its app.
+    ///
+    /// Source: spec/http.md §1.
+    static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
+        let isValid = (1...128).contains(id.utf8.count) && id.utf8.allSatisfy(isIDByte)
+        guard isValid else {
+            throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")
+        }
+        guard id != "me" else {
+            throw Problem(404, "the session \"me\" needs a signed cookie, which this server does not give out")
+        }
+        return SessionKey(app: app, id: id)
+    }
+
+    private static func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    /// Whether the text is `[a-z][a-z0-9-]{0,63}`.
+    static func isAppName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+        return name.utf8.count <= 64
+            && name.utf8.allSatisfy { isIDByte($0) && $0 != UInt8(ascii: "_") && !(0x41...0x5A).contains($0) }
+    }
+
+    /// Each segment is one token of the key path, with the pointer's own escapes.
+    private static func pointer(_ segments: ArraySlice<String>) throws(Problem) -> JSONPointer {
+        let text = segments.map { "/" + $0.replacing("/", with: "~1") }.joined()
+        do throws(JSONError) {
+            return try JSONPointer(parsing: text)
+        } catch {
+            throw Problem(400, "bad key path: \(error)")
+        }
+    }
+
+    /// A path below the public folder; what could lead out of it names nothing.
+    private static func filePath(_ segments: [String]) throws(Problem) -> String {
+        let isSafe = segments.allSatisfy { segment in
+            !segment.hasPrefix(".")
+                && !segment.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        }
+        guard isSafe else { throw Problem(404, "there is no such file") }
+        let path = segments.joined(separator: "/")
+        return path.isEmpty || path.hasSuffix("/") ? path + "index.html" : path
+    }
+
+    private static func unknown(_ segments: ArraySlice<String>) -> Problem {
+        Problem(404, "there is no resource \"/v1/\(segments.joined(separator: "/"))\"")
+    }
+}

@@ -1,0 +1,59 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what all loops of a server share.
+
+import Logging
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+/// The unchanging parts of a running server.
+final class ServerContext: Sendable {
+    let options: ServerOptions
+    let httpLimits: HTTPLimits
+    let apps: [String: any HostedApp]
+    let files: StaticFiles
+    let storage: any StorageEngine
+    let logger: Logger
+    /// Streams of all loops together.
+    let streams = Atomic<Int>(0)
+    private let groupCount = Atomic<UInt64>(0)
+
+    init(
+        options: ServerOptions,
+        apps: [any HostedApp],
+        files: StaticFiles,
+        storage: any StorageEngine,
+        logger: Logger
+    ) {
+        self.options = options
+        httpLimits = HTTPLimits(options.limits)
+        self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.files = files
+        self.storage = storage
+        self.logger = logger
+    }
+
+    /// The loop whose shard a session belongs to; the same for as long as the server runs.
+    func shard(of key: SessionKey) -> Int {
+        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    }
+
+    func makeGroupID() -> GroupID {
+        GroupID(rawValue: groupCount.add(1, ordering: .relaxed).newValue)
+    }
+}
+
+extension HTTPLimits {
+    /// The limits of HTTP among a server's.
+    fileprivate init(_ limits: ServerLimits) {
+        self.init()
+        headerBytesMax = limits.headerBytesMax
+        targetBytesMax = limits.targetBytesMax
+        bodyBytesMax = limits.bodyBytesMax
+        headTime = limits.headTimeMax
+        bodyTime = limits.bodyTimeMax
+        idleTime = limits.idleTimeMax
+    }
+}

@@ -1,0 +1,63 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the bounds of connections, requests and streams.
+
+/// What clients may take of the server at most; each limit has an answer of its own.
+public struct ServerLimits: Sendable, Hashable {
+    /// The most bytes of a request's header block; more is 431.
+    public var headerBytesMax: Int
+    /// The most bytes of a request's target; more is 414.
+    public var targetBytesMax: Int
+    /// The most bytes of a request's body; more is 413.
+    public var bodyBytesMax: Int
+    /// How long a client may take to send a request's head; then 408.
+    public var headTimeMax: Duration
+    /// How long a client may take to send a request's body; then 408.
+    public var bodyTimeMax: Duration
+    /// How long a connection stays open between requests.
+    public var idleTimeMax: Duration
+    /// The most connections per server; a further one is closed at once.
+    public var connectionsMax: Int
+    /// The most streams per server; a further one gets `bye` and `retry:`.
+    public var streamsMax: Int
+    /// The most bytes that wait for one slow stream; then its changes are merged until it drains.
+    public var unsentBytesMax: Int
+    /// The time without traffic after which a stream gets a comment.
+    public var heartbeatInterval: Duration
+    /// How long a stream lives, give or take a fifth.
+    public var streamLifetime: Duration
+    /// How long a stopping server waits for answers and streams to end.
+    public var drainTimeMax: Duration
+    /// The most bytes of one file in the public folder.
+    public var staticFileBytesMax: Int
+
+    /// Sets all limits; the defaults are those of the documentation.
+    public init(
+        headerBytesMax: Int = 16_384,
+        targetBytesMax: Int = 8_192,
+        bodyBytesMax: Int = 1_048_576,
+        headTimeMax: Duration = .seconds(10),
+        bodyTimeMax: Duration = .seconds(30),
+        idleTimeMax: Duration = .seconds(75),
+        connectionsMax: Int = 100_000,
+        streamsMax: Int = 100_000,
+        unsentBytesMax: Int = 262_144,
+        heartbeatInterval: Duration = .seconds(15),
+        streamLifetime: Duration = .seconds(600),
+        drainTimeMax: Duration = .seconds(10),
+        staticFileBytesMax: Int = 16_777_216
+    ) {
+        self.headerBytesMax = headerBytesMax
+        self.targetBytesMax = targetBytesMax
+        self.bodyBytesMax = bodyBytesMax
+        self.headTimeMax = headTimeMax
+        self.bodyTimeMax = bodyTimeMax
+        self.idleTimeMax = idleTimeMax
+        self.connectionsMax = connectionsMax
+        self.streamsMax = streamsMax
+        self.unsentBytesMax = unsentBytesMax
+        self.heartbeatInterval = heartbeatInterval
+        self.streamLifetime = streamLifetime
+        self.drainTimeMax = drainTimeMax
+        self.staticFileBytesMax = staticFileBytesMax
+    }
+}

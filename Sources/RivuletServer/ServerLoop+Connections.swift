@@ -1,0 +1,153 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the driving of connections: bytes in, requests out, deadlines.
+
+import Logging
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+
+extension ServerLoop: LoopDelegate {
+    func connectionDidOpen(_ id: ConnectionID, peer: PeerAddress) {
+        connections.open(id)
+        armDeadline(id)
+    }
+
+    func connection(_ id: ConnectionID, didReceive bytes: Span<UInt8>) {
+        let limits = context.httpLimits
+        guard let action = connections.update(id, { $0.http.receive(bytes, limits: limits) }) else { return }
+        take(action, on: id)
+    }
+
+    func connectionDidEnd(_ id: ConnectionID) {
+        guard let action = connections.update(id, { $0.http.peerEnded() }) else { return }
+        take(action, on: id)
+    }
+
+    func connectionDidDrain(_ id: ConnectionID) {
+        catchUp(id)
+        let wasCongested = connections.update(id) { entry in
+            guard entry.isCongested else { return false }
+            entry.isCongested = false
+            entry.due = 0
+            return true
+        }
+        if wasCongested == true { proceed(id) }
+    }
+
+    func connectionDidClose(_ id: ConnectionID, reason: CloseReason) {
+        connections.close(id)
+        forgetStream(id)
+    }
+
+    func loopWillSleep() {
+        flushStreams()
+    }
+
+    func loopDidRefuseConnection(_ cause: AcceptFailure) {
+        context.logger.warning("a connection was turned away", metadata: ["cause": "\(cause)"])
+    }
+
+    /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
+    private func take(_ action: HTTPConnection.Action, on id: ConnectionID) {
+        var action = action
+        while case .request(let request) = action {
+            let traits = ConnectionTable.RequestTraits(
+                version: request.version,
+                isHead: request.method == .head,
+                isKeepAlive: request.isKeepAlive
+            )
+            _ = connections.update(id) { $0.begin(traits) }
+            handle(request, on: id)
+            let isAnswered = connections.update(id) { entry in
+                entry.isInTurn = false
+                return entry.request == nil && !entry.isStream
+            }
+            guard isAnswered == true, !isCongested(id) else { break }
+            action = nextAction(id)
+        }
+        switch action {
+        case .request, .wait: break
+        case .sendContinue: write(HTTPConnection.continueLine, to: id)
+        case .refuse(let refusal): refuse(refusal, on: id)
+        case .close: closeGently(id)
+        }
+        settle(id)
+    }
+
+    /// Goes on after an answer that did not come at once.
+    func proceed(_ id: ConnectionID) {
+        guard connections.update(id, { $0.isInTurn }) == false, !isCongested(id) else { return }
+        take(nextAction(id), on: id)
+    }
+
+    /// Whether too much waits for this client; its next request is then taken when that is gone.
+    private func isCongested(_ id: ConnectionID) -> Bool {
+        guard loop.unsentBytes(id) > context.options.limits.unsentBytesMax else { return false }
+        let due = loop.nowMilliseconds + context.options.limits.idleTimeMax.milliseconds
+        return connections.update(id) { entry in
+            entry.isCongested = true
+            entry.due = due
+            return true
+        } ?? false
+    }
+
+    private func nextAction(_ id: ConnectionID) -> HTTPConnection.Action {
+        let limits = context.httpLimits
+        let isKeepAlive = !isDraining
+        return connections.update(id) { $0.http.responseFinished(isKeepAlive: isKeepAlive, limits: limits) } ?? .wait
+    }
+
+    /// Reads or stops reading, and sets the time that bounds the connection.
+    private func settle(_ id: ConnectionID) {
+        guard let wantsReading = connections.update(id, { $0.http.wantsReading }) else { return }
+        if wantsReading { loop.resumeReading(id) } else { loop.pauseReading(id) }
+        armDeadline(id)
+    }
+
+    private func armDeadline(_ id: ConnectionID) {
+        let limits = context.httpLimits
+        let now = loop.nowMilliseconds
+        _ = connections.update(id) { $0.arm(now: now, limits: limits) }
+    }
+
+    private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
+        let traits = ConnectionTable.RequestTraits(version: .http11, isHead: false, isKeepAlive: false)
+        _ = connections.update(id) { $0.request = traits }
+        answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
+    }
+
+    /// Answers or closes the connections whose time is over; called once a second.
+    func checkDeadlines() {
+        let now = loop.nowMilliseconds
+        var late: [ConnectionID] = []
+        var stuck: [ConnectionID] = []
+        connections.forEach { id, entry in
+            guard entry.due != 0, entry.due <= now else { return }
+            if entry.isCongested { stuck.append(id) } else { late.append(id) }
+        }
+        for id in stuck { loop.close(id, .timedOut) }
+        for id in late {
+            guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { continue }
+            take(action, on: id)
+        }
+    }
+
+    // MARK: - Draining
+
+    /// Takes no more connections and requests; what was accepted is answered first.
+    func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        loop.stopListening()
+        shard.drain()
+        flushStreams()
+        var idle: [ConnectionID] = []
+        connections.forEach { id, entry in
+            if entry.http.deadline == .idle { idle.append(id) }
+        }
+        for id in idle { closeGently(id) }
+    }
+
+    /// Whether nothing is left to be answered.
+    var isQuiet: Bool { connections.count == 0 && shard.isQuiet }
+}

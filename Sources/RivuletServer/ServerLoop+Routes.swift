@@ -1,0 +1,383 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what each resource does with a request.
+
+import Logging
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+extension ServerLoop {
+    /// Does what the request asks; the answer comes now or later, by `answer`.
+    func handle(_ request: HTTPRequest, on id: ConnectionID) {
+        do throws(Problem) {
+            let route = try Route(segments: request.pathSegments)
+            guard route.methods.contains(request.method) else {
+                let allowed = route.methods.map(\.name).joined(separator: ", ")
+                throw Problem(
+                    405,
+                    "\(request.method.name) is not a method of this resource; it has \(allowed)",
+                    fields: [HTTPField("Allow", allowed)]
+                )
+            }
+            try dispatch(route, request, Exchange(loop: index, connection: id))
+        } catch {
+            answer(id, Response(error))
+        }
+    }
+
+    private func dispatch(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        switch route {
+        case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
+        case .readiness: answerReadiness(exchange)
+        case .apps: answer(exchange.connection, .json(appsDocument()))
+        case .app(let name): answer(exchange.connection, .json(try description(of: app(name))))
+        case .file(let path): answer(exchange.connection, try file(path, request))
+        case .sessions(let name):
+            let app = try app(name)
+            if request.method == .post {
+                try createSession(app, id: nil, request, exchange)
+            } else {
+                try listSessions(app, request, exchange)
+            }
+        case .session(let key): try session(key, request, exchange)
+        case .state(let key, let path): try readState(key, path, request, exchange)
+        case .events(let key): try dispatchEvents(key, request, exchange)
+        case .changes(let key): try openStream(key, request, exchange)
+        }
+    }
+
+    func app(_ name: String) throws(Problem) -> any HostedApp {
+        guard let app = context.apps[name] else {
+            let names = context.apps.keys.sorted().joined(separator: ", ")
+            throw Problem(404, "there is no app \"\(name)\"; this server hosts: \(names)")
+        }
+        return app
+    }
+
+    // MARK: - Server
+
+    private func answerReadiness(_ exchange: Exchange) {
+        guard !isDraining else { return send(refusal(.draining), to: exchange) }
+        let confined = Confined(self, to: loop)
+        context.storage.probe { result in
+            confined.post { loop in
+                switch result {
+                case .success: loop.send(.json(Array(#"{"status":"ready"}"#.utf8)), to: exchange)
+                case .failure(let error):
+                    var problem = Problem(error)
+                    problem.status = 503
+                    loop.send(Response(problem), to: exchange)
+                }
+            }
+        }
+    }
+
+    private func appsDocument() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("apps")
+        writer.beginArray()
+        for name in context.apps.keys.sorted() {
+            writer.beginObject()
+            writer.key("name")
+            writer.string(name)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func description(of app: any HostedApp) -> [UInt8] {
+        var writer = JSONWriter(capacity: 4_096)
+        app.encodeDescription(into: &writer)
+        return writer.bytes
+    }
+
+    private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
+        guard let file = context.files[path] else { throw Problem(404, "there is no such file") }
+        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
+        let isCompressed = acceptsGzip && file.compressed != nil
+        let tag = isCompressed ? file.compressedTag : file.tag
+        var fields = [
+            HTTPField("ETag", tag),
+            HTTPField("Last-Modified", file.lastModified),
+            HTTPField("Cache-Control", "no-cache"),
+            HTTPField("Vary", "Accept-Encoding"),
+            HTTPField("X-Content-Type-Options", "nosniff"),
+        ]
+        if isUnchanged(request, tag: tag, lastModified: file.lastModified) {
+            return Response(.notModified, fields: fields)
+        }
+        fields.append(HTTPField("Content-Type", file.contentType))
+        if file.contentType.hasPrefix("text/html") {
+            fields.append(
+                HTTPField("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'")
+            )
+        }
+        if isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
+        return Response(.ok, fields: fields, body: isCompressed ? file.compressed ?? file.bytes : file.bytes)
+    }
+
+    /// `If-None-Match` decides; without it `If-Modified-Since` does.
+    ///
+    /// Source: RFC 9110 §13.2.2.
+    private func isUnchanged(_ request: HTTPRequest, tag: String, lastModified: String) -> Bool {
+        if let condition = request.headers.list(of: "if-none-match") {
+            return HTTPEntityTag.matchesWeakly(condition, tag: tag)
+        }
+        return request.headers["if-modified-since"] == lastModified
+    }
+
+    // MARK: - Sessions
+
+    private func session(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let app = try app(key.app)
+        switch request.method {
+        case .put: try createSession(app, id: key.id, request, exchange)
+        case .delete:
+            withSession(key, of: app, exchange) { session, owner in
+                session.delete { result in owner.send(result, to: exchange) { Response(.noContent) } }
+            }
+        default:
+            withSession(key, of: app, exchange) { session, owner in
+                guard session.isStored else {
+                    return owner.send(owner.refusal(.notFound(key)), to: exchange)
+                }
+                owner.send(.json(session.info().json), to: exchange)
+            }
+        }
+    }
+
+    /// POST makes an id unless the body names one; PUT has it in the path.
+    ///
+    /// Source: spec/http.md §2.
+    private func createSession(
+        _ app: any HostedApp,
+        id: String?,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
+        if let id, let other = wish.id, other != id {
+            throw Problem(400, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
+        }
+        let key = try Route.sessionKey(app: app.name, id: id ?? wish.id ?? RandomToken.sessionID())
+        let isPost = id == nil
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                owner.withFound(found, exchange) { session in
+                    session.create(state: wish.state) { result in
+                        owner.send(result.flatMap { Self.creation($0, isPost: isPost) }, to: exchange) { $0 }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func creation(_ answer: CreateAnswer, isPost: Bool) -> Result<Response, SessionError> {
+        switch answer {
+        case .existed(let info):
+            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json))
+        case .created(let info):
+            let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
+            return .success(.json(info.json, status: .created, fields: [location]))
+        }
+    }
+
+    private func listSessions(_ app: any HostedApp, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let query = try Query(request, known: ["after", "limit"])
+        let limit = try query.integer("limit", in: 1...1_000) ?? 100
+        let confined = Confined(self, to: loop)
+        context.storage.sessions(app: app.name, after: query["after"], limit: limit + 1) { result in
+            confined.post { loop in
+                loop.send(result.mapError(SessionError.storage), to: exchange) { found in
+                    let page = Array(found.prefix(limit))
+                    return .json(page.json(next: found.count > limit ? page.last?.id : nil))
+                }
+            }
+        }
+    }
+
+    private func readState(
+        _ key: SessionKey,
+        _ path: JSONPointer,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let app = try app(key.app)
+        _ = try Query(request, known: [])
+        try check(path, of: app)
+        let condition = request.headers.list(of: "if-none-match")
+        withExistingSession(key, of: app, exchange) { session, owner in
+            owner.send(session.read(path), to: exchange) { answer in
+                let fields = Response.fields(of: answer.cursor)
+                if let condition, HTTPEntityTag.matchesWeakly(condition, tag: "\"\(answer.cursor)\"") {
+                    return Response(.notModified, fields: fields)
+                }
+                return .json(answer.value, fields: fields)
+            }
+        }
+    }
+
+    private func check(_ path: JSONPointer, of app: any HostedApp) throws(Problem) {
+        guard app.accepts(path) else {
+            throw Problem(
+                400,
+                "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
+            )
+        }
+    }
+
+    // MARK: - Events
+
+    private func dispatchEvents(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let app = try app(key.app)
+        let query = try Query(request, known: ["strict"])
+        let isStrict = try query.flag("strict")
+        try JSONBody.checkType(request.headers["content-type"])
+        if request.headers.contains("idempotency-key") {
+            throw Problem(
+                400,
+                "this server does not keep Idempotency-Key answers; send the event without it. Nothing has changed"
+            )
+        }
+        let dispatch = DispatchRequest(
+            body: request.body,
+            expected: ExpectedCursors.parse(request.headers.list(of: "if-match")),
+            isStrict: isStrict
+        )
+        let isMinimal = request.headers.values(of: "prefer").contains { $0.contains("return=minimal") }
+        withExistingSession(key, of: app, exchange) { session, owner in
+            session.dispatch(dispatch) { result in
+                owner.send(result, to: exchange) { answer in
+                    let fields = Response.fields(of: answer.cursor)
+                    guard isMinimal else { return .json(answer.json, fields: fields) }
+                    return Response(.noContent, fields: fields + [HTTPField("Preference-Applied", "return=minimal")])
+                }
+            }
+        }
+    }
+
+    // MARK: - Streams
+
+    private func openStream(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let app = try app(key.app)
+        let query = try Query(request, known: ["path", "cursor"])
+        guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
+            throw Problem(406, "change streams are text/event-stream; accept that")
+        }
+        let texts = query.values("path")
+        let pathsMax = context.options.sessionLimits.pathsPerStreamMax
+        guard texts.count <= pathsMax else {
+            throw Problem(400, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
+        }
+        var paths: [JSONPointer] = []
+        for text in texts {
+            do throws(JSONError) {
+                paths.append(try JSONPointer(parsing: text))
+            } catch {
+                throw Problem(400, "bad key path \"\(text)\": \(error)")
+            }
+        }
+        for path in paths { try check(path, of: app) }
+        guard context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax else {
+            return answerFull(exchange.connection)
+        }
+        let resume = request.headers["last-event-id"] ?? query["cursor"]
+        subscribe(StreamRequest(stream: exchange.stream, paths: paths, resume: resume), to: key)
+    }
+
+    /// Hands the wish to the session, wherever it lives; the answer comes through the sink.
+    func subscribe(_ request: StreamRequest, to key: SessionKey) {
+        guard let app = context.apps[key.app] else { return }
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                switch found {
+                case .failure(let error):
+                    owner.onLoop(request.stream.loop) {
+                        $0.refuseStream(request.stream.connectionID, with: .failed(error))
+                    }
+                case .success(let session):
+                    let refusal: StreamRefusal? =
+                        if owner.shard.isDeleted(request.resume) {
+                            .gone
+                        } else if !session.isStored, app.sessionPolicy == .explicit {
+                            .failed(.notFound(key))
+                        } else {
+                            nil
+                        }
+                    guard let refusal else { return session.subscribe(request) }
+                    owner.onLoop(request.stream.loop) { $0.refuseStream(request.stream.connectionID, with: refusal) }
+                }
+            }
+        }
+    }
+
+    // MARK: - Finding sessions
+
+    /// Finds the session, stored or not, and runs the body on its shard's loop.
+    private func withSession(
+        _ key: SessionKey,
+        of app: any HostedApp,
+        _ exchange: Exchange,
+        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+    ) {
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                owner.withFound(found, exchange) { session in body(session, owner) }
+            }
+        }
+    }
+
+    /// As `withSession`, where the app's policy says that the session has to exist.
+    private func withExistingSession(
+        _ key: SessionKey,
+        of app: any HostedApp,
+        _ exchange: Exchange,
+        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+    ) {
+        withSession(key, of: app, exchange) { session, owner in
+            guard session.isStored || app.sessionPolicy == .onDemand else {
+                return owner.send(owner.refusal(.notFound(key)), to: exchange)
+            }
+            body(session, owner)
+        }
+    }
+
+    private func withFound(
+        _ found: Result<any HostedSession, SessionError>,
+        _ exchange: Exchange,
+        _ body: (any HostedSession) -> Void
+    ) {
+        switch found {
+        case .failure(let error): send(refusal(error), to: exchange)
+        case .success(let session): body(session)
+        }
+    }
+
+    /// Sends what the result becomes.
+    private func send<Value>(
+        _ result: Result<Value, SessionError>,
+        to exchange: Exchange,
+        _ response: (Value) -> Response
+    ) {
+        switch result {
+        case .success(let value): send(response(value), to: exchange)
+        case .failure(let error): send(refusal(error), to: exchange)
+        }
+    }
+
+    /// The answer to an error of a session; what is the server's own fault is logged under the answer's `trace_id`.
+    func refusal(_ error: SessionError) -> Response {
+        var problem = Problem(error)
+        guard problem.status == 500 || problem.status == 507 else { return Response(problem) }
+        let trace = RandomToken.make(count: 16)
+        problem.members.append(("trace_id", JSONValue.string(trace).json))
+        context.logger.error("a request failed", metadata: ["trace_id": "\(trace)", "error": "\(error)"])
+        return Response(problem)
+    }
+}

@@ -1,0 +1,181 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the streams of a loop: joining, writing once per turn, falling behind, ending.
+
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+extension ServerLoop {
+    /// Source: spec/http.md §4.
+    private static var streamFields: [HTTPField] {
+        [
+            HTTPField("Content-Type", "text/event-stream"),
+            HTTPField("Cache-Control", "no-store, no-transform"),
+            HTTPField("X-Accel-Buffering", "no"),
+            HTTPField("X-Content-Type-Options", "nosniff"),
+        ]
+    }
+
+    // MARK: - Joining
+
+    /// Answers the request with a stream, or, when it has one already and was behind, goes on with it.
+    func join(
+        _ stream: StreamID,
+        group: GroupID,
+        session: SessionKey,
+        paths: [JSONPointer],
+        first: [UInt8],
+        cursor: String
+    ) {
+        let id = stream.connectionID
+        // What the group was sent before belongs to its members of before.
+        flushStreams()
+        guard connections.isOpen(id) else { return leaveSession(session, group: group) }
+        let now = loop.nowMilliseconds
+        let leaver = behind.removeValue(forKey: id)
+        if leaver == nil {
+            context.streams.add(1, ordering: .relaxed)
+            beginStream(id, fields: Self.streamFields)
+            loop.setStreaming(id)
+            write(Self.opening, to: id)
+        }
+        if !first.isEmpty { write(first, to: id) }
+        let member = leaver?.member ?? StreamTable.Member(connection: id, expires: now + lifetime())
+        streams.join(
+            member,
+            group: group,
+            as: StreamTable.Group(session: session, paths: paths, cursor: cursor, lastTraffic: now)
+        )
+    }
+
+    /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
+    private static var opening: [UInt8] {
+        var bytes: [UInt8] = []
+        ServerSentEvent.append(comment: "", to: &bytes)
+        ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
+        return bytes
+    }
+
+    /// The configured lifetime give or take a fifth, in milliseconds, so that streams of one moment do not end in one moment.
+    private func lifetime() -> UInt64 {
+        let milliseconds = context.options.limits.streamLifetime.milliseconds
+        return UInt64.random(in: milliseconds * 4 / 5...milliseconds * 6 / 5)
+    }
+
+    /// Answers a request for a stream that cannot be served.
+    func refuseStream(_ id: ConnectionID, with refusal: StreamRefusal) {
+        if behind.removeValue(forKey: id) != nil {
+            context.streams.subtract(1, ordering: .relaxed)
+            if case .gone = refusal { return endStream(id, with: .bye(.deleted, reconnect: false, after: 0)) }
+            return endStream(id, with: .bye(.slow, reconnect: true, after: Int.random(in: 500...2_500)))
+        }
+        switch refusal {
+        case .failed(let error): answer(id, self.refusal(error))
+        case .gone: answer(id, Response(.noContent))
+        case .full: answerFull(id)
+        }
+    }
+
+    /// An event stream that only says `bye`: a browser never comes back after any other status.
+    ///
+    /// Source: spec/http.md §4.
+    func answerFull(_ id: ConnectionID) {
+        beginStream(id, fields: Self.streamFields)
+        write(Self.opening, to: id)
+        endStream(id, with: .bye(.limit, reconnect: true, after: Int.random(in: 5_000...15_000)))
+    }
+
+    // MARK: - Writing
+
+    /// Writes what the groups were sent in this turn: one write per member.
+    func flushStreams() {
+        for (bytes, members) in streams.takeDirty(now: loop.nowMilliseconds) {
+            for member in members { writeEvent(bytes, to: member.connection) }
+        }
+    }
+
+    private func writeEvent(_ bytes: [UInt8], to id: ConnectionID) {
+        guard case .queued(let unsentBytes) = loop.write(id, bytes),
+            unsentBytes > context.options.limits.unsentBytesMax
+        else { return }
+        guard let leaver = streams.leave(id) else { return }
+        behind[id] = leaver
+        leaveSession(leaver.session, group: leaver.group)
+    }
+
+    /// A stream that was behind has room again: it gets one merged change with the current values.
+    func catchUp(_ id: ConnectionID) {
+        guard let leaver = behind[id] else { return }
+        let request = StreamRequest(
+            stream: Exchange(loop: index, connection: id).stream,
+            paths: leaver.paths,
+            resume: leaver.cursor
+        )
+        subscribe(request, to: leaver.session)
+    }
+
+    /// Comments for quiet streams, `bye` for those whose time is over.
+    func tendStreams() {
+        let now = loop.nowMilliseconds
+        let interval = context.options.limits.heartbeatInterval.milliseconds * 2 / 3
+        var comment: [UInt8] = []
+        ServerSentEvent.append(comment: "", to: &comment)
+        for id in streams.takeQuiet(since: now > interval ? now - interval : 0, now: now) {
+            writeEvent(comment, to: id)
+        }
+        for id in streams.expired(at: now) + behind.filter({ $1.member.expires <= now }).keys {
+            closeStream(id, with: .bye(.expired, reconnect: true, after: Int.random(in: 0...1_000)))
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Ends every member of a group; their session has forgotten it already.
+    func endGroup(_ id: GroupID, with bye: [UInt8]) {
+        flushStreams()
+        guard let group = streams.removeGroup(id) else { return }
+        for member in group.members {
+            context.streams.subtract(1, ordering: .relaxed)
+            write(bye, to: member.connection)
+            closeGently(member.connection)
+        }
+    }
+
+    /// Ends one stream with a last word.
+    func closeStream(_ id: ConnectionID, with bye: StreamEvent) {
+        forgetStream(id)
+        endStream(id, with: bye)
+    }
+
+    private func endStream(_ id: ConnectionID, with bye: StreamEvent) {
+        var bytes: [UInt8] = []
+        bye.append(to: &bytes)
+        write(bytes, to: id)
+        closeGently(id)
+    }
+
+    /// Forgets a stream whose connection is gone or going.
+    func forgetStream(_ id: ConnectionID) {
+        if behind.removeValue(forKey: id) != nil {
+            context.streams.subtract(1, ordering: .relaxed)
+        } else if let leaver = streams.leave(id) {
+            context.streams.subtract(1, ordering: .relaxed)
+            leaveSession(leaver.session, group: leaver.group)
+        }
+    }
+
+    private func leaveSession(_ session: SessionKey, group: GroupID) {
+        let index = index
+        onShard(of: session) { $0.shard.leave(session, group: group, loop: index) }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, 0 for negative times.
+    var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: attoseconds / 1_000_000_000_000_000)
+    }
+}

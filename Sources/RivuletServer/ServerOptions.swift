@@ -1,0 +1,37 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what an operator may set on a server.
+
+public import RivuletSessions
+
+/// How a server listens and what it allows.
+public struct ServerOptions: Sendable {
+    /// The address to listen on, IPv4 or IPv6.
+    public var host: String
+    /// The port; 0 takes a free one.
+    public var port: UInt16
+    /// How many event loops, each on a thread of its own.
+    public var workers: Int
+    /// The folder of static files; nil serves none.
+    public var publicFolder: String?
+    /// Bounds of HTTP and of streams.
+    public var limits: ServerLimits
+    /// Bounds of sessions.
+    public var sessionLimits: SessionLimits
+
+    /// Sets all options; the defaults are those of `rivulet serve`.
+    public init(
+        host: String = "127.0.0.1",
+        port: UInt16 = 8080,
+        workers: Int = 1,
+        publicFolder: String? = nil,
+        limits: ServerLimits = ServerLimits(),
+        sessionLimits: SessionLimits = SessionLimits()
+    ) {
+        self.host = host
+        self.port = port
+        self.workers = workers
+        self.publicFolder = publicFolder
+        self.limits = limits
+        self.sessionLimits = sessionLimits
+    }
+}

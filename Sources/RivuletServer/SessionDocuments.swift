@@ -1,0 +1,103 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the JSON documents about sessions and dispatches.
+
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+
+extension DispatchAnswer {
+    /// The answer of spec/http.md §3.
+    var json: [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("cursor")
+        writer.string("\(cursor)")
+        writer.key("durable")
+        writer.bool(isDurable)
+        writer.key("changes")
+        writer.beginArray()
+        for change in changes { change.encodeJSON(into: &writer) }
+        writer.endArray()
+        if !coerced.isEmpty {
+            writer.key("coerced")
+            writer.beginArray()
+            for value in coerced {
+                writer.beginObject()
+                writer.key("path")
+                writer.string(value.path)
+                writer.key("from")
+                writer.raw(value.from)
+                writer.key("to")
+                writer.raw(value.to)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension SessionInfo {
+    /// The document of `GET S`.
+    var json: [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key("app")
+        writer.string(key.app)
+        writer.key("id")
+        writer.string(key.id)
+        writer.key("epoch")
+        writer.string(epoch)
+        writer.key("version")
+        writer.integer(version)
+        writer.key("created")
+        writer.string(Timestamp.text(milliseconds: created))
+        writer.key("updated")
+        writer.string(Timestamp.text(milliseconds: updated))
+        writer.key("streams")
+        writer.integer(streams)
+        writer.key("retained")
+        writer.beginObject()
+        writer.key("from")
+        writer.integer(retainedFrom)
+        writer.key("to")
+        writer.integer(version)
+        writer.endObject()
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension [SessionSummary] {
+    /// The document of a list of sessions; `next` is the last id when there are more.
+    func json(next: String?) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128 + count * 160)
+        writer.beginObject()
+        writer.key("sessions")
+        writer.beginArray()
+        for session in self {
+            writer.beginObject()
+            writer.key("id")
+            writer.string(session.id)
+            writer.key("epoch")
+            writer.string(session.epoch)
+            writer.key("version")
+            writer.integer(session.version)
+            writer.key("created")
+            writer.string(Timestamp.text(milliseconds: session.created))
+            writer.key("updated")
+            writer.string(Timestamp.text(milliseconds: session.updated))
+            writer.endObject()
+        }
+        writer.endArray()
+        if let next {
+            writer.key("next")
+            writer.string(next)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}

@@ -1,0 +1,41 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the body by which a client asks for a new session.
+
+import RivuletJSON
+import RivuletSessions
+
+/// `{"id":…,"state":{…}}`, both optional; an empty body asks for neither.
+///
+/// Source: spec/http.md §2.
+struct SessionWish: Sendable {
+    private(set) var id: String?
+    /// A partial document, as JSON.
+    private(set) var state: [UInt8]?
+
+    init(body: [UInt8], contentType: String?) throws(Problem) {
+        guard !body.isEmpty else { return }
+        try JSONBody.checkType(contentType)
+        do throws(JSONError) {
+            try read(body)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private mutating func read(_ body: [UInt8]) throws(JSONError) {
+        var id: String?
+        var state: [UInt8]?
+        var reader = JSONReader(body)
+        reader.unknownKeys = .reject
+        try reader.object { key, reader throws(JSONError) in
+            switch key {
+            case "id": id = try reader.string()
+            case "state": state = try reader.capture()
+            default: try reader.unknownKey(key)
+            }
+        }
+        try reader.finish()
+        self.id = id
+        self.state = state
+    }
+}

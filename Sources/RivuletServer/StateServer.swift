@@ -1,0 +1,126 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a server's life: start, run, drain.
+
+public import Logging
+public import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+public import RivuletSessions
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Hosts apps over HTTP.
+///
+/// `run()` is the whole life of a server: it listens, serves until SIGTERM or SIGINT, drains and returns.
+public final class StateServer: Sendable {
+    private let options: ServerOptions
+    private let storage: any StorageEngine
+    private let logger: Logger
+    private let apps: Mutex<[any HostedApp]>
+
+    /// Makes a server; nothing is opened before `run()`.
+    ///
+    /// - Parameters:
+    ///   - options: Where to listen and what to allow.
+    ///   - storage: Where accepted events go; the server starts and closes it.
+    ///   - logger: Takes what operators should know.
+    public init(
+        options: ServerOptions = ServerOptions(),
+        storage: any StorageEngine,
+        logger: Logger = Logger(label: "rivulet")
+    ) {
+        self.options = options
+        self.storage = storage
+        self.logger = logger
+        apps = Mutex([])
+    }
+
+    /// Adds an app, before `run()`.
+    ///
+    /// - Throws: `ServerError` when the name cannot be in a URL or is taken.
+    public func host(_ definition: some AppDefinition) throws(ServerError) {
+        let app = AppHost(definition)
+        guard Route.isAppName(app.name) else {
+            throw ServerError("the app name \"\(app.name)\" cannot be in a URL; use [a-z][a-z0-9-]{0,63}")
+        }
+        let isTaken = apps.withLock { apps in
+            if apps.contains(where: { $0.name == app.name }) { return true }
+            apps.append(app)
+            return false
+        }
+        if isTaken { throw ServerError("two apps are named \"\(app.name)\"; rename one") }
+    }
+
+    /// Listens and serves on the calling thread and `workers - 1` more, until the process is told to stop.
+    ///
+    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken.
+    /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
+    public func run(didListen: (_ url: String) -> Void) throws {
+        let context = try makeContext()
+        try storage.start()
+        defer { storage.close() }
+        var limits = LoopLimits()
+        limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
+        let loops = try (0..<options.workers).map { [limits] in try EventLoop(index: $0, limits: limits) }
+        let servers = loops.map { loop in
+            Confined(ServerLoop(index: loop.index, loop: loop, context: context), to: loop)
+        }
+        for server in servers {
+            server.post { loop in
+                loop.peers = servers
+                loop.begin()
+            }
+        }
+        let port = try listen(loops)
+        try onSignals(of: loops[0], servers)
+        let threads = try loops.dropFirst().map { loop in try LoopThread(running: loop) }
+        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        didListen("http://\(host):\(port)")
+        loops[0].run()
+        for thread in threads { thread.join() }
+    }
+
+    private func makeContext() throws(ServerError) -> ServerContext {
+        let files =
+            if let folder = options.publicFolder {
+                try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax)
+            } else {
+                StaticFiles()
+            }
+        return ServerContext(
+            options: options,
+            apps: apps.withLock { $0 },
+            files: files,
+            storage: storage,
+            logger: logger
+        )
+    }
+
+    private func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
+        do throws(LoopError) {
+            return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
+        } catch {
+            throw ServerError(
+                "cannot listen, \(error); choose another address with --host and --port, or stop what holds it"
+            )
+        }
+    }
+
+    private func onSignals(of loop: EventLoop, _ servers: [Confined<ServerLoop>]) throws {
+        let logger = logger
+        for signal in [SIGTERM, SIGINT] {
+            try loop.onSignal(signal) {
+                logger.info("stopping", metadata: ["signal": "\(signal)"])
+                for server in servers { server.post { $0.drainAndStop() } }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks which answer each error gets.
+
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct ProblemTests {
+    private static let key = SessionKey(app: "counter", id: "a")
+
+    @Test(
+        arguments: [
+            (SessionError.notFound(key), 404), (.exists(key), 409), (.deleting(key), 409), (.rejected("no"), 422),
+            (.unrepresentableNumber, 422), (.noValue("/p/x"), 404), (.overloaded("queue"), 503), (.draining, 503),
+            (.unreadable(key, detail: "x"), 500), (.storage(.full(detail: "x")), 507), (.storage(.closed), 503),
+            (.storage(.unavailable(detail: "x")), 503), (.storage(.indeterminate(detail: "x")), 500),
+            (.storage(.corrupt(key, detail: "x")), 500), (.storage(.tooLarge(limitBytes: 1)), 413),
+            (.body(JSONError(kind: .malformed, detail: "x")), 400),
+            (.body(JSONError(kind: .mismatch, detail: "x")), 422),
+        ] as [(SessionError, Int)]
+    )
+    func `every error of a session has its status`(_ error: SessionError, _ status: Int) {
+        #expect(Problem(error).status == status)
+    }
+
+    @Test func `the document has the members of RFC 9457 and the places that are wrong`() throws {
+        let problem = Problem(JSONError(kind: .malformed, offset: 7, pointer: "/a", detail: "expected a comma"))
+        let document = try JSONValue(parsing: problem.json)
+        #expect(document["status"]?.integerValue == 400)
+        #expect(document["title"]?.stringValue == "Bad Request")
+        #expect(document["detail"]?.stringValue?.contains("byte 7") == true)
+        #expect(document["errors"]?[0]?["pointer"]?.stringValue == "/a")
+    }
+
+    @Test func `a message of a reducer is the detail, word for word`() throws {
+        let document = try JSONValue(parsing: Problem(.rejected("title must \"not\" be empty")).json)
+        #expect(document["detail"]?.stringValue == "title must \"not\" be empty")
+    }
+}

@@ -1,0 +1,87 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that every room imports only what stands below it.
+
+import Foundation
+import Testing
+
+@Suite struct WallsTests {
+    /// What each room may import of the package; everything else of it is behind a wall.
+    private static let rooms: [String: Set<String>] = [
+        "CLibuv": [], "CSQLite": [], "CZlib": [],
+        "RivuletMacros": [],
+        "RivuletJSON": [],
+        "RivuletHTTP": [],
+        "RivuletEventLoop": ["CLibuv"],
+        "RivuletObservation": ["RivuletJSON"],
+        "RivuletEngine": ["RivuletJSON", "RivuletObservation"],
+        "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
+        "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions"],
+        "RivuletServer": [
+            "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
+            "RivuletSessions",
+        ],
+        "Rivulet": [
+            "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletServer", "RivuletSessions",
+        ],
+        "RivuletCLI": ["Rivulet"],
+    ]
+
+    /// Rooms that touch nothing outside of the process: no Foundation but where a type of it is the subject.
+    private static let pureRooms: Set<String> = ["RivuletHTTP", "RivuletObservation", "RivuletEngine", "RivuletJSON"]
+    private static let ioModules: Set<String> = ["Foundation", "Glibc", "Dispatch", "FoundationNetworking"]
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Every import of a room's files, as "file: module".
+    private func imports(of room: String) throws -> [(file: String, module: String)] {
+        let folder = Self.root.appending(path: "Sources/\(room)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        return try names.flatMap { name in
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n")
+                .compactMap { line in
+                    line.firstMatch(of: /^(?:@\w+ )*(?:\w+ )?import (\w+)/).map { (name, String($0.1)) }
+                }
+        }
+    }
+
+    @Test func `every room has its place`() throws {
+        let folder = Self.root.appending(path: "Sources").path
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == Set(Self.rooms.keys))
+    }
+
+    @Test(arguments: rooms.keys.sorted())
+    func `a room imports only rooms below it`(_ room: String) throws {
+        let allowed = try #require(Self.rooms[room])
+        for (file, module) in try imports(of: room) where Self.rooms[module] != nil {
+            #expect(allowed.contains(module), "\(room)/\(file) imports \(module)")
+        }
+    }
+
+    @Test(arguments: pureRooms.sorted())
+    func `a pure room has no way to the outside`(_ room: String) throws {
+        for (file, module) in try imports(of: room) {
+            #expect(!Self.ioModules.contains(module), "\(room)/\(file) imports \(module)")
+        }
+    }
+
+    @Test func `only the event loop imports libuv and only the SQLite room imports SQLite`() throws {
+        for room in Self.rooms.keys {
+            for (file, module) in try imports(of: room) {
+                #expect(module != "CLibuv" || room == "RivuletEventLoop", "\(room)/\(file)")
+                #expect(module != "CSQLite" || room == "RivuletSQLite", "\(room)/\(file)")
+            }
+        }
+    }
+
+    @Test func `no source file is longer than 500 lines`() throws {
+        let folder = Self.root.appending(path: "Sources")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
+            let lines = try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            )
+            #expect(lines.count <= 500, "\(name) has \(lines.count) lines")
+        }
+    }
+}
