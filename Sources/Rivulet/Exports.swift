@@ -1,0 +1,9 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what app authors get by importing Rivulet: the public rooms under one name.
+
+@_exported public import RivuletEngine
+@_exported public import RivuletJSON
+@_exported public import RivuletObservation
+@_exported public import RivuletSQLite
+@_exported public import RivuletServer
+@_exported public import RivuletSessions

@@ -1,0 +1,84 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns `rivulet serve`: options, environment, wiring.
+
+import ArgumentParser
+import FoundationEssentials
+import Logging
+import Rivulet
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Runs the server with the example apps.
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve the hosted apps until SIGTERM or SIGINT.",
+        discussion: "Every option has an environment variable: --port is RIVULET_PORT. Options win."
+    )
+
+    @Option(help: "The address to listen on.")
+    var host: String = Environment.text("HOST") ?? "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port: UInt16?
+
+    @Option(help: "The folder that keeps sessions; made when it is not there.")
+    var data: String = Environment.text("DATA") ?? "./data"
+
+    @Flag(help: "Keep nothing on disk.")
+    var memory = false
+
+    @Option(help: "Event loops, one thread each. (default: the cores)")
+    var workers: Int?
+
+    @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
+    var publicFolder: String?
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
+    var logLevel: String?
+
+    func run() throws {
+        let server = try makeServer()
+        try server.host(CounterApp())
+        try server.run { url in
+            print("rivulet listening on \(url)")
+            // A pipe is written in blocks; whoever waits for the line must not wait for a block.
+            fflush(nil)
+        }
+    }
+
+    private func makeServer() throws -> StateServer {
+        var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = try level()
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let workers = try workers ?? Environment.value("WORKERS", Int.init) ?? cores
+        guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
+        let options = ServerOptions(
+            host: host,
+            port: try port ?? Environment.value("PORT", UInt16.init) ?? 8080,
+            workers: workers,
+            publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder
+        )
+        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
+        let storage: any StorageEngine = isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
+        return StateServer(options: options, storage: storage, logger: logger)
+    }
+
+    private func level() throws -> Logger.Level {
+        guard let name = logLevel ?? Environment.text("LOG_LEVEL") else { return .info }
+        guard let level = Logger.Level(rawValue: name.lowercased()) else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("the log level \"\(name)\" is none of \(levels)")
+        }
+        return level
+    }
+
+    private var defaultPublicFolder: String? {
+        FileManager.default.fileExists(atPath: "Public/index.html") ? "Public" : nil
+    }
+}
