@@ -1,0 +1,205 @@
+// Part of Rivulet. See README.md for the architecture.
+// Reads and changes JSON values by JSON Pointer (RFC 6901), never altering the value that was given.
+
+/**
+ * @typedef {null | boolean | number | string | Json[] | {[name: string]: Json}} Json
+ */
+
+/**
+ * One change of a stream or of a dispatch answer.
+ *
+ * `path` is a JSON Pointer. In a keyed collection (an array of objects that have an `id`) the token after the collection is
+ * the element's id, and `index` says where the element goes; in any other array the token is the index.
+ *
+ * @typedef {object} Change
+ * @property {"add" | "replace" | "remove" | "move"} op
+ * @property {string} path
+ * @property {Json} [value] of `add` and `replace`
+ * @property {number} [index] of `add` and `move` in a keyed collection, counted from 0
+ */
+
+/**
+ * Splits a pointer into its unescaped tokens; `""`, the whole value, has none.
+ *
+ * @param {string} pointer
+ * @returns {string[]}
+ * @throws {SyntaxError} when the pointer is neither empty nor begins with `/`
+ */
+export function tokens(pointer) {
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/")) throw new SyntaxError(`The key path "${pointer}" must be empty or begin with "/".`);
+  return pointer.slice(1).split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/**
+ * Joins tokens into a pointer; the inverse of {@link tokens}.
+ *
+ * @param {string[]} parts
+ * @returns {string}
+ */
+export function pointer(parts) {
+  return parts.map((token) => "/" + token.replaceAll("~", "~0").replaceAll("/", "~1")).join("");
+}
+
+/**
+ * The value at a pointer, or `undefined` when nothing is there.
+ *
+ * @param {Json | undefined} root
+ * @param {string} path
+ * @returns {Json | undefined}
+ */
+export function get(root, path) {
+  return tokens(path).reduce(child, root);
+}
+
+/**
+ * A value like `root` with `value` at `path`; parts of the way that are missing become objects.
+ *
+ * Everything beside the way is shared with `root`, so `===` tells what changed.
+ *
+ * @param {Json | undefined} root
+ * @param {string} path
+ * @param {Json} value
+ * @returns {Json}
+ */
+export function set(root, path, value) {
+  return edit(root, tokens(path), () => value);
+}
+
+/**
+ * A value like `root` without what is at `path`; `root` itself when nothing is there.
+ *
+ * @param {Json | undefined} root
+ * @param {string} path
+ * @returns {Json | undefined}
+ */
+export function remove(root, path) {
+  if (path === "" || get(root, path) === undefined) return path === "" ? undefined : root;
+  const parts = tokens(path);
+  const last = parts.pop() ?? "";
+  return edit(root, parts, (parent) => {
+    if (Array.isArray(parent)) return parent.toSpliced(locate(parent, last), 1);
+    const { [last]: _, ...rest } = parent;
+    return rest;
+  });
+}
+
+/**
+ * A value like `root` with one change made.
+ *
+ * @param {Json | undefined} root
+ * @param {Change} change
+ * @returns {Json | undefined}
+ */
+export function apply(root, change) {
+  const parts = tokens(change.path);
+  if (change.op === "remove") return remove(root, change.path);
+  if (change.op === "replace" || parts.length === 0) return edit(root, parts, () => change.value ?? null);
+  const last = parts.pop() ?? "";
+  const parent = get(root, pointer(parts));
+  if (!Array.isArray(parent)) return change.op === "move" ? root : set(root, change.path, change.value ?? null);
+
+  const keyed = change.index !== undefined;
+  const from = keyed ? locate(parent, last) : -1;
+  if (change.op === "move" && from < 0) return root;
+  const element = change.op === "move" ? parent[from] : change.value ?? null;
+  const others = from < 0 ? parent : parent.toSpliced(from, 1);
+  const index = keyed ? change.index : last === "-" ? others.length : Number(last);
+  return edit(root, parts, () => others.toSpliced(index, 0, element));
+}
+
+/**
+ * Whether a subscription to `pattern` includes what happens at `path`: it is the same place or one above it.
+ * A token `*` of the pattern stands for any one token.
+ *
+ * @param {string} pattern
+ * @param {string} path
+ * @returns {boolean}
+ */
+export function covers(pattern, path) {
+  const wanted = tokens(pattern);
+  const given = tokens(path);
+  return wanted.length <= given.length && wanted.every((token, i) => token === "*" || token === given[i]);
+}
+
+/**
+ * Whether a change at `path` can alter what `pattern` names: one of them is at or above the other.
+ *
+ * @param {string} pattern
+ * @param {string} path
+ * @returns {boolean}
+ */
+export function overlaps(pattern, path) {
+  const wanted = tokens(pattern);
+  const given = tokens(path);
+  return given.every((token, i) => i >= wanted.length || wanted[i] === "*" || wanted[i] === token);
+}
+
+/**
+ * Every place of `root` that `pattern` names, each with its value.
+ *
+ * @param {Json | undefined} root
+ * @param {string} pattern
+ * @returns {[path: string, value: Json][]}
+ */
+export function expand(root, pattern) {
+  /** @type {[string[], Json | undefined][]} */
+  let places = [[[], root]];
+  for (const token of tokens(pattern)) {
+    places = places.flatMap(([parts, value]) =>
+      (token === "*" ? childTokens(value) : [token]).map((name) => [[...parts, name], child(value, name)]),
+    );
+  }
+  return places.flatMap(([parts, value]) => (value === undefined ? [] : [[pointer(parts), value]]));
+}
+
+/**
+ * Whether two JSON values are the same; the order of an object's members does not count.
+ *
+ * @param {Json | undefined} a
+ * @param {Json | undefined} b
+ * @returns {boolean}
+ */
+export function equal(a, b) {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]));
+}
+
+/** The child of a value by one token, or `undefined`. */
+function child(value, token) {
+  if (Array.isArray(value)) return value[locate(value, token)];
+  return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+}
+
+/** The tokens that a `*` stands for below a value: names, ids of a keyed collection, or indices. */
+function childTokens(value) {
+  if (Array.isArray(value)) return value.map((element, i) => (isKeyed(value) ? String(element.id) : String(i)));
+  return isObject(value) ? Object.keys(value) : [];
+}
+
+/** `root` with the value at the end of `parts` exchanged for `change(value)`, copying only what lies on the way. */
+function edit(root, parts, change) {
+  if (parts.length === 0) return change(root);
+  const [token, ...rest] = parts;
+  const value = edit(child(root, token), rest, change);
+  if (!Array.isArray(root)) return { ...(isObject(root) ? root : {}), [token]: value };
+  const index = locate(root, token);
+  return index < 0 ? [...root, value] : root.with(index, value);
+}
+
+/** Where the element with this token is: by id in a keyed collection, by index in any other array; -1 for nowhere. */
+function locate(array, token) {
+  if (isKeyed(array)) return array.findIndex((element) => isObject(element) && String(element.id) === token);
+  return /^(0|[1-9]\d*)$/.test(token) && Number(token) < array.length ? Number(token) : -1;
+}
+
+function isKeyed(array) {
+  return isObject(array[0]) && Object.hasOwn(array[0], "id");
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
