@@ -1,0 +1,58 @@
+# Part of Rivulet. See README.md for the architecture.
+# The fixtures of the tests from outside: a shared server, servers of one's own, and a browser.
+
+import itertools
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from harness import SCREENSHOTS, Server
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """A server that many tests use; each takes a session of its own."""
+    with Server(tmp_path_factory.mktemp("shared") / "data") as server:
+        yield server
+        assert server.stop() == 0, server.log_text()
+
+
+@pytest.fixture
+def session(shared):
+    """A session that no other test knows, not stored yet."""
+    return shared.session(f"test-{next(numbers)}")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder for a server of one's own."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def serve():
+    """Starts servers; whatever still runs at the end of the test is killed."""
+    servers = []
+
+    def start(data, **options):
+        servers.append(Server(data, **options))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.__exit__()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, as the machine has it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert chromium, "no chromium: apt-get install chromium"
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()

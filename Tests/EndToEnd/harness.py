@@ -1,0 +1,391 @@
+# Part of Rivulet. See README.md for the architecture.
+# Runs the real binary and speaks HTTP to it by hand: exact bytes out, exact bytes in, nothing that a library would mend.
+"""The server under test as a process, and the clients that the tests use."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PUBLIC = ROOT / "Public"
+SCREENSHOTS = ROOT / ".build" / "screenshots"
+#: No single wait of a test lasts longer, in seconds.
+PATIENCE = 20.0
+
+
+def binary():
+    """The binary under test: $RIVULET_BINARY, or the debug build, or the release build."""
+    named = os.environ.get("RIVULET_BINARY")
+    candidates = [pathlib.Path(named)] if named else [ROOT / ".build" / kind / "rivulet" for kind in ("debug", "release")]
+    for candidate in candidates:
+        if candidate.exists():
+            return str(candidate)
+    raise SystemExit(f"no binary at {' or '.join(map(str, candidates))}: build it with `swift build`, or name it in RIVULET_BINARY")
+
+
+def environment():
+    """This process's environment without settings that would reach the server."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RIVULET_")}
+
+
+def run(*arguments, seconds=PATIENCE, **options):
+    """Runs the binary to its end, and answers what it printed and its exit status."""
+    return subprocess.run(
+        [binary(), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, env=environment(), **options
+    )
+
+
+class Server:
+    """One running server. `data` None: it keeps everything in memory."""
+
+    def __init__(self, data, port=0, arguments=()):
+        self.data = data
+        self.log = tempfile.TemporaryFile()
+        keep = ["--memory"] if data is None else ["--data", str(data)]
+        command = [binary(), "serve", "--port", str(port), "--public", str(PUBLIC), *keep, *map(str, arguments)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment()
+        )
+        self.line = self._first_line()
+        match = re.fullmatch(r"rivulet listening on http://(.+):(\d+)\n", self.line)
+        if match is None:
+            self.kill()
+            raise AssertionError(f"the server printed {self.line!r}; its log: {self.log_text()}")
+        self.host, self.port = match[1], int(match[2])
+        self.url = f"http://{self.host}:{self.port}"
+
+    def _first_line(self):
+        lines = []
+        reader = threading.Thread(target=lambda: lines.append(self.process.stdout.readline()), daemon=True)
+        reader.start()
+        reader.join(PATIENCE)
+        return lines[0] if lines else ""
+
+    def request(self, method, target, body=None, headers=None):
+        """One request on a connection of its own."""
+        with Connection(self) as connection:
+            return connection.request(method, target, body, headers)
+
+    def get(self, target, **headers):
+        return self.request("GET", target, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+    def session(self, identifier):
+        return Session(self, identifier)
+
+    def stop(self):
+        """SIGTERM; answers the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def memory(self):
+        """The resident bytes of the process."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
+
+    def wait(self):
+        status = self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        return status
+
+    def kill(self):
+        """SIGKILL: no chance to tidy up."""
+        self.process.kill()
+        self.wait()
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read().decode("utf-8", "replace")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.kill()
+        self.log.close()
+
+
+@dataclasses.dataclass
+class Answer:
+    """A response. Header names are in lower case."""
+
+    status: int
+    headers: dict
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def problem(self):
+        """The problem document, checked for its shape."""
+        assert self.headers["content-type"].split(";")[0] == "application/problem+json", self
+        document = self.json
+        assert document["status"] == self.status, document
+        assert document["type"] and document["title"] and document["detail"], document
+        return document
+
+
+class Connection:
+    """One TCP connection, which reads and writes bytes as they are."""
+
+    def __init__(self, server, seconds=PATIENCE, receive_buffer=None):
+        self.socket = socket.socket()
+        if receive_buffer is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(seconds)
+        self.socket.connect(("127.0.0.1", server.port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+
+    def request(self, method, target, body=None, headers=None):
+        self.send(message(method, target, body, headers))
+        return self.answer(method)
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def answer(self, method="GET"):
+        """The next response: its head, and a body by Content-Length or by chunks."""
+        status, headers = self.head()
+        while status == 100:
+            status, headers = self.head()
+        if method == "HEAD" or status in (204, 304):
+            return Answer(status, headers, b"")
+        if headers.get("transfer-encoding") == "chunked":
+            return Answer(status, headers, self._chunks())
+        return Answer(status, headers, self._exactly(int(headers["content-length"])))
+
+    def head(self):
+        lines = self.until(b"\r\n\r\n").decode("latin-1").split("\r\n")
+        version, status, _ = (lines[0] + " ").split(" ", 2)
+        assert version == "HTTP/1.1", lines[0]
+        pairs = (line.split(":", 1) for line in lines[1:] if line)
+        return int(status), {name.lower(): value.strip() for name, value in pairs}
+
+    def until(self, mark):
+        """Everything up to and with the mark."""
+        while mark not in self.buffer:
+            self._more()
+        part, _, self.buffer = self.buffer.partition(mark)
+        return part + mark
+
+    def ended(self):
+        """Whether the server closed the connection, after whatever it still sent."""
+        try:
+            while received := self.socket.recv(65536):
+                self.buffer += received
+            return True
+        except ConnectionResetError:
+            return True
+
+    def _exactly(self, count):
+        while len(self.buffer) < count:
+            self._more()
+        part, self.buffer = self.buffer[:count], self.buffer[count:]
+        return part
+
+    def _chunks(self):
+        body = b""
+        while size := int(self.until(b"\r\n").split(b";")[0], 16):
+            body += self._exactly(size)
+            assert self._exactly(2) == b"\r\n"
+        self.until(b"\r\n")
+        return body
+
+    def _more(self):
+        received = self.socket.recv(65536)
+        if not received:
+            raise EOFError(f"the server closed; unread: {self.buffer[:200]!r}")
+        self.buffer += received
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def message(method, target, body=None, headers=None):
+    """A request's bytes. A body that is no bytes is sent as JSON."""
+    fields = {"Host": "localhost"} | (headers or {})
+    if body is not None and not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+        fields = {"Content-Type": "application/json"} | fields
+    if body is not None:
+        fields = {"Content-Length": str(len(body))} | fields
+    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + (body or b"")
+
+
+class Session:
+    """A session of the app `counter`, as a client sees it."""
+
+    def __init__(self, server, identifier):
+        self.server = server
+        self.path = f"/v1/apps/counter/sessions/{identifier}"
+
+    def dispatch(self, event):
+        """Dispatches an event that has to be accepted; answers the answer."""
+        answer = self.post(event)
+        assert answer.status == 200, answer
+        return answer.json
+
+    def post(self, event, headers=None):
+        return self.server.request("POST", self.path + "/events", event, headers)
+
+    def state(self, pointer=""):
+        answer = self.server.get(self.path + "/state" + urllib.parse.quote(pointer))
+        assert answer.status == 200, answer
+        return answer.json
+
+    def read(self, pointer="", **headers):
+        return self.server.get(self.path + "/state" + urllib.parse.quote(pointer), **headers)
+
+    def info(self):
+        answer = self.server.get(self.path)
+        assert answer.status == 200, answer
+        return answer.json
+
+    def stream(self, *paths, cursor=None, last_event_id=None, receive_buffer=None):
+        return Stream(self, paths, cursor, last_event_id, receive_buffer)
+
+
+@dataclasses.dataclass
+class Event:
+    """One event of a stream; `raw` is its block as it came."""
+
+    name: str
+    cursor: str | None
+    data: dict
+    raw: bytes
+
+    @property
+    def changed(self):
+        """The new values by path."""
+        return {change["path"]: change.get("value") for change in self.data["changes"]}
+
+
+class Stream:
+    """A change stream, read block by block."""
+
+    def __init__(self, session, paths, cursor=None, last_event_id=None, receive_buffer=None):
+        query = [("path", path) for path in paths] + ([("cursor", cursor)] if cursor is not None else [])
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id is not None else {})
+        self.connection = Connection(session.server, receive_buffer=receive_buffer)
+        target = session.path + "/changes" + ("?" + urllib.parse.urlencode(query) if query else "")
+        self.connection.send(message("GET", target, headers=headers))
+        self.status, self.headers = self.connection.head()
+        self.chunked = self.headers.get("transfer-encoding") == "chunked"
+        self.body = b""
+        self.comments = 0
+
+    def next(self):
+        """The next event; comments and `retry:` are passed over."""
+        while True:
+            block = self._block()
+            fields = {}
+            for line in re.split("\r\n|\r|\n", block.decode()):
+                if line == "":
+                    continue
+                name, _, value = line.partition(":")
+                fields.setdefault(name, []).append(value.removeprefix(" "))
+            if "" in fields:
+                self.comments += 1
+            if "data" in fields:
+                name = fields.get("event", ["message"])[0]
+                return Event(name, fields.get("id", [None])[0], json.loads("\n".join(fields["data"])), block)
+
+    def comment(self, seconds):
+        """Waits for a comment."""
+        self.connection.socket.settimeout(seconds)
+        while not self._block().startswith(b":"):
+            pass
+
+    def expect(self, name):
+        event = self.next()
+        assert event.name == name, event
+        return event
+
+    def quiet_until(self, session, event):
+        """The event that this dispatch sends; anything that was sent before it would come first, and fail the test."""
+        answer = session.dispatch(event)
+        received = self.expect("change")
+        assert received.cursor == answer["cursor"], received
+        return received
+
+    def ended(self):
+        """Whether the server ended the stream without another event."""
+        try:
+            event = self.next()
+        except (EOFError, ConnectionResetError):
+            return True
+        raise AssertionError(f"the stream went on with {event}")
+
+    def _block(self):
+        while b"\n\n" not in self.body:
+            self.body += self._part()
+        block, _, self.body = self.body.partition(b"\n\n")
+        return block + b"\n\n"
+
+    def _part(self):
+        if not self.chunked:
+            if not self.connection.buffer:
+                self.connection._more()
+            part, self.connection.buffer = self.connection.buffer, b""
+            return part
+        size = int(self.connection.until(b"\r\n"), 16)
+        part = self.connection._exactly(size)
+        self.connection.until(b"\r\n")
+        if size == 0:
+            raise EOFError("the stream ended")
+        return part
+
+    def close(self):
+        self.connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def all_bytes(folder):
+    """Every byte of every file below a folder, with the write-ahead log."""
+    return b"".join(path.read_bytes() for path in sorted(pathlib.Path(folder).rglob("*")) if path.is_file())
+
+
+@contextlib.contextmanager
+def threads(count, body):
+    """Runs `body(i)` on so many threads while the block runs; the first fault in one of them fails the test."""
+    faults = []
+
+    def guarded(i):
+        try:
+            body(i)
+        except BaseException as fault:
+            faults.append(fault)
+
+    started = [threading.Thread(target=guarded, args=(i,), daemon=True) for i in range(count)]
+    for thread in started:
+        thread.start()
+    yield
+    for thread in started:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in started), "a client thread hangs"
+    if faults:
+        raise faults[0]

@@ -1,0 +1,169 @@
+# Part of Rivulet. See README.md for the architecture.
+# Events of the app `counter`, and what a dispatch answers, by section 3 of the HTTP contract.
+
+import json
+
+import pytest
+
+
+def changed(answer):
+    return {change["path"]: change.get("value") for change in answer["changes"]}
+
+
+def test_the_answer_tells_version_cursor_durability_and_changes(session):
+    answer = session.post("increment")
+    assert answer.status == 200
+    body = answer.json
+    assert (body["version"], body["durable"]) == (1, True)
+    assert answer.headers["etag"] == f'"{body["cursor"]}"' and answer.headers["rivulet-version"] == "1"
+    assert changed(body) == {"/p/count": 1, "/p/history": [1], "/t/lastEvent": "increment"}
+    assert len(body["changes"]) == len(changed(body))
+    assert "coerced" not in body
+    assert session.read().headers["etag"] == answer.headers["etag"]
+
+
+def test_what_a_wrapper_alters_is_told(session):
+    body = session.dispatch({"setCount": 250})
+    assert body["coerced"] == [{"path": "/p/count", "from": 250, "to": 100}]
+    assert changed(body)["/p/count"] == 100
+
+
+@pytest.mark.parametrize(
+    "event", ["increment", {"increment": {}}, '"increment"'], ids=["name", "empty object", "bytes"]
+)
+def test_a_case_without_values_is_its_name_or_an_empty_object(session, event):
+    body = event.encode() if isinstance(event, str) and event.startswith('"') else event
+    headers = {"Content-Type": "application/json"}
+    assert session.post(body, headers).json["version"] == 1
+
+
+@pytest.mark.parametrize("event", [{"setCount": 5}, {"setCount": {"_0": 5}}])
+def test_a_case_with_one_value_takes_it_bare_or_as_swift_codes_it(session, event):
+    assert changed(session.dispatch(event))["/p/count"] == 5
+
+
+def test_every_event_of_the_counter_does_what_it_says(session):
+    session.dispatch({"setStep": 7})
+    session.dispatch("increment")
+    session.dispatch("decrement")
+    session.dispatch({"rename": "Apples"})
+    session.dispatch({"setLimits": {"warnAt": 5, "label": "enough"}})
+    session.dispatch({"setWarnAt": 6})
+    state = session.state()
+    assert state["p"]["count"] == 0 and state["p"]["step"] == 7 and state["p"]["title"] == "Apples"
+    assert state["p"]["history"] == [7, 0] and state["p"]["limits"] == {"warnAt": 6, "label": "enough"}
+    assert state["t"]["lastEvent"] == "setWarnAt"
+
+
+def test_a_warning_is_presented_from_below_and_dismissed(session):
+    session.dispatch({"setCount": 79})
+    assert session.state("/t")["warning"] is None
+    presented = session.dispatch({"setCount": 81})
+    assert any(path.startswith("/t/warning") for path in changed(presented))
+    assert session.state("/t/warning/text")
+    assert "/t/warning" not in changed(session.dispatch({"setCount": 85}))
+    session.dispatch("dismissWarning")
+    assert session.state("/t")["warning"] is None
+
+
+def test_history_keeps_the_last_ten_counts(session):
+    for count in range(1, 13):
+        session.dispatch({"setCount": count})
+    assert session.state("/p/history") == list(range(3, 13))
+
+
+def test_a_transient_event_changes_no_version_but_the_cursor(session):
+    before = session.dispatch("increment")
+    touched = session.dispatch("touch")
+    assert (touched["version"], touched["durable"]) == (1, False)
+    assert changed(touched) == {"/t/lastEvent": "touch"}
+    assert touched["cursor"] != before["cursor"]
+    assert touched["cursor"].split(".")[:2] == before["cursor"].split(".")[:2]
+
+
+def test_an_event_that_changes_nothing_answers_the_same_version_and_no_changes(session):
+    before = session.dispatch({"setCount": 5})
+    for event in ("noop", {"setCount": 5}):
+        answer = session.dispatch(event)
+        assert (answer["version"], answer["changes"]) == (1, []), event
+        assert answer["cursor"] == before["cursor"]
+
+
+def test_reset_brings_both_halves_back(session):
+    session.dispatch({"setCount": 90})
+    session.dispatch("reset")
+    state = session.state()
+    assert state["p"]["count"] == 0 and state["p"]["history"] == [] and state["t"]["warning"] is None
+
+
+def test_an_effect_feeds_an_event_that_queues_behind(session):
+    with session.stream("/p/title", "/p/count") as stream:
+        stream.expect("snapshot")
+        session.dispatch({"setCount": 99})
+        stream.expect("change")
+        assert session.dispatch("increment")["version"] == 2
+        assert stream.expect("change").changed == {"/p/count": 100}
+        assert stream.expect("change").changed == {"/p/title": "Full"}
+    assert session.info()["version"] == 3
+
+
+def test_a_rejection_is_422_with_the_reducers_words_and_changes_nothing(session):
+    session.dispatch("increment")
+    before = session.read().headers["etag"]
+    answer = session.post({"rename": ""})
+    assert answer.problem["status"] == 422
+    assert "title must not be empty" in answer.problem["detail"]
+    assert session.read().headers["etag"] == before
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["explode", {"explode": 1}, {"setCount": "5"}, {"setCount": 1.5}, {"setCount": None}, {"setLimits": {"warnAt": 1}}, 5, {}],
+    ids=repr,
+)
+def test_an_event_that_does_not_decode_is_422(session, event):
+    assert session.post(event).problem["status"] == 422
+
+
+def test_the_problem_points_at_the_fault(session):
+    problem = session.post({"setCount": "5"}).problem
+    assert problem["errors"][0]["pointer"].startswith("/setCount")
+    assert problem["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "offset"),
+    [(b'{"setCount": 5', None), (b'{"setCount": 5,}', "15"), (b"nope", None), (b"", None), (b'"increment" x', "12")],
+)
+def test_malformed_json_is_400_and_tells_the_byte(session, body, offset):
+    detail = session.post(body, {"Content-Type": "application/json"}).problem
+    assert detail["status"] == 400
+    assert "byte" in detail["detail"]
+    assert offset is None or offset in detail["detail"], detail
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"setCount": 1, "setCount": 2}', b'"\\ud800"', b'"\xff"', b"[" * 200 + b"]" * 200, b"\xef\xbb\xbf\"increment\""],
+    ids=["duplicate key", "lone surrogate", "not UTF-8", "too deep", "byte order mark"],
+)
+def test_json_that_means_different_things_to_different_readers_is_400(session, body):
+    assert session.post(body, {"Content-Type": "application/json"}).problem["status"] == 400
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
+def test_another_content_type_is_415_and_names_the_remedy(session, kind):
+    answer = session.post(b'"increment"', {"Content-Type": kind} if kind else {})
+    assert answer.problem["status"] == 415
+    assert "curl --json" in answer.problem["detail"]
+
+
+def test_content_type_may_carry_a_charset(session):
+    assert session.post(b'"increment"', {"Content-Type": "Application/JSON; charset=utf-8"}).status == 200
+
+
+def test_integers_are_exact(session):
+    big = 2**63 - 1
+    assert session.dispatch({"setLimits": {"warnAt": big, "label": ""}})["version"] == 1
+    assert f'"warnAt":{big}' in session.read("/p/limits").body.decode().replace(" ", "")
+    assert session.post(json.dumps({"setWarnAt": big + 1}).encode(), {"Content-Type": "application/json"}).status == 422
