@@ -115,6 +115,7 @@ let package = Package(
             path: "Tests/Support/StorageConformance",
             swiftSettings: settings
         ),
+        .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
         .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON"], swiftSettings: settings),
         .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP"], swiftSettings: settings),
@@ -158,7 +159,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletSQLiteTests",
-            dependencies: ["CSQLite", "RivuletSQLite", "RivuletSessions", "StorageConformance"],
+            dependencies: ["CSQLite", "CStorageFaults", "RivuletSQLite", "RivuletSessions", "StorageConformance"],
             swiftSettings: settings
         ),
         .testTarget(

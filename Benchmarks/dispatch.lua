@@ -1,0 +1,33 @@
+-- Part of Rivulet. See README.md for the architecture.
+-- wrk script: each request dispatches an event that changes something, to one of so many sessions in turn.
+--
+--   wrk ... -s dispatch.lua URL -- SESSIONS EVENT [FIRST SESSION]
+--
+-- EVENT is an event's name whose one value is a whole number; it counts from 1 to 99 and begins again.
+
+local sessions, event, first
+local sent = 0
+
+function init(arguments)
+  sessions = tonumber(arguments[1])
+  event = arguments[2]
+  first = tonumber(arguments[3] or "0")
+  wrk.method = "POST"
+  wrk.headers["Content-Type"] = "application/json"
+end
+
+function request()
+  local session = first + sent % sessions
+  local value = math.floor(sent / sessions) % 99 + 1
+  sent = sent + 1
+  return wrk.format(nil, "/v1/apps/counter/sessions/bench-" .. session .. "/events", nil,
+    '{"' .. event .. '":' .. value .. '}')
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  print(string.format(
+    'JSON {"requests":%d,"seconds":%.4f,"p50":%.3f,"p99":%.3f,"errors":%d}',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1000, latency:percentile(99) / 1000,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
