@@ -13,8 +13,7 @@ WORKDIR /rivulet
 COPY Package.swift ./
 RUN swift package resolve
 COPY Sources Sources
-# The macro plug-in runs on the building machine only, so it is built without optimisation: that saves most of the time.
-RUN swift build -c release --product rivulet --static-swift-stdlib -Xbuild-tools-swiftc -Onone \
+RUN swift build -c release --product rivulet --static-swift-stdlib \
     && install -D -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/rivulet" /out/rivulet
 
 FROM debian:bookworm-slim
