@@ -2,6 +2,15 @@
 // Owns the command `rivulet`.
 
 import ArgumentParser
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The binary's entry point.
 @main
@@ -12,4 +21,20 @@ struct RivuletCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [Serve.self]
     )
+
+    /// Runs the command.
+    ///
+    /// A refusal is one line on standard error and exit code 1, whatever was wrong.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) != .success else { exit(withError: error) }
+            let message = message(for: error).split(separator: "\n").joined(separator: " ")
+            let text = message.isEmpty ? "\(error)" : message
+            FileDescriptorOutput.standardError.say("rivulet: \(text); see 'rivulet serve --help'\n")
+            exit(withError: ExitCode.failure)
+        }
+    }
 }

@@ -79,6 +79,7 @@ extension EventLoop {
     // MARK: Writing
 
     /// What uv_try_write says: the number of bytes the kernel took, or a code.
+    @inline(__always)
     func tryWrite(_ connection: UnsafeMutablePointer<Connection>, _ bytes: Span<UInt8>) -> Int {
         unsafe bytes.withUnsafeBytes { source in
             // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, within this call.
@@ -158,12 +159,21 @@ extension EventLoop {
             return
         }
         unsafe connection.pointee.phase = .lingering
+        unsafe limitLinger(connection)
         // Not uv_shutdown: nothing is queued, so there is nothing to wait for, and no request to keep.
         guard unsafe shutdown(connection.pointee.descriptor, Int32(SHUT_WR)) == 0 else {
             unsafe close(connection, .local)
             return
         }
         unsafe startReading(connection)
+    }
+
+    /// What is left is the peer's turn: the time for flushing may be long, the one for this is not.
+    private func limitLinger(_ connection: UnsafeMutablePointer<Connection>) {
+        if let timer = unsafe connection.pointee.closeTimer { cancel(timer) }
+        let id = unsafe connection.pointee.id
+        let timer = schedule(after: limits.lingerTime) { [unowned self] in closeTimePassed(id) }
+        unsafe connection.pointee.closeTimer = timer
     }
 
     func closeTimePassed(_ id: ConnectionID) {

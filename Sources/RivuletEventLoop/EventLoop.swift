@@ -13,7 +13,7 @@ internal import Synchronization
 @safe
 package final class EventLoop: @unchecked Sendable {
     // SAFETY: `mailbox` and `thread` are safe for any thread; all other state is used on the loop's thread only, which
-    // `assertOnLoop` checks. `@exclusivity(unchecked)`: one thread, and no access to the state lasts over a call out.
+    // `assertOnLoop` checks. Both allocations last from `init` to `deinit`.
 
     /// The loop's number among its fellows, from 0.
     package let index: Int
@@ -23,16 +23,17 @@ package final class EventLoop: @unchecked Sendable {
     /// Where every connection's bytes are read to.
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
 
+    private let storedState: UnsafeMutablePointer<LoopState>
     private let mailbox: Mailbox
     private let thread = Atomic<UInt>(0)
-    @exclusivity(unchecked) private var storedState: LoopState
 
     /// What the loop's thread owns.
     ///
-    /// Nothing may hold an access to it while it calls out of this room.
+    /// It stands behind a pointer because the dynamic exclusivity checks of a class were the largest cost of Swift on the
+    /// way of a delivery (research/libuv.md section 1). So nothing may hold an access to it while it calls out.
     var state: LoopState {
-        _read { yield unsafe storedState }
-        _modify { yield unsafe &storedState }
+        unsafeAddress { unsafe UnsafePointer(storedState) }
+        unsafeMutableAddress { unsafe storedState }
     }
 
     /// A loop that does nothing until `run`.
@@ -46,7 +47,8 @@ package final class EventLoop: @unchecked Sendable {
         self.index = index
         self.limits = limits
         uv = try LibuvLoop()
-        unsafe storedState = LoopState(time: uv.now)
+        unsafe storedState = .allocate(capacity: 1)
+        unsafe storedState.initialize(to: LoopState(time: uv.now))
         mailbox = unsafe Mailbox(wake: uv.wake, jobsMax: limits.postedJobsMax)
         unsafe readBuffer = .allocate(capacity: 65_536)
         unsafe readBuffer.initialize(repeating: 0)
@@ -58,6 +60,8 @@ package final class EventLoop: @unchecked Sendable {
         _ = mailbox.close()
         closeListenersAndSignals()
         unsafe readBuffer.deallocate()
+        unsafe storedState.deinitialize(count: 1)
+        unsafe storedState.deallocate()
     }
 
     /// Says who takes the loop's events; once, before `run`.

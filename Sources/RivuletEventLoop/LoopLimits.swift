@@ -13,6 +13,8 @@ package struct LoopLimits: Hashable, Sendable {
     package var postedJobsMax = 1_048_576
     /// Bytes that a peer may still send while its connection is being closed; it is cut off beyond.
     package var lingerBytesMax = 8_388_608
+    /// How long a peer that has got everything may take to end its side; it is cut off beyond.
+    package var lingerTime = Duration.seconds(2)
     /// How long a listener rests after it failed to accept, for want of descriptors or memory.
     package var acceptPause = Duration.milliseconds(100)
 

@@ -2,9 +2,6 @@
 // Owns the list of everything that only the loop's thread touches.
 
 /// What a loop's thread owns.
-///
-/// It is one value so that `EventLoop` can switch the dynamic exclusivity checks off at one place: they were the largest
-/// cost of Swift on the way of a delivery (research/libuv.md section 1).
 struct LoopState: ~Copyable {
     var connections = ConnectionTable()
     var listeners: [Listener] = []

@@ -12,8 +12,21 @@ enum ASCII {
     /// Whether `byte` may stand in a token (tchar).
     ///
     /// Source: RFC 9110 section 5.6.2.
-    static func isToken(_ byte: UInt8) -> Bool {
-        byte < 64 ? tokenLow >> UInt64(byte) & 1 == 1 : byte < 128 && tokenHigh >> UInt64(byte - 64) & 1 == 1
+    static func isToken(_ byte: UInt8) -> Bool { byte < 128 && tokenCharacters[Int(byte)] != 0 }
+
+    /// Whether `byte` may stand in a header value: anything but control bytes, of which tab alone is allowed.
+    ///
+    /// Source: RFC 9110 section 5.5.
+    static func isText(_ byte: UInt8) -> Bool { byte &- space < delete - space || byte > delete || byte == tab }
+
+    /// Whether the bytes of `block` at `range` are exactly `text`.
+    static func isEqual(_ block: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
+        let text = text.utf8.span
+        guard range.count == text.count else { return false }
+        for index in text.indices {
+            guard block[range.lowerBound + index] == text[index] else { return false }
+        }
+        return true
     }
 
     /// Whether `byte` is unreserved.
@@ -49,8 +62,15 @@ enum ASCII {
         value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 
-    /// Bit n is set when byte n is a token character: a digit, or one of the marks below 64.
-    private static var tokenLow: UInt64 { 0x03FF_6CFA_0000_0000 }
-    /// Bit n is set when byte 64 + n is a token character: the letters and ^_`|~.
-    private static var tokenHigh: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
+    /// For each byte below 128 the token character that it is, in lower case; 0 for one that is none.
+    static let tokenCharacters: [UInt8] = [
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0x21, 0, 0x23, 0x24, 0x25, 0x26, 0x27, 0, 0, 0x2A, 0x2B, 0, 0x2D, 0x2E, 0,
+        0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0, 0, 0, 0, 0, 0,
+        0, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6A, 0x6B, 0x6C, 0x6D, 0x6E, 0x6F,
+        0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0, 0, 0, 0x5E, 0x5F,
+        0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6A, 0x6B, 0x6C, 0x6D, 0x6E, 0x6F,
+        0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0, 0x7C, 0, 0x7E, 0,
+    ]
 }

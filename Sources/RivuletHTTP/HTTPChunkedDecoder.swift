@@ -160,7 +160,7 @@ struct HTTPChunkedDecoder: Sendable {
     }
 
     private func checkText(_ byte: UInt8) throws(HTTPRefusal) {
-        guard byte >= ASCII.space && byte != ASCII.delete || byte == ASCII.tab else {
+        guard ASCII.isText(byte) else {
             throw .malformed("the chunked coding contains a control byte or a bare line feed")
         }
     }

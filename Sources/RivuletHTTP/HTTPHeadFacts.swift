@@ -15,11 +15,11 @@ struct HTTPHeadFacts {
     /// - Throws: 400, 417 or 501 for a line that is wrong by itself or given twice.
     mutating func note(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
         switch name.count {
-        case 4 where block[name].elementsEqual("host".utf8): try noteHost(block[value])
-        case 6 where block[name].elementsEqual("expect".utf8): try noteExpectation(block[value])
-        case 10 where block[name].elementsEqual("connection".utf8): noteConnection(block[value])
-        case 14 where block[name].elementsEqual("content-length".utf8): try noteLength(block[value])
-        case 17 where block[name].elementsEqual("transfer-encoding".utf8): try noteCoding(block[value])
+        case 4 where ASCII.isEqual(block, name, "host"): try noteHost(block[value])
+        case 6 where ASCII.isEqual(block, name, "expect"): try noteExpectation(block[value])
+        case 10 where ASCII.isEqual(block, name, "connection"): noteConnection(block[value])
+        case 14 where ASCII.isEqual(block, name, "content-length"): try noteLength(block[value])
+        case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try noteCoding(block[value])
         default: break
         }
     }

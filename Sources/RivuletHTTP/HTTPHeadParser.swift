@@ -52,7 +52,9 @@ struct HTTPHeadParser {
 
     private mutating func parseTarget(_ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int> {
         let start = offset
-        while block[offset] > ASCII.space && block[offset] < ASCII.delete { offset += 1 }
+        var index = start
+        while block[index] > ASCII.space && block[index] < ASCII.delete { index += 1 }
+        offset = index
         guard block[offset] == ASCII.space, offset > start else {
             throw .malformed("the request target has a byte that must be escaped, or no space and version behind it")
         }
@@ -66,18 +68,18 @@ struct HTTPHeadParser {
     private mutating func parseVersion() throws(HTTPRefusal) -> HTTPVersion {
         let start = offset
         while block[offset] != ASCII.carriageReturn { offset += 1 }
-        let version = block[start..<offset]
+        let end = offset
         offset += 2
-        guard version.count == 8, version.starts(with: "HTTP/".utf8), version[start + 6] == UInt8(ascii: "."),
-            ASCII.isDigit(version[start + 5]), ASCII.isDigit(version[start + 7])
+        guard end - start == 8, ASCII.isEqual(block, start..<start + 5, "HTTP/"), block[start + 6] == UInt8(ascii: "."),
+            ASCII.isDigit(block[start + 5]), ASCII.isDigit(block[start + 7])
         else { throw .malformed("the request line does not end in an HTTP version") }
-        guard version[start + 5] == UInt8(ascii: "1") else {
+        guard block[start + 5] == UInt8(ascii: "1") else {
             guard !block.starts(with: "PRI * HTTP/2.0".utf8) else {
                 throw .malformed("HTTP/2 with prior knowledge is not served here")
             }
             throw HTTPRefusal(.httpVersionNotSupported, "only HTTP/1.1 and HTTP/1.0 are served")
         }
-        return version[start + 7] == UInt8(ascii: "0") ? .http10 : .http11
+        return block[start + 7] == UInt8(ascii: "0") ? .http10 : .http11
     }
 
     private mutating func parseHeader() throws(HTTPRefusal) {
@@ -96,21 +98,26 @@ struct HTTPHeadParser {
 
     private mutating func parseName() throws(HTTPRefusal) -> Range<Int> {
         let start = offset
-        while ASCII.isToken(block[offset]) {
-            let lowercased = ASCII.lowercased(block[offset])
-            if lowercased != block[offset] { block[offset] = lowercased }
-            offset += 1
+        var index = start
+        let characters = ASCII.tokenCharacters
+        while block[index] < 128 {
+            let lowercased = characters[Int(block[index])]
+            if lowercased == 0 { break }
+            if lowercased != block[index] { block[index] = lowercased }
+            index += 1
         }
+        offset = index
         guard block[offset] == UInt8(ascii: ":"), offset > start else { throw refusalOfName(from: start) }
         offset += 1
         return start..<offset - 1
     }
 
     private mutating func parseValue() -> Range<Int> {
-        while isBlank(block[offset]) { offset += 1 }
-        let start = offset
-        while block[offset] != ASCII.carriageReturn { offset += 1 }
-        var end = offset
+        var start = offset
+        while isBlank(block[start]) { start += 1 }
+        var end = start
+        while block[end] != ASCII.carriageReturn { end += 1 }
+        offset = end
         while end > start && isBlank(block[end - 1]) { end -= 1 }
         offset += 2
         return start..<end

@@ -71,13 +71,6 @@ package struct HTTPHeaders: Sendable {
     }
 
     private func isLine(_ line: Line, called name: String) -> Bool {
-        let wanted = name.utf8
-        guard Int(line.nameCount) == wanted.count else { return false }
-        var offset = Int(line.nameStart)
-        for byte in wanted {
-            guard block[offset] == byte else { return false }
-            offset += 1
-        }
-        return true
+        ASCII.isEqual(block, line.name, name)
     }
 }

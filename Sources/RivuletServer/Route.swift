@@ -24,7 +24,8 @@ enum Route: Hashable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .apps, .app, .state, .changes, .file: [.get, .head]
+        case .health, .readiness, .apps, .app, .state, .file: [.get, .head]
+        case .changes: [.get]
         case .sessions: [.get, .head, .post]
         case .session: [.get, .head, .put, .delete]
         case .events: [.post]

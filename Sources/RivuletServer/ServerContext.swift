@@ -19,6 +19,7 @@ final class ServerContext: Sendable {
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
+    private let quietLoops = Mutex<Set<Int>>([])
 
     init(
         options: ServerOptions,
@@ -38,6 +39,16 @@ final class ServerContext: Sendable {
     /// The loop whose shard a session belongs to; the same for as long as the server runs.
     func shard(of key: SessionKey) -> Int {
         Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    }
+
+    /// Notes whether a draining loop has nothing left to do; true when none has.
+    ///
+    /// A quiet loop goes on serving its shard until all are: another loop's last request may still need it.
+    func note(quiet isQuiet: Bool, loop: Int) -> Bool {
+        quietLoops.withLock { loops in
+            if isQuiet { loops.insert(loop) } else { loops.remove(loop) }
+            return loops.count == options.workers
+        }
     }
 
     func makeGroupID() -> GroupID {

@@ -29,7 +29,7 @@ extension ServerLoop {
 
     private func stopWhenQuiet(since start: UInt64) {
         let isOver = loop.nowMilliseconds >= start + context.options.limits.drainTimeMax.milliseconds
-        guard isQuiet || isOver else {
+        guard context.note(quiet: isQuiet, loop: index) || isOver else {
             loop.schedule(after: .milliseconds(10)) { [self] in stopWhenQuiet(since: start) }
             return
         }

@@ -139,15 +139,31 @@ extension ServerLoop {
         switch request.method {
         case .put: try createSession(app, id: key.id, request, exchange)
         case .delete:
-            withSession(key, of: app, exchange) { session, owner in
-                session.delete { result in owner.send(result, to: exchange) { Response(.noContent) } }
-            }
+            delete(key, of: app, exchange)
         default:
             withSession(key, of: app, exchange) { session, owner in
                 guard session.isStored else {
                     return owner.send(owner.refusal(.notFound(key)), to: exchange)
                 }
                 owner.send(.json(session.info().json), to: exchange)
+            }
+        }
+    }
+
+    /// Also deletes a session that cannot be read: it is what the error of reading it advises.
+    private func delete(_ key: SessionKey, of app: any HostedApp, _ exchange: Exchange) {
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                switch found {
+                case .success(let session):
+                    session.delete { result in owner.send(result, to: exchange) { Response(.noContent) } }
+                case .failure(.storage(.corrupt)), .failure(.unreadable):
+                    owner.shard.deleteUnreadable(key) { result in
+                        owner.send(result, to: exchange) { Response(.noContent) }
+                    }
+                case .failure(let error):
+                    owner.send(owner.refusal(error), to: exchange)
+                }
             }
         }
     }
@@ -247,7 +263,7 @@ extension ServerLoop {
         }
         let dispatch = DispatchRequest(
             body: request.body,
-            expected: ExpectedCursors.parse(request.headers.list(of: "if-match")),
+            expected: try ExpectedCursors.parse(request.headers.list(of: "if-match")),
             isStrict: isStrict
         )
         let isMinimal = request.headers.values(of: "prefer").contains { $0.contains("return=minimal") }

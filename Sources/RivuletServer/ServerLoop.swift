@@ -106,6 +106,6 @@ final class ServerLoop {
 
     /// Closes once the client has everything, or has had its time to take it.
     func closeGently(_ id: ConnectionID) {
-        loop.closeAfterFlush(id, within: .seconds(5))
+        loop.closeAfterFlush(id, within: context.options.limits.idleTimeMax)
     }
 }

@@ -80,8 +80,16 @@ public final class StateServer: Sendable {
             }
         }
         let port = try listen(loops)
-        try onSignals(of: loops[0], servers)
-        let threads = try loops.dropFirst().map { loop in try LoopThread(running: loop) }
+        var threads: [LoopThread] = []
+        do {
+            try onSignals(of: loops[0], servers)
+            for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
+        } catch {
+            loops[0].stopListening()
+            for loop in loops.dropFirst() { loop.post { loop.stop() } }
+            for thread in threads { thread.join() }
+            throw error
+        }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         didListen("http://\(host):\(port)")
         loops[0].run()

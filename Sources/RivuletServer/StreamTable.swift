@@ -32,19 +32,21 @@ struct StreamTable {
     }
 
     private(set) var groups: [GroupID: Group] = [:]
-    private var places: [ConnectionID: GroupID] = [:]
+    /// Where each stream stands: its group, and its index among the members.
+    private var places: [ConnectionID: (group: GroupID, index: Int)] = [:]
     private var dirty: [GroupID] = []
 
     /// How many streams live here.
     var count: Int { places.count }
 
     /// The group that a connection is a member of.
-    func group(of connection: ConnectionID) -> GroupID? { places[connection] }
+    func group(of connection: ConnectionID) -> GroupID? { places[connection]?.group }
 
     /// Adds a member; what was delivered before has to be written first (`takeDirty`).
     mutating func join(_ member: Member, group id: GroupID, as new: @autoclosure () -> Group) {
+        let index = groups[id]?.members.count ?? 0
         groups[id, default: new()].members.append(member)
-        places[member.connection] = id
+        places[member.connection] = (id, index)
     }
 
     /// A stream that left its group.
@@ -59,12 +61,13 @@ struct StreamTable {
 
     /// Takes a member out, if it was one.
     mutating func leave(_ connection: ConnectionID) -> Leaver? {
-        guard let id = places.removeValue(forKey: connection), let index = groups.index(forKey: id),
-            let place = groups.values[index].members.firstIndex(where: { $0.connection == connection })
-        else { return nil }
+        guard let (id, place) = places.removeValue(forKey: connection), let index = groups.index(forKey: id) else {
+            return nil
+        }
         let last = groups.values[index].members.count - 1
         groups.values[index].members.swapAt(place, last)
         let member = groups.values[index].members.removeLast()
+        if place < last { places[groups.values[index].members[place].connection] = (id, place) }
         let group = groups.values[index]
         if group.members.isEmpty { groups[id] = nil }
         return Leaver(group: id, session: group.session, paths: group.paths, cursor: group.cursor, member: member)

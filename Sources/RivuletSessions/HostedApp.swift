@@ -13,12 +13,13 @@ package protocol HostedApp: Sendable {
     func accepts(_ path: JSONPointer) -> Bool
     /// Writes the app's description: schemas, fields, events.
     func encodeDescription(into writer: inout JSONWriter)
-    /// Makes the session as storage has it, or a new one.
+    /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
     func makeSession(
         _ key: SessionKey,
         stored: StoredSession?,
+        newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession
 }
@@ -41,9 +42,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     package func makeSession(
         _ key: SessionKey,
         stored: StoredSession?,
+        newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession {
-        try Session(key, engine: engine, stored: stored, environment: environment)
+        try Session(key, engine: engine, stored: stored, newEpoch: newEpoch, environment: environment)
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {

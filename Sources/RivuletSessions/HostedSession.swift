@@ -35,6 +35,8 @@ package protocol HostedSession: AnyObject {
     func subscribe(_ request: StreamRequest)
     /// Takes back one membership of that loop.
     func leave(_ group: GroupID, loop: Int)
+    /// Says that the shard has let go of it: whatever an effect still dispatches is dropped.
+    func leaveMemory()
     /// Ends all streams, because the server stops or the session leaves memory.
     func endStreams(_ event: StreamEvent)
 }

@@ -22,6 +22,8 @@ struct PendingDispatch<Definition: AppDefinition> {
     /// The transient events' changes of persistent fields that no entry carries, before and after this dispatch.
     let unloggedBefore: [StateChange]
     let unloggedAfter: [StateChange]
+    /// Whether it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
+    var isRefused = false
     let reply: SessionReply<DispatchAnswer>
 }
 

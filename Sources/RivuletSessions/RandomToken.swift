@@ -14,6 +14,16 @@ package enum RandomToken {
         )
     }
 
+    /// The token of that many letters that a number stands for.
+    package static func token(of number: UInt64, count: Int) -> String {
+        var rest = number
+        let bytes = (0..<count).map { _ in
+            defer { rest /= 36 }
+            return letters[Int(rest % 36)]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The name of a session's history, 8 letters.
     package static func epoch() -> String { make(count: 8) }
 

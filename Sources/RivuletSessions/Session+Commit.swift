@@ -11,8 +11,13 @@ extension Session {
     /// The most log entries that one append carries.
     private static var entriesPerAppendMax: Int { 256 }
 
+    /// The most bytes of log entries that one append carries, but for a single larger one.
+    private static var bytesPerAppendMax: Int { 1_048_576 }
+
     /// Publishes what is durable, and hands the next entries to storage when it is free.
     func advance() {
+        // While publishing, what is durable still stands among what is pending: the publisher goes on from there itself.
+        guard !isPublishing else { return }
         publishDurable()
         guard !isStorageBusy, !isRetired else { return }
         submit()
@@ -21,10 +26,10 @@ extension Session {
     // MARK: - Storage
 
     private func submit() {
-        let batch = pending.prefix(Self.entriesPerAppendMax)
+        let batch = nextBatch()
         let entries = batch.compactMap(\.entry)
         guard let storedHead else {
-            guard !batch.isEmpty || !creations.isEmpty else { return }
+            guard !batch.isEmpty || !creations.isEmpty else { return finishDeletionOfNothing() }
             return submitCreation(with: entries, dispatches: batch.count)
         }
         guard !entries.isEmpty else { return finishDeletionIfDrained() }
@@ -36,29 +41,39 @@ extension Session {
         }
     }
 
+    /// The first pending dispatches, as many as one append may carry.
+    private func nextBatch() -> Deque<Pending>.SubSequence {
+        var bytes = 0
+        let count = pending.prefix(Self.entriesPerAppendMax).prefix { dispatch in
+            bytes += dispatch.entry?.byteCount ?? 0
+            return bytes <= Self.bytesPerAppendMax
+        }.count
+        return pending.prefix(max(count, 1))
+    }
+
     /// The first event, or an explicit wish, makes storage know the session.
     private func submitCreation(with entries: [LogEntry], dispatches: Int) {
         submitted = dispatches
         isStorageBusy = true
+        created = environment.wallClock()
         let confined = Confined(self, to: environment.executor)
+        let snapshot = initialSnapshot()
         if entries.isEmpty {
-            let snapshot = initialSnapshot()
             environment.storage.create(key, epoch: epoch, time: created, snapshot: snapshot) {
                 outcome in
                 confined.post { $0.creationDidFinish(outcome) }
             }
         } else {
-            let point = AppendPoint.creating(epoch: epoch, time: created)
+            let point = AppendPoint.creating(epoch: epoch, time: created, snapshot: snapshot)
             environment.storage.append(key, at: point, entries) { outcome in
                 confined.post { $0.appendDidFinish(outcome, entries: entries) }
             }
         }
     }
 
-    /// The document of version 0, where it is not the app's default.
+    /// The document of version 0, where a client has asked for another than the app's default.
     private func initialSnapshot() -> StateSnapshot? {
-        guard visible != engine.definition.defaultState else { return nil }
-        return StateSnapshot(version: 0, schema: schema, state: persistentJSON(of: visible))
+        initialState.map { StateSnapshot(version: 0, schema: schema, state: persistentJSON(of: $0)) }
     }
 
     private func creationDidFinish(_ outcome: Result<CreateOutcome, StorageError>) {
@@ -67,12 +82,12 @@ extension Session {
         case .success(.created(let head)):
             storedHead = head
             durable = submitted
+            initialState = nil
         case .success(.exists):
             return retire(failing: .storage(.unavailable(detail: "another writer created the session; try once more")))
         case .failure(let error):
             return storageDidFail(error)
         }
-        answerCreations()
         advanceAndContinue()
     }
 
@@ -82,6 +97,7 @@ extension Session {
         case .success(.committed(let head)):
             storedHead = head
             durable = submitted
+            initialState = nil
             updated = entries.last?.time ?? updated
             bytesSinceSnapshot += entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         case .success(.conflict):
@@ -89,13 +105,13 @@ extension Session {
         case .failure(let error):
             return storageDidFail(error)
         }
-        answerCreations()
         advanceAndContinue()
     }
 
     /// A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
     private func advanceAndContinue() {
         publishDurable()
+        answerCreations()
         compactIfDue()
         runQueue()
     }
@@ -111,6 +127,7 @@ extension Session {
         submitted = 0
         durable = 0
         hasEffectUnderWay = false
+        initialState = nil
         head = visible
         headPosition = visiblePosition
         unlogged = visibleUnlogged
@@ -130,6 +147,10 @@ extension Session {
     // MARK: - Publication
 
     private func publishDurable() {
+        // An answer may bring the client's next request before this returns; it waits for its turn here.
+        guard !isPublishing else { return }
+        isPublishing = true
+        defer { isPublishing = false }
         while let first = pending.first, durable > 0 || (isStored && first.entry == nil && submitted == 0) {
             pending.removeFirst()
             if durable > 0 {
@@ -140,28 +161,33 @@ extension Session {
         }
     }
 
-    /// Acknowledges, then tells the streams, then runs the effects.
+    /// Makes the dispatch visible, acknowledges it, tells the streams, then runs the effects.
     private func publish(_ dispatch: Pending) {
         let old = visible
         visible = dispatch.state
         visiblePosition = dispatch.position
         visibleUnlogged = dispatch.unloggedAfter
-        dispatch.reply(
-            .success(
-                DispatchAnswer(
-                    version: visiblePosition.version,
-                    cursor: visibleCursor,
-                    isDurable: dispatch.persists,
-                    changes: dispatch.changes,
-                    coerced: dispatch.coercions
-                )
-            )
-        )
         if !dispatch.changes.isEmpty {
             tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
-            publish(dispatch.changes, from: old)
         }
+        dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
+        if !dispatch.changes.isEmpty { publish(dispatch.changes, from: old) }
         if !dispatch.effects.isEmpty { run(dispatch.effects[...]) }
+    }
+
+    private func answer(to dispatch: Pending) -> DispatchAnswer {
+        DispatchAnswer(
+            version: visiblePosition.version,
+            cursor: visibleCursor,
+            isDurable: dispatch.persists,
+            changes: dispatch.changes,
+            coerced: dispatch.coercions
+        )
+    }
+
+    /// Where the session stands for everybody.
+    private var standing: StateAnswer {
+        StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
     }
 
     // MARK: - Effects
@@ -272,6 +298,10 @@ extension Session {
     }
 
     // MARK: - Leaving
+
+    package func leaveMemory() {
+        isRetired = true
+    }
 
     /// Gives up this residence: what storage holds is in doubt, or gone.
     func retire(failing error: SessionError, deletedEpoch: String? = nil) {

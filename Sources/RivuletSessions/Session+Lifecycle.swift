@@ -19,7 +19,7 @@ extension Session {
             version: visiblePosition.version,
             created: created,
             updated: updated,
-            streams: groups.values.reduce(0) { $0 + $1.count },
+            streams: streamCount,
             retainedFrom: retainedFrom
         )
     }
@@ -51,10 +51,9 @@ extension Session {
         reply(.success(.existed(info())))
     }
 
-    /// Lays a partial document over the default; streams that watch the default already get the differences.
+    /// Lays a partial document over the default; it becomes visible when storage has it.
     private func begin(with document: [UInt8]) throws(SessionError) {
-        let old = visible
-        var state = old
+        var state = visible
         do throws(JSONError) {
             var reader = JSONReader(document)
             reader.unknownKeys = .reject
@@ -63,14 +62,25 @@ extension Session {
         } catch {
             throw .body(error)
         }
-        let changes = ChangeRecorder.differences(from: old, to: state)
+        let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return }
+        initialState = state
         head = state
-        visible = state
         headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
-        visiblePosition = headPosition
-        tail.append(VisibleChange(position: visiblePosition, changes: changes))
-        publish(changes, from: old)
+        pending.append(
+            Pending(
+                state: state,
+                position: headPosition,
+                changes: changes,
+                coercions: [],
+                effects: [],
+                entry: nil,
+                persists: true,
+                unloggedBefore: [],
+                unloggedAfter: [],
+                reply: { _ in }
+            )
+        )
     }
 
     package func delete(reply: @escaping SessionReply<Void>) {
@@ -83,6 +93,13 @@ extension Session {
         }
         deletion = reply
         advance()
+    }
+
+    /// Answers a deletion whose session turned out never to have been stored.
+    func finishDeletionOfNothing() {
+        guard let reply = deletion else { return }
+        deletion = nil
+        reply(.failure(.notFound(key)))
     }
 
     /// Deletes once nothing is under way; what is still queued is refused.

@@ -9,7 +9,7 @@ extension Session {
     package func subscribe(_ request: StreamRequest) {
         lastUsed = environment.uptime()
         if let error = leavingError { return environment.sink.refuse(request.stream, with: .failed(error)) }
-        guard groups.values.reduce(0, { $0 + $1.count }) + resuming < environment.limits.streamsPerSessionMax else {
+        guard streamCount + resuming < environment.limits.streamsPerSessionMax else {
             return environment.sink.refuse(request.stream, with: .full)
         }
         let paths = PathSet(request.paths)
@@ -23,7 +23,7 @@ extension Session {
     private var leavingError: SessionError? {
         do throws(SessionError) {
             try refuseWhenLeaving()
-            return nil
+            return hasEndedStreams ? .draining : nil
         } catch {
             return error
         }
@@ -33,6 +33,7 @@ extension Session {
         lastUsed = environment.uptime()
         guard var members = groups[group] else { return }
         members.remove(loop: loop)
+        streamCount -= 1
         groups[group] = members.count > 0 ? members : nil
         if members.count == 0 { groupIDs[members.paths] = nil }
     }
@@ -41,6 +42,8 @@ extension Session {
         for (id, group) in groups { environment.sink.end(id, with: event, loops: group.loops) }
         groups = [:]
         groupIDs = [:]
+        streamCount = 0
+        hasEndedStreams = true
     }
 
     /// Tells each group what it sees of the changes; one event per group at most.
@@ -58,6 +61,7 @@ extension Session {
         let id = groupIDs[paths] ?? environment.makeGroupID()
         groupIDs[paths] = id
         groups[id, default: StreamGroup(paths: paths)].add(loop: request.stream.loop)
+        streamCount += 1
         environment.sink.join(
             request.stream,
             group: id,
@@ -81,16 +85,18 @@ extension Session {
         if isSameResidence {
             guard cursor.position <= visiblePosition else { return reset(request, paths, .unknownCursor) }
             if let missed = tail.changes(after: cursor.position) {
-                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(\.path), of: missed.count)
+                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(\.path))
             }
         }
-        var stale = transientPaths
+        // The log has what persisted events changed in transient fields; only transient events are in no log.
+        let hasLostTransients = !isSameResidence || cursor.position.transients != visiblePosition.transients
+        var stale = hasLostTransients ? transientPaths : []
         if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append("") }
         resumeFromLog(request, paths, after: cursor.position.version, stale: stale)
     }
 
     /// Gives the current values at the watched paths below `missed`, as one change.
-    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<String>, of count: Int) {
+    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<String>) {
         let changes = paths.stale(after: missed).compactMap { path -> StateChange? in
             guard let value = visible.json(at: path) else {
                 return StateChange(operation: .remove, path: path.description, value: nil, isTransient: false)
@@ -102,7 +108,7 @@ extension Session {
 
     /// Reads the changed paths that the tail no longer has; what changes meanwhile is added when the answer is there.
     private func resumeFromLog(_ request: StreamRequest, _ paths: PathSet, after version: UInt64, stale: [String]) {
-        guard version < visiblePosition.version else { return join(request, paths, missed: stale, of: 0) }
+        guard version < visiblePosition.version else { return join(request, paths, missed: stale) }
         guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
             version + 1 >= retainedFrom
         else {
@@ -132,11 +138,16 @@ extension Session {
             guard let entries = try history.get(), let meanwhile = tail.changes(after: asked) else {
                 return reset(request, paths, .historyGone)
             }
-            var missed = stale + meanwhile.flatMap(\.changes).map(\.path)
+            var missed = stale
             for entry in entries {
                 missed += try [StateChange](logJSON: entry.changes).map(\.path)
             }
-            join(request, paths, missed: missed, of: entries.count)
+            // Storage answers with as much as it likes to hold at once; the rest is asked for again.
+            if let last = entries.last, last.version < asked.version {
+                return resumeFromLog(request, paths, after: last.version, stale: Array(Set(missed)))
+            }
+            guard !entries.isEmpty else { return reset(request, paths, .historyGone) }
+            join(request, paths, missed: missed + meanwhile.flatMap(\.changes).map(\.path))
         } catch let error as StorageError {
             environment.sink.refuse(request.stream, with: .failed(.storage(error)))
         } catch {

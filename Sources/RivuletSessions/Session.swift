@@ -44,6 +44,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// How many of the first pending dispatches are durable.
     var durable = 0
     var isStorageBusy = false
+    var isPublishing = false
+    /// The bytes of the bodies that are queued or on their way to disk.
+    var waitingBytes = 0
     /// Whether an accepted event's effect is still to be run or running: the next event waits.
     var hasEffectUnderWay = false
 
@@ -60,7 +63,13 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var groupIDs: [PathSet: GroupID] = [:]
     /// Streams that wait for storage to be resumed.
     var resuming = 0
+    /// Streams of all groups.
+    var streamCount = 0
+    /// Whether the session's streams were ended: none begin any more.
+    var hasEndedStreams = false
     var deletion: SessionReply<Void>?
+    /// The state that a client asked for at creation, until storage has it; not visible before.
+    var initialState: State?
     var creations: [SessionReply<CreateAnswer>] = []
     var isRetired = false
 
@@ -68,6 +77,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         _ key: SessionKey,
         engine: EventEngine<Definition>,
         stored: StoredSession?,
+        newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) {
         self.key = key
@@ -78,7 +88,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         visible = restored.state
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
-        epoch = stored?.head.epoch ?? RandomToken.epoch()
+        epoch = stored?.head.epoch ?? newEpoch
         storedHead = stored?.head
         let now = environment.wallClock()
         created = stored?.created ?? now
@@ -110,12 +120,19 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         lastUsed = environment.uptime()
         do throws(SessionError) {
             try refuseWhenLeaving()
-            guard queue.count < environment.limits.engine.queuedDispatchesMax else {
+            let bytes = request.body.count
+            let isOneTooMany = queue.count >= environment.limits.engine.queuedDispatchesMax
+            guard !isOneTooMany, waitingBytes + bytes <= environment.limits.waitingBytesMax || waitingBytes == 0 else {
                 throw .overloaded("event queue of session \(key.id)")
             }
             let events = try decode(request.body)
+            waitingBytes += bytes
             queue.append(
-                QueuedDispatch(events: events, expected: request.expected, isStrict: request.isStrict, reply: reply)
+                QueuedDispatch(events: events, expected: request.expected, isStrict: request.isStrict) {
+                    [weak self] answer in
+                    self?.waitingBytes -= bytes
+                    reply(answer)
+                }
             )
         } catch {
             return reply(.failure(error))
@@ -154,6 +171,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
                 }
                 events.append(try Definition.Event(json: &reader))
             }
+            if events.isEmpty { throw JSONError(kind: .mismatch, detail: "a dispatch has at least one event") }
         } else {
             events.append(try Definition.Event(json: &reader))
         }
@@ -172,27 +190,50 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
+        guard isExpected(dispatch.expected) else { return refuse(dispatch) }
         let before = head
         do throws(SessionError) {
-            try checkExpectation(dispatch.expected)
             let step = try apply(dispatch)
-            accept(step, of: dispatch)
+            try accept(step, of: dispatch)
         } catch {
             head = before
             dispatch.reply(.failure(error))
         }
     }
 
-    private func checkExpectation(_ expected: [Cursor]) throws(SessionError) {
-        guard !expected.isEmpty else { return }
+    /// Whether the session stands at one of the cursors, or none is asked for.
+    ///
+    /// The short form looks at the version only.
+    private func isExpected(_ expected: [Cursor]) -> Bool {
+        guard !expected.isEmpty else { return true }
         let standing = cursor(at: headPosition, unlogged: unlogged)
-        let isMet = expected.contains { cursor in
+        return expected.contains { cursor in
             cursor == standing
                 || (cursor.residence == nil && cursor.epoch == epoch && cursor.position.version == headPosition.version)
         }
-        if !isMet {
-            throw .precondition(current: StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? []))
+    }
+
+    /// Answers that the session has moved on, once that is visible to its sender.
+    private func refuse(_ dispatch: QueuedDispatch<Definition>) {
+        var refused = Pending(
+            state: head,
+            position: headPosition,
+            changes: [],
+            coercions: [],
+            effects: [],
+            entry: nil,
+            persists: false,
+            unloggedBefore: unlogged,
+            unloggedAfter: unlogged,
+            reply: dispatch.reply
+        )
+        refused.isRefused = true
+        // A session that storage does not know must not be created by a refusal.
+        guard isStored || !pending.isEmpty else {
+            let answer = StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
+            return dispatch.reply(.failure(.precondition(current: answer)))
         }
+        pending.append(refused)
     }
 
     private func apply(_ dispatch: QueuedDispatch<Definition>) throws(SessionError) -> EventEngine<Definition>.Step {
@@ -207,34 +248,32 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         return step
     }
 
-    private func accept(_ step: EventEngine<Definition>.Step, of dispatch: QueuedDispatch<Definition>) {
+    /// Gives the step its place in the session's history; what it wrote is already in `head`.
+    private func accept(
+        _ step: EventEngine<Definition>.Step,
+        of dispatch: QueuedDispatch<Definition>
+    ) throws(SessionError) {
         let changes = step.recording.changes
         let persists = dispatch.events.contains { $0.persist }
         let unloggedBefore = unlogged
+        var position = headPosition
         var entry: LogEntry?
-        if !changes.isEmpty, persists {
-            headPosition = Cursor.Position(version: headPosition.version + 1, transients: headPosition.transients)
-            let logged =
-                unlogged.isEmpty
-                ? changes : unlogged.filter { old in !changes.contains { $0.path == old.path } } + changes
-            entry = LogEntry(
-                version: headPosition.version,
-                time: environment.wallClock(),
-                commandID: nil,
-                event: logJSON(of: dispatch.events),
-                changes: logged.logJSON
-            )
+        if persists, !changes.isEmpty || !unlogged.isEmpty {
+            // What transient events left in stored fields becomes durable with it, also when it changes nothing itself.
+            position = Cursor.Position(version: position.version + 1, transients: position.transients)
+            entry = try logEntry(of: dispatch.events, version: position.version, changes: changes)
             unlogged = []
         } else if !changes.isEmpty {
-            headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
+            position = Cursor.Position(version: position.version, transients: position.transients + 1)
             let paths = Set(changes.map(\.path))
             unlogged = unlogged.filter { !paths.contains($0.path) } + changes.filter { !$0.isTransient }
         }
+        headPosition = position
         hasEffectUnderWay = !step.effects.isEmpty
         pending.append(
             Pending(
                 state: head,
-                position: headPosition,
+                position: position,
                 changes: changes,
                 coercions: step.recording.coercions,
                 effects: step.effects,
@@ -245,6 +284,25 @@ package final class Session<Definition: AppDefinition>: HostedSession {
                 reply: dispatch.reply
             )
         )
+    }
+
+    private func logEntry(
+        of events: [Definition.Event],
+        version: UInt64,
+        changes: [StateChange]
+    ) throws(SessionError) -> LogEntry {
+        let changed = Set(changes.map(\.path))
+        let logged = unlogged.filter { !changed.contains($0.path) } + changes
+        let entry = LogEntry(
+            version: version,
+            time: environment.wallClock(),
+            commandID: nil,
+            event: logJSON(of: events),
+            changes: logged.logJSON
+        )
+        let bytesMax = environment.storage.capabilities.entryBytesMax
+        guard entry.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }
+        return entry
     }
 
     /// The events as the log keeps them: sensitive ones by name only.

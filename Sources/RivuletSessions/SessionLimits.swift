@@ -11,6 +11,8 @@ public struct SessionLimits: Sendable, Hashable {
     public var residentSessionsMax: Int
     /// The most bytes that the sessions of a shard take in memory, roughly; a further one is answered 503 when none can be put out.
     public var residentBytesMax: Int
+    /// The most bytes of dispatches waiting in one session; one more is answered 503.
+    public var waitingBytesMax: Int
     /// How long a session without streams and events stays in memory.
     public var idleTimeMax: Duration
     /// The most streams of one session.
@@ -35,6 +37,7 @@ public struct SessionLimits: Sendable, Hashable {
         engine: EngineLimits = EngineLimits(),
         residentSessionsMax: Int = 50_000,
         residentBytesMax: Int = 1_073_741_824,
+        waitingBytesMax: Int = 8_388_608,
         idleTimeMax: Duration = .seconds(300),
         streamsPerSessionMax: Int = 20_000,
         pathsPerStreamMax: Int = 64,
@@ -48,6 +51,7 @@ public struct SessionLimits: Sendable, Hashable {
         self.engine = engine
         self.residentSessionsMax = residentSessionsMax
         self.residentBytesMax = residentBytesMax
+        self.waitingBytesMax = waitingBytesMax
         self.idleTimeMax = idleTimeMax
         self.streamsPerSessionMax = streamsPerSessionMax
         self.pathsPerStreamMax = pathsPerStreamMax

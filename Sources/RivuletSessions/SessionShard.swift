@@ -16,6 +16,8 @@ package final class SessionShard {
     /// Epochs that were deleted here lately, so that their streams are told not to come back.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
+    private let epochSalt = RandomToken.make(count: 16)
+    private var deletions: UInt64 = 0
     private var isDraining = false
     /// What the resident sessions took when they were counted last, and what came since.
     private var residentBytes = 0
@@ -84,7 +86,12 @@ package final class SessionShard {
             case .failure(let error): throw .storage(error)
             }
             if isDraining { throw .draining }
-            let session = try app.makeSession(key, stored: stored, environment: environment)
+            let session = try app.makeSession(
+                key,
+                stored: stored,
+                newEpoch: newEpoch(of: key),
+                environment: environment
+            )
             session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
             }
             entries[key] = .resident(session)
@@ -98,6 +105,26 @@ package final class SessionShard {
                 metadata: ["session": "\(key)", "error": "\(error)"]
             )
             for found in waiters { found(.failure(error)) }
+        }
+    }
+
+    /// The name of the history that a session without one would begin: the same until something is deleted here, so that a
+    /// cursor of a session that nobody has written to yet is good for the first write.
+    private func newEpoch(of key: SessionKey) -> String {
+        var hasher = Hasher()
+        hasher.combine(key)
+        hasher.combine(epochSalt)
+        hasher.combine(deletions)
+        return RandomToken.token(of: UInt64(bitPattern: Int64(hasher.finalize())), count: 8)
+    }
+
+    /// Deletes a session that cannot be loaded.
+    package func deleteUnreadable(_ key: SessionKey, reply: @escaping SessionReply<Void>) {
+        deletions += 1
+        let confined = Confined(self, to: environment.executor)
+        let box = Confined(reply, to: environment.executor)
+        environment.storage.delete(key) { result in
+            confined.post { _ in box.onExecutor(result.map { _ in }.mapError(SessionError.storage)) }
         }
     }
 
@@ -122,6 +149,7 @@ package final class SessionShard {
 
     private func retire(_ session: any HostedSession, deletedEpoch: String?) {
         remove(session)
+        if deletedEpoch != nil { deletions += 1 }
         guard let deletedEpoch, deletedEpochs.insert(deletedEpoch).inserted else { return }
         deletedOrder.append(deletedEpoch)
         if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {
@@ -132,6 +160,7 @@ package final class SessionShard {
     private func remove(_ session: any HostedSession) {
         guard let resident = resident(session.key), resident === session else { return }
         entries[session.key] = nil
+        session.leaveMemory()
     }
 
     private var isFull: Bool {
@@ -145,6 +174,7 @@ package final class SessionShard {
         for case .resident(let session) in entries.values {
             if session.isIdle, session.lastUsed <= limit {
                 entries[session.key] = nil
+                session.leaveMemory()
             } else {
                 residentBytes += session.memoryBytes
             }

@@ -128,9 +128,11 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func `a peer that does not end after the answer is closed when its time has passed`() throws {
-        let harness = try LoopHarness { loop, delegate in
-            delegate.onOpen = { loop.closeAfterFlush($0, within: .milliseconds(20)) }
+    @Test func `a peer that does not end after the answer is closed when the linger time has passed`() throws {
+        var limits = LoopLimits()
+        limits.lingerTime = .milliseconds(20)
+        let harness = try LoopHarness(limits: limits) { loop, delegate in
+            delegate.onOpen = { loop.closeAfterFlush($0, within: .seconds(60)) }
         }
         let client = try TestClient(port: harness.port)
         let id = try harness.nextOpened()

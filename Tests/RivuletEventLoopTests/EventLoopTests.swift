@@ -75,14 +75,26 @@ import Testing
         #expect(arePosted == [true, true, false])
     }
 
-    @Test func `a loop that never ran leaves nothing behind`() throws {
-        let before = try openDescriptors()
-        for _ in 0..<10 {
-            let loop = try EventLoop(index: 0)
-            try loop.listen(host: "127.0.0.1", port: 0)
-            loop.post {}
+    @Test func `loops leave no descriptor behind, run or not, and after failures`() async {
+        await #expect(processExitsWith: .success) {
+            let harness = try LoopHarness()
+            harness.stop()
+            let before = try openDescriptors()
+            for _ in 0..<10 {
+                let loop = try EventLoop(index: 0)
+                let port = try loop.listen(host: "127.0.0.1", port: 0)
+                loop.post {}
+                let other = try EventLoop(index: 1)
+                #expect(throws: LoopError.self) { try other.listen(host: "127.0.0.1", port: port) }
+                #expect(throws: LoopError.self) { try other.onSignal(SIGKILL) {} }
+                let running = try LoopHarness()
+                let client = try TestClient(port: running.port)
+                _ = try running.nextOpened()
+                running.stop()
+                withExtendedLifetime(client) {}
+            }
+            guard try openDescriptors() == before else { exit(3) }
         }
-        #expect(try openDescriptors() <= before + 20)
     }
 
     @Test func `timers run in the order of their times and not when cancelled`() throws {
@@ -160,16 +172,17 @@ import Testing
         #expect(ids.allSatisfy { harness.events.rest.contains(.closed($0, .loopStopped)) })
         for client in clients { #expect(try client.receiveAll().isEmpty) }
     }
+}
 
-    private func openDescriptors() throws -> Int {
-        guard let folder = unsafe opendir("/proc/self/fd") else {
-            throw TestClient.Failure(call: "opendir", number: errno)
-        }
-        defer { unsafe closedir(folder) }
-        var count = 0
-        while let entry = unsafe readdir(folder), unsafe entry.pointee.d_reclen > 0 { count += 1 }
-        return count
+/// The number of descriptors that this process has open.
+private func openDescriptors() throws -> Int {
+    guard let folder = unsafe opendir("/proc/self/fd") else {
+        throw TestClient.Failure(call: "opendir", number: errno)
     }
+    defer { unsafe closedir(folder) }
+    var count = 0
+    while let entry = unsafe readdir(folder), unsafe entry.pointee.d_reclen > 0 { count += 1 }
+    return count
 }
 
 /// Says when it is let go.

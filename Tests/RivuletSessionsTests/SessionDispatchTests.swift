@@ -163,10 +163,16 @@ import Testing
         #expect(harness.executor.run { (try? harness.value("/p/marks")) == "[2,99,1,0]" })
     }
 
-    @Test func `an asynchronous effect feeds its events back before the next event runs on`() throws {
+    @Test func `an asynchronous effect feeds its events back before the next event runs on`() async throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""slow""#)
-        #expect(harness.executor.run { (try? harness.value("/p/title")) == #""slow is done""# })
+        // Yields instead of blocking: the effect needs one of the few threads that tests run on.
+        let end = ContinuousClock.now + .seconds(60)
+        while try harness.value("/p/title") != #""slow is done""#, ContinuousClock.now < end {
+            await Task.yield()
+            harness.executor.runPosted()
+        }
+        #expect(try harness.value("/p/title") == #""slow is done""#)
     }
 
     @Test func `a full queue answers overloaded and keeps what it has`() throws {
@@ -206,5 +212,73 @@ import Testing
         let log = try #require(entries)
         #expect(log.map { String(decoding: $0.event, as: UTF8.self) } == [#""note""#])
         #expect(!String(decoding: log[0].changes, as: UTF8.self).contains("secret"))
+    }
+
+    @Test func `a dispatch that an answer brings on waits until what is durable is published`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""nothing""#)
+        let joined = try harness.subscribe("/p/count")
+        harness.storage.hold()
+        let session = try harness.session()
+        let request = DispatchRequest(body: Array(#"{"add":1}"#.utf8))
+        var versions: [UInt64] = []
+        for _ in 0..<4 {
+            // The client sends its next event as soon as it has the answer, as a pipelining one does.
+            session.dispatch(request) { result in
+                versions.append((try? result.get().version) ?? 0)
+                session.dispatch(request) { versions.append((try? $0.get().version) ?? 0) }
+            }
+        }
+        harness.storage.release()
+        #expect(harness.executor.run { versions.count == 8 })
+        #expect(versions == [1, 2, 3, 4, 5, 6, 7, 8])
+        let events = harness.sink.delivered.filter { $0.group == joined.group }.map(\.event)
+        #expect(
+            events.map(\.text)
+                == (1...8).map { #"{"version":\#($0),"changes":[{"op":"replace","path":"/p/count","value":\#($0)}]}"# }
+        )
+        #expect(events.compactMap(\.cursor?.position.version) == [1, 2, 3, 4, 5, 6, 7, 8])
+    }
+
+    @Test func `an event that asks to be durable makes durable what transient ones left, also when it changes nothing`()
+        throws
+    {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let answer = try harness.dispatch(#"{"set":5}"#)
+        #expect(answer.isDurable)
+        #expect(answer.version == 1)
+        harness.restart()
+        #expect(try harness.value("/p/count") == "5")
+    }
+
+    @Test func `the cursor of a session that nobody has written to is good for the first write`() throws {
+        let harness = try SessionHarness()
+        let cursor = try harness.session().read(.root).get().cursor
+        let short = try #require(Cursor("\(cursor.epoch).0"))
+        let answer = try harness.dispatch(#"{"add":1}"#, expected: [short])
+        #expect(answer.version == 1)
+        #expect(answer.cursor.epoch == cursor.epoch)
+    }
+
+    @Test func `an empty transaction is refused and stores nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(throws: SessionError.self) { try harness.dispatch("[]") }
+        #expect(try !harness.session().isStored)
+    }
+
+    @Test func `more waiting bytes than a session takes are refused`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(waitingBytesMax: 20))
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let boxes = (0..<3).map { _ in harness.send(#"{"add":1}"#) }
+        guard case .failure(.overloaded) = boxes[2].result else {
+            Issue.record("expected overloaded, got \(String(describing: boxes[2].result))")
+            return
+        }
+        harness.storage.release()
+        for box in boxes.prefix(2) { _ = try harness.wait(for: box).get() }
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(try harness.value("/p/count") == "3")
     }
 }

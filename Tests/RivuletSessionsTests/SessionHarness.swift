@@ -24,6 +24,13 @@ final class TestExecutor: SessionExecutor {
         return true
     }
 
+    /// Runs the jobs that are there.
+    func runPosted() {
+        while arrived.wait(timeout: .now()) == .success {
+            jobs.withLock { $0.removeFirst() }()
+        }
+    }
+
     /// Runs jobs in order until the condition holds; false when none arrives for ten seconds.
     func run(until isDone: () -> Bool) -> Bool {
         while !isDone() {
@@ -75,6 +82,7 @@ final class HeldStorage: StorageEngine {
         var held: [@Sendable () -> Void] = []
         var failure: StorageError?
         var appends = 0
+        var historyEntriesMax = Int.max
     }
 
     let engine = MemoryStorageEngine()
@@ -83,6 +91,9 @@ final class HeldStorage: StorageEngine {
     var capabilities: StorageCapabilities { engine.capabilities }
     /// How many appends have been asked for.
     var appends: Int { state.withLock { $0.appends } }
+
+    /// Makes answers to `history` shorter than asked for, as an engine may.
+    func limitHistory(to count: Int) { state.withLock { $0.historyEntriesMax = count } }
 
     func hold() { state.withLock { $0.isHolding = true } }
 
@@ -110,7 +121,15 @@ final class HeldStorage: StorageEngine {
         snapshot: StateSnapshot?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
+        if let failure = takeFailure() { return reply(.failure(failure)) }
         engine.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: reply)
+    }
+
+    private func takeFailure() -> StorageError? {
+        state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure
+        }
     }
 
     func append(
@@ -120,11 +139,7 @@ final class HeldStorage: StorageEngine {
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         let append: @Sendable () -> Void = { [self] in
-            let failure = state.withLock { state in
-                defer { state.failure = nil }
-                return state.failure
-            }
-            if let failure { return reply(.failure(failure)) }
+            if let failure = takeFailure() { return reply(.failure(failure)) }
             engine.append(key, at: point, entries, reply: reply)
         }
         let isHeld = state.withLock { state in
@@ -142,6 +157,7 @@ final class HeldStorage: StorageEngine {
         limit: Int,
         reply: @escaping StorageReply<[LogEntry]?>
     ) {
+        let limit = min(limit, state.withLock { $0.historyEntriesMax })
         engine.history(key, epoch: epoch, after: version, limit: limit, reply: reply)
     }
 

@@ -11,7 +11,12 @@ import Testing
 @Suite struct SessionLifecycleTests {
     private func create(_ harness: SessionHarness, state: String? = nil) throws -> CreateAnswer {
         var answer: Result<CreateAnswer, SessionError>?
-        try harness.session().create(state: state.map { Array($0.utf8) }) { answer = $0 }
+        harness.shard.find(harness.key, of: harness.app) { found in
+            switch found {
+            case .success(let session): session.create(state: state.map { Array($0.utf8) }) { answer = $0 }
+            case .failure(let error): answer = .failure(error)
+            }
+        }
         return try harness.wait { answer }.get()
     }
 
@@ -118,5 +123,56 @@ import Testing
         }
         for box in boxes { _ = try harness.wait(for: box).get() }
         #expect(try harness.session().info().retainedFrom > 1)
+    }
+
+    @Test func `a state that storage refused at creation was never visible and leaves nothing`() throws {
+        let harness = try SessionHarness()
+        try harness.subscribe("/p/count")
+        harness.storage.failNext(.full(detail: "no space"))
+        #expect(throws: SessionError.self) { try create(harness, state: #"{"p":{"count":5}}"#) }
+        #expect(harness.sink.delivered.isEmpty)
+        #expect(try harness.value("/p/count") == "0")
+        try harness.dispatch(#"{"mark":1}"#)
+        harness.restart()
+        #expect(try harness.value("/p/count") == "0")
+    }
+
+    @Test func `streams of the default state get the state of the creation as a change`() throws {
+        let harness = try SessionHarness()
+        try harness.subscribe("/p/count")
+        _ = try create(harness, state: #"{"p":{"count":5}}"#)
+        #expect(
+            harness.sink.delivered.map(\.event.text) == [
+                #"{"version":0,"changes":[{"op":"replace","path":"/p/count","value":5}]}"#
+            ]
+        )
+    }
+
+    @Test func `deleting a session whose creation fails is answered`() throws {
+        let harness = try SessionHarness()
+        harness.storage.hold()
+        let box = harness.send(#"{"add":1}"#)
+        let session = try harness.session()
+        var deleted: Result<Void, SessionError>?
+        session.delete { deleted = $0 }
+        harness.storage.failNext(.full(detail: "no space"))
+        harness.storage.release()
+        #expect(throws: SessionError.self) { try harness.wait(for: box).get() }
+        guard case .failure(.notFound) = try harness.wait({ deleted }) else {
+            Issue.record("expected notFound, got \(String(describing: deleted))")
+            return
+        }
+    }
+
+    @Test func `a session that cannot be read can be deleted`() throws {
+        let harness = try SessionHarness()
+        let snapshot = StateSnapshot(version: 0, schema: 1, state: Array(#"{"p":{"count":"many"}}"#.utf8))
+        _ = try harness.ask {
+            harness.storage.create(harness.key, epoch: "aaaaaaaa", time: 0, snapshot: snapshot, reply: $0)
+        }
+        var deleted: Result<Void, SessionError>?
+        harness.shard.deleteUnreadable(harness.key) { deleted = $0 }
+        try harness.wait { deleted }.get()
+        #expect(try harness.value("/p/count") == "0")
     }
 }

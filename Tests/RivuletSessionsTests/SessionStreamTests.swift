@@ -157,4 +157,39 @@ import Testing
             return
         }
     }
+
+    @Test func `a log that storage gives in parts is read to its end`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+        harness.storage.limitHistory(to: 2)
+        let first = try harness.dispatch(#"{"mark":0}"#)
+        for title in ["b", "c", "d", "e"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
+        try harness.dispatch(#"{"add":7}"#)
+        try harness.dispatch(#"{"mark":1}"#)
+        let resumed = try harness.subscribe("/p/count", resume: "\(first.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":7,"changes":[{"op":"replace","path":"/p/count","value":7}]}"#]
+        )
+    }
+
+    @Test func `a transient field that did not change is not sent to a stream that resumes in the same residence`()
+        throws
+    {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+        let first = try harness.dispatch(#"{"add":1}"#)
+        for _ in 1...3 { try harness.dispatch(#"{"add":1}"#) }
+        #expect(try harness.subscribe("/t/lastEvent", resume: "\(first.cursor)").first.count <= 1)
+        #expect(try harness.subscribe("/p/title", resume: "\(first.cursor)").first.isEmpty)
+    }
+
+    @Test func `no stream begins once the session's streams were ended`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let session = try harness.session()
+        harness.shard.drain()
+        session.subscribe(StreamRequest(stream: StreamID(loop: 0, connection: 1), paths: [], resume: nil))
+        guard case .failed(.draining) = harness.sink.refused.first else {
+            Issue.record("expected a refusal, got \(harness.sink.refused)")
+            return
+        }
+    }
 }
