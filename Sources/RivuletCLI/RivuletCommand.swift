@@ -32,8 +32,9 @@ struct RivuletCommand: ParsableCommand {
         } catch {
             guard exitCode(for: error) != .success else { exit(withError: error) }
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
-            let text = message.isEmpty ? "\(error)" : message
-            FileDescriptorOutput.standardError.say("rivulet: \(text); see 'rivulet serve --help'\n")
+            let isUsage = exitCode(for: error) == .validationFailure
+            let help = isUsage ? "; see 'rivulet serve --help'" : ""
+            FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")
             exit(withError: ExitCode.failure)
         }
     }

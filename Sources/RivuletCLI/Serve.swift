@@ -24,7 +24,7 @@ struct Serve: ParsableCommand {
     @Option(help: "The address to listen on.")
     var host: String = Environment.text("HOST") ?? "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 takes a free one. (default: 8080)")
     var port: UInt16?
 
     @Option(help: "The folder that keeps sessions; made when it is not there.")

@@ -4,10 +4,11 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
-from harness import PATIENCE, binary, environment, run
+from harness import PATIENCE, Connection, Server, binary, environment, message, run
 
 
 def test_version_and_help_answer():
@@ -64,3 +65,22 @@ def test_a_signal_ends_the_server_with_success(serve, data, number):
     server.session("s").dispatch("increment")
     server.process.send_signal(number)
     assert server.wait() == 0
+
+
+def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_is_quick(tmp_path):
+    with Server(tmp_path / "data", arguments=("--workers", "3")) as server:
+        connections = []
+        for number in range(6):
+            whole = message("POST", server.session(f"drained-{number}").path + "/events", "increment")
+            connection = Connection(server)
+            connection.send(whole[:-4])
+            connections.append((connection, whole[-4:]))
+        server.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        while "stopping" not in server.log_text() and time.monotonic() < deadline:
+            pass
+        for connection, rest in connections:
+            connection.send(rest)
+            assert connection.answer("POST").status in (200, 503)  # Its loop may not have heard of the stop yet.
+            connection.close()
+        assert server.wait() == 0

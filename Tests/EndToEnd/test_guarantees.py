@@ -43,6 +43,32 @@ def test_guarantee_1_one_total_order_of_versions_per_session(shared, session):
     assert seen == sorted(acked), "the stream shows another order than the answers"
 
 
+def test_guarantee_3_pipelined_dispatches_reach_a_stream_once_each_and_in_order(tmp_path):
+    each, clients = 40, 6
+    with Server(tmp_path / "data", arguments=("--workers", "1")) as server:
+        session = server.session("pipelined")
+        with session.stream("/p/limits/label") as stream:
+            stream.expect("snapshot")
+
+            def client(i):
+                with Connection(server) as connection:
+                    path = session.path + "/events"
+                    connection.send(b"".join(message("POST", path, label(f"{i}-{n}")) for n in range(each)))
+                    for _ in range(each):
+                        assert connection.answer("POST").status == 200
+
+            with threads(clients, client):
+                pass
+            cursors, versions = [], []
+            for _ in range(each * clients):
+                change = stream.expect("change")
+                cursors.append(change.cursor)
+                versions.append(change.data["version"])
+            assert change.changed["/p/limits/label"] == session.state("/p/limits/label")
+    assert versions == list(range(1, each * clients + 1))
+    assert [int(cursor.split(".")[1]) for cursor in cursors] == versions
+
+
 class Ledger:
     """What the clients of one session know after their servers were killed."""
 
