@@ -71,10 +71,12 @@ def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_
     with Server(tmp_path / "data", arguments=("--workers", "3")) as server:
         connections = []
         for number in range(6):
-            whole = message("POST", server.session(f"drained-{number}").path + "/events", "increment")
+            path = server.session(f"drained-{number}").path + "/events"
+            head, _, body = message("POST", path, "increment", {"Expect": "100-continue"}).partition(b"\r\n\r\n")
             connection = Connection(server)
-            connection.send(whole[:-4])
-            connections.append((connection, whole[-4:]))
+            connection.send(head + b"\r\n\r\n")
+            assert b" 100 " in connection.until(b"\r\n\r\n")  # So the loop has the request before the stop.
+            connections.append((connection, body))
         server.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
         while "stopping" not in server.log_text() and time.monotonic() < deadline:
