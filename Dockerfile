@@ -13,6 +13,8 @@ WORKDIR /rivulet
 COPY Package.swift ./
 RUN swift package resolve
 COPY Sources Sources
+# Package.swift names the test targets, so their folders have to be there; they are not built.
+COPY Tests Tests
 RUN swift build -c release --product rivulet --static-swift-stdlib \
     && install -D -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/rivulet" /out/rivulet
 

@@ -11,6 +11,10 @@ struct Response: Sendable {
     var fields: [HTTPField]
     var body: [UInt8]
 
+    private static let jsonFields = [
+        HTTPField("Content-Type", "application/json"), HTTPField("Cache-Control", "no-store"),
+    ]
+
     init(_ status: HTTPStatus, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
         self.fields = fields
@@ -19,11 +23,7 @@ struct Response: Sendable {
 
     /// An answer of JSON.
     static func json(_ body: [UInt8], status: HTTPStatus = .ok, fields: [HTTPField] = []) -> Response {
-        Response(
-            status,
-            fields: [HTTPField("Content-Type", "application/json"), HTTPField("Cache-Control", "no-store")] + fields,
-            body: body
-        )
+        Response(status, fields: jsonFields + fields, body: body)
     }
 
     /// An answer of a problem document.

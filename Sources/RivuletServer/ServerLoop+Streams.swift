@@ -9,14 +9,12 @@ import Synchronization
 
 extension ServerLoop {
     /// Source: spec/http.md §4.
-    private static var streamFields: [HTTPField] {
-        [
-            HTTPField("Content-Type", "text/event-stream"),
-            HTTPField("Cache-Control", "no-store, no-transform"),
-            HTTPField("X-Accel-Buffering", "no"),
-            HTTPField("X-Content-Type-Options", "nosniff"),
-        ]
-    }
+    private static let streamFields = [
+        HTTPField("Content-Type", "text/event-stream"),
+        HTTPField("Cache-Control", "no-store, no-transform"),
+        HTTPField("X-Accel-Buffering", "no"),
+        HTTPField("X-Content-Type-Options", "nosniff"),
+    ]
 
     // MARK: - Joining
 
