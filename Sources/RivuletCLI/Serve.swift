@@ -6,14 +6,6 @@ import FoundationEssentials
 import Logging
 import Rivulet
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Runs the server with the example apps.
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,8 +39,6 @@ struct Serve: ParsableCommand {
         try server.host(CounterApp())
         try server.run { url in
             print("rivulet listening on \(url)")
-            // A pipe is written in blocks; whoever waits for the line must not wait for a block.
-            fflush(nil)
         }
     }
 

@@ -26,7 +26,7 @@ public protocol AppDefinition<State, Event>: Sendable {
 
     /// The reducers in the order in which they run, each on what the one before left.
     ///
-    /// By default there is one, which calls `reduce(into:event:)`.
+    /// By default there is one, which calls `reduce(into:event:)`; a list of one's own has it among the others, or leaves it out.
     var reducers: [AnyReducer<State>] { get }
 
     /// Changes the state as the event asks. Pure: it may run again for the same event.
@@ -49,9 +49,6 @@ extension AppDefinition {
     public var reducers: [AnyReducer<State>] {
         [AnyReducer(Event.self) { state, event in try reduce(into: &state, event: event) }]
     }
-
-    /// Changes nothing, for apps that list `reducers`.
-    public func reduce(into state: inout State, event: Event) throws {}
 
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }

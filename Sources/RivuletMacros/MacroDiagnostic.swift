@@ -38,7 +38,7 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .observers(let name):
             """
             '@ObservableState' cannot track '\(name)' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
-            @ObservationStateIgnored
+            @ObservationStateIgnored, which keeps it out of state, streams and storage
             """
         case .lazy(let name):
             "'@ObservableState' cannot track the lazy '\(name)': remove 'lazy', or make it computed"

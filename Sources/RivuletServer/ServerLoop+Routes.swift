@@ -177,6 +177,7 @@ extension ServerLoop {
         _ request: HTTPRequest,
         _ exchange: Exchange
     ) throws(Problem) {
+        _ = try Query(request, known: [])
         let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
         if let id, let other = wish.id, other != id {
             throw Problem(400, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")

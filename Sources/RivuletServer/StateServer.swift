@@ -61,7 +61,7 @@ public final class StateServer: Sendable {
 
     /// Listens and serves on the calling thread and `workers - 1` more, until the process is told to stop.
     ///
-    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken.
+    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken; what it prints is flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
     public func run(didListen: (_ url: String) -> Void) throws {
         let context = try makeContext()
@@ -92,6 +92,8 @@ public final class StateServer: Sendable {
         }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         didListen("http://\(host):\(port)")
+        // A pipe is written in blocks; whoever waits for the line must not wait for a block.
+        fflush(nil)
         loops[0].run()
         for thread in threads { thread.join() }
     }

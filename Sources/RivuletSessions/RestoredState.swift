@@ -40,7 +40,13 @@ struct RestoredState<State: ObservableState> {
     private static func replay(_ change: StateChange, on state: inout State) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
         var reader = JSONReader(change.value ?? Array("null".utf8))
-        try state._$replace(at: path.tokens[...], json: &reader)
+        do throws(JSONError) {
+            try state._$replace(at: path.tokens[...], json: &reader)
+        } catch {
+            // A field that the app no longer has: the log keeps it, the state goes on without it, as with snapshots.
+            guard State.jsonSchema.accepts(path: path.tokens[...]) else { return }
+            throw error
+        }
         try reader.finish()
     }
 }

@@ -55,7 +55,8 @@ extension Session {
     private func submitCreation(with entries: [LogEntry], dispatches: Int) {
         submitted = dispatches
         isStorageBusy = true
-        created = environment.wallClock()
+        created = entries.first?.time ?? environment.wallClock()
+        updated = created
         let confined = Confined(self, to: environment.executor)
         let snapshot = initialSnapshot()
         if entries.isEmpty {
@@ -179,7 +180,7 @@ extension Session {
         DispatchAnswer(
             version: visiblePosition.version,
             cursor: visibleCursor,
-            isDurable: dispatch.persists,
+            isDurable: dispatch.persists && environment.storage.capabilities.survivesPowerLoss,
             changes: dispatch.changes,
             coerced: dispatch.coercions
         )

@@ -55,7 +55,7 @@ extension Session {
     private func begin(with document: [UInt8]) throws(SessionError) {
         var state = visible
         do throws(JSONError) {
-            var reader = JSONReader(document)
+            var reader = JSONReader(document, pointer: "/state")
             reader.unknownKeys = .reject
             try state._$merge(json: &reader)
             try reader.finish()

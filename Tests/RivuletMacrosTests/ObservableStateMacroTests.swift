@@ -367,7 +367,7 @@ struct ObservableStateMacroTests {
             "struct A { var a = 1 { didSet {} } }",
             """
             '@ObservableState' cannot track 'a' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
-            @ObservationStateIgnored
+            @ObservationStateIgnored, which keeps it out of state, streams and storage
             """, "{ didSet {} }"
         ),
         (

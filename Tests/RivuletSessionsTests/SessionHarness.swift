@@ -88,7 +88,14 @@ final class HeldStorage: StorageEngine {
     let engine = MemoryStorageEngine()
     private let state = Mutex(State())
 
-    var capabilities: StorageCapabilities { engine.capabilities }
+    /// As an engine on disk has them.
+    let capabilities = StorageCapabilities(
+        name: "held",
+        isShared: false,
+        entryBytesMax: 16_777_216,
+        snapshotBytesMax: 16_777_216,
+        survivesPowerLoss: true
+    )
     /// How many appends have been asked for.
     var appends: Int { state.withLock { $0.appends } }
 

@@ -175,4 +175,21 @@ import Testing
         try harness.wait { deleted }.get()
         #expect(try harness.value("/p/count") == "0")
     }
+
+    @Test func `a field that the app no longer has is left out of a stored session`() throws {
+        let harness = try SessionHarness()
+        let entry = LogEntry(
+            version: 1,
+            time: 0,
+            commandID: nil,
+            event: Array("null".utf8),
+            changes: Array(
+                #"[{"op":"replace","path":"/p/old","value":1},{"op":"replace","path":"/p/count","value":500}]"#.utf8
+            )
+        )
+        _ = try harness.ask {
+            harness.storage.append(harness.key, at: .creating(epoch: "aaaaaaaa", time: 0), [entry], reply: $0)
+        }
+        #expect(try harness.value("/p/count") == "100")
+    }
 }
