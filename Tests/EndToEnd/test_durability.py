@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import binary, environment, run
+from harness import Server, binary, environment, run
 
 
 def test_a_restart_keeps_the_persistent_half_and_its_history(serve, data):
@@ -132,3 +132,36 @@ def test_the_log_goes_to_standard_error_and_one_line_to_standard_output(data):
     rest, _ = process.communicate(timeout=20)
     assert first.startswith("rivulet listening on http://127.0.0.1:") and rest == ""
     assert process.returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of its own with 600 KiB; answers its folder and how to make it larger."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting a disk of its own is not allowed here")
+    try:
+        yield folder, lambda: subprocess.run(["mount", "-o", "remount,size=8m", str(folder)], check=True)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_507_and_the_server_goes_on_when_there_is_room_again(small_disk):
+    folder, enlarge = small_disk
+    with Server(folder / "data") as server:
+        session, acked = server.session("full"), 0
+        for number in range(60):
+            answer = session.post({"rename": "x" * 20_000 + str(number)})
+            if answer.status != 200:
+                break
+            acked = answer.json["version"]
+        assert answer.status == 507 and "free some space" in answer.problem["detail"], answer
+        assert acked > 0 and session.info()["version"] == acked
+        enlarge()
+        assert session.dispatch({"rename": "after"})["version"] == acked + 1
+        server.kill()
+    with Server(folder / "data") as server:
+        assert server.session("full").state("/p/title") == "after"
+        server.stop()
