@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// A row of the table `session`, and the statements that find it.
+// A row of the table `session`: how a session lies on disk.
 
 internal import RivuletSessions
 
@@ -18,65 +18,5 @@ struct SessionRow {
         checksum.add(epoch)
         checksum.add(created)
         return checksum.stored
-    }
-}
-
-/// Finds sessions and the ends of their logs on one connection.
-struct SessionFinder {
-    private let byKey: SQLiteStatement
-    private let bySID: SQLiteStatement
-    private let ends: SQLiteStatement
-    private let path: String
-
-    init(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let columns = "SELECT sid, app, id, epoch, created, crc FROM session"
-        byKey = try SQLiteStatement("\(columns) WHERE app = ? AND id = ?", on: connection)
-        bySID = try SQLiteStatement("\(columns) WHERE sid = ?", on: connection)
-        // One subquery each: only so does SQLite go straight to the end of the index.
-        ends = try SQLiteStatement(
-            """
-            SELECT (SELECT min(v) FROM log WHERE sid = ?1), (SELECT max(v) FROM log WHERE sid = ?1),
-                (SELECT max(v) FROM snapshot WHERE sid = ?1)
-            """,
-            on: connection
-        )
-        path = connection.path
-    }
-
-    func session(_ key: SessionKey) throws(SQLiteError) -> SessionRow? {
-        defer { byKey.reset() }
-        try byKey.bind(key.app, at: 1)
-        try byKey.bind(key.id, at: 2)
-        return try row(of: byKey)
-    }
-
-    func session(sid: Int64) throws(SQLiteError) -> SessionRow? {
-        defer { bySID.reset() }
-        try bySID.bind(sid, at: 1)
-        return try row(of: bySID)
-    }
-
-    /// The oldest kept version and the head's.
-    func versions(sid: Int64) throws(SQLiteError) -> (retainedFrom: UInt64, head: UInt64) {
-        defer { ends.reset() }
-        try ends.bind(sid, at: 1)
-        try ends.step()
-        let snapshot = ends.isNull(2) ? 0 : UInt64(clamping: ends.integer(2))
-        guard !ends.isNull(0) else { return (snapshot + 1, snapshot) }
-        return (UInt64(clamping: ends.integer(0)), max(snapshot, UInt64(clamping: ends.integer(1))))
-    }
-
-    private func row(of statement: SQLiteStatement) throws(SQLiteError) -> SessionRow? {
-        guard try statement.step() else { return nil }
-        let row = SessionRow(
-            sid: statement.integer(0),
-            key: SessionKey(app: statement.text(1), id: statement.text(2)),
-            epoch: statement.text(3),
-            created: statement.integer(4)
-        )
-        guard row.checksum == statement.integer(5) else {
-            throw .damaged(detail: "session row \(row.sid) fails its checksum", path: path)
-        }
-        return row
     }
 }

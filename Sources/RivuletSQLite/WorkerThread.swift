@@ -12,6 +12,7 @@ final class WorkerThread: Sendable {
 
     /// Starts the thread; `name` has at most 15 bytes.
     init(name: String, body: sending @escaping () -> Void) throws(StorageError) {
+        // SAFETY: retained here, released by the new thread, or below when there is none; `sending` makes it the thread's own.
         let context = unsafe Unmanaged.passRetained(Body(name: name, function: body))
         var started = pthread_t()
         let code = unsafe pthread_create(

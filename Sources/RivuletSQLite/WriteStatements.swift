@@ -122,12 +122,12 @@ struct WriteStatements {
     }
 
     mutating func delete(_ key: SessionKey) throws(SQLiteError) -> Bool {
-        guard let row = try finder.session(key) else { return false }
-        heads[row.sid] = nil
-        try drop(before: .max, of: row.sid)
+        guard let sid = try finder.sid(of: key) else { return false }
+        heads[sid] = nil
+        try drop(before: .max, of: sid)
         for statement in [deleteSnapshots, deleteSession] {
             defer { statement.reset() }
-            try statement.bind(row.sid, at: 1)
+            try statement.bind(sid, at: 1)
             try statement.step()
         }
         return true

@@ -29,6 +29,8 @@ struct ConnectionTable {
         var isStream = false
         /// Whether the client takes its answers so slowly that its next request waits until the socket drains.
         var isCongested = false
+        /// What waited for a congested client when it was looked at last.
+        var unsentBytes = 0
 
         init(generation: UInt32) {
             self.generation = generation

@@ -82,10 +82,12 @@ extension ServerLoop: LoopDelegate {
 
     /// Whether too much waits for this client; its next request is then taken when that is gone.
     private func isCongested(_ id: ConnectionID) -> Bool {
-        guard loop.unsentBytes(id) > context.options.limits.unsentBytesMax else { return false }
+        let unsentBytes = loop.unsentBytes(id)
+        guard unsentBytes > context.options.limits.unsentBytesMax else { return false }
         let due = loop.nowMilliseconds + context.options.limits.idleTimeMax.milliseconds
         return connections.update(id) { entry in
             entry.isCongested = true
+            entry.unsentBytes = unsentBytes
             entry.due = due
             return true
         } ?? false
@@ -125,11 +127,24 @@ extension ServerLoop: LoopDelegate {
             guard entry.due != 0, entry.due <= now else { return }
             if entry.isCongested { stuck.append(id) } else { late.append(id) }
         }
-        for id in stuck { loop.close(id, .timedOut) }
+        for id in stuck { closeUnlessMoving(id, now: now) }
         for id in late {
             guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { continue }
             take(action, on: id)
         }
+    }
+
+    /// Closes a connection that has taken nothing of its answer for so long.
+    private func closeUnlessMoving(_ id: ConnectionID, now: UInt64) {
+        let unsentBytes = loop.unsentBytes(id)
+        let due = now + context.options.limits.idleTimeMax.milliseconds
+        let isMoving = connections.update(id) { entry in
+            defer { entry.unsentBytes = unsentBytes }
+            guard unsentBytes < entry.unsentBytes else { return false }
+            entry.due = due
+            return true
+        }
+        if isMoving == false { loop.close(id, .timedOut) }
     }
 
     // MARK: - Draining

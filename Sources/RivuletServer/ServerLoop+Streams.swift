@@ -70,6 +70,9 @@ extension ServerLoop {
             return endStream(id, with: .bye(.slow, reconnect: true, after: Int.random(in: 500...2_500)))
         }
         switch refusal {
+        case .failed(.overloaded): answerFull(id)
+        case .failed(.draining), .failed(.storage(.unavailable)):
+            answerBye(id, .draining, after: Int.random(in: 500...2_500))
         case .failed(let error): answer(id, self.refusal(error))
         case .gone: answer(id, Response(.noContent))
         case .full: answerFull(id)
@@ -80,9 +83,13 @@ extension ServerLoop {
     ///
     /// Source: spec/http.md §4.
     func answerFull(_ id: ConnectionID) {
+        answerBye(id, .limit, after: Int.random(in: 5_000...15_000))
+    }
+
+    private func answerBye(_ id: ConnectionID, _ reason: StreamEvent.ByeReason, after milliseconds: Int) {
         beginStream(id, fields: Self.streamFields)
         write(Self.opening, to: id)
-        endStream(id, with: .bye(.limit, reconnect: true, after: Int.random(in: 5_000...15_000)))
+        endStream(id, with: .bye(reason, reconnect: true, after: milliseconds))
     }
 
     // MARK: - Writing
@@ -116,6 +123,8 @@ extension ServerLoop {
 
     /// Comments for quiet streams, `bye` for those whose time is over.
     func tendStreams() {
+        // A group may have got an event in this turn; a member that falls behind by the comment has to have got it.
+        flushStreams()
         let now = loop.nowMilliseconds
         let interval = context.options.limits.heartbeatInterval.milliseconds * 2 / 3
         var comment: [UInt8] = []

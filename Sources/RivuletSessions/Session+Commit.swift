@@ -60,12 +60,12 @@ extension Session {
         let confined = Confined(self, to: environment.executor)
         let snapshot = initialSnapshot()
         if entries.isEmpty {
-            environment.storage.create(key, epoch: epoch, time: created, snapshot: snapshot) {
+            environment.storage.create(key, epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot) {
                 outcome in
                 confined.post { $0.creationDidFinish(outcome) }
             }
         } else {
-            let point = AppendPoint.creating(epoch: epoch, time: created, snapshot: snapshot)
+            let point = AppendPoint.creating(epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot)
             environment.storage.append(key, at: point, entries) { outcome in
                 confined.post { $0.appendDidFinish(outcome, entries: entries) }
             }
@@ -83,7 +83,7 @@ extension Session {
         case .success(.created(let head)):
             storedHead = head
             durable = submitted
-            initialState = nil
+            adoptCreation()
         case .success(.exists):
             return retire(failing: .storage(.unavailable(detail: "another writer created the session; try once more")))
         case .failure(let error):
@@ -98,7 +98,7 @@ extension Session {
         case .success(.committed(let head)):
             storedHead = head
             durable = submitted
-            initialState = nil
+            adoptCreation()
             updated = entries.last?.time ?? updated
             bytesSinceSnapshot += entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         case .success(.conflict):
@@ -129,14 +129,23 @@ extension Session {
         durable = 0
         hasEffectUnderWay = false
         initialState = nil
+        creationEpoch = nil
         head = visible
         headPosition = visiblePosition
         unlogged = visibleUnlogged
-        for dispatch in failed { dispatch.reply(.failure(.storage(error))) }
         let waiting = creations
         creations = []
+        for dispatch in failed { dispatch.reply(.failure(.storage(error))) }
         for reply in waiting { reply(.failure(.storage(error))) }
         runQueue()
+    }
+
+    /// The session is what the client asked for at its creation; nobody has seen its history's name before.
+    private func adoptCreation() {
+        if let initialState { logged = initialState }
+        if let creationEpoch { epoch = creationEpoch }
+        initialState = nil
+        creationEpoch = nil
     }
 
     private func answerCreations() {
@@ -162,17 +171,20 @@ extension Session {
         }
     }
 
-    /// Makes the dispatch visible, acknowledges it, tells the streams, then runs the effects.
+    /// Makes the dispatch visible, hands its changes to the streams, acknowledges it, then runs the effects.
     private func publish(_ dispatch: Pending) {
         let old = visible
         visible = dispatch.state
         visiblePosition = dispatch.position
         visibleUnlogged = dispatch.unloggedAfter
+        if dispatch.entry != nil { logged = dispatch.state }
         if !dispatch.changes.isEmpty {
             tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
         }
-        dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
+        // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
+        // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
         if !dispatch.changes.isEmpty { publish(dispatch.changes, from: old) }
+        dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
         if !dispatch.effects.isEmpty { run(dispatch.effects[...]) }
     }
 
@@ -263,7 +275,7 @@ extension Session {
         let snapshot = StateSnapshot(
             version: storedHead.version,
             schema: schema,
-            state: persistentJSON(of: visible)
+            state: persistentJSON(of: logged)
         )
         let logVersionsMax = environment.limits.logVersionsMax
         let keepingFrom = storedHead.version > logVersionsMax ? storedHead.version - logVersionsMax + 1 : 1
@@ -315,13 +327,15 @@ extension Session {
         queue.removeAll()
         creations = []
         hasEffectUnderWay = false
-        for dispatch in failed { dispatch.reply(.failure(error)) }
-        for dispatch in waiting { dispatch.reply(.failure(error)) }
-        for reply in creating { reply(.failure(error)) }
-        deletion?(.failure(error))
+        let deleting = deletion
         deletion = nil
         let reason: StreamEvent.ByeReason = deletedEpoch == nil ? .draining : .deleted
         endStreams(.bye(reason, reconnect: deletedEpoch == nil, after: 1_000))
+        // Out of the shard first: an answer may bring the client's next request, which has to find another session.
         onRetire?(self, deletedEpoch)
+        for dispatch in failed { dispatch.reply(.failure(error)) }
+        for dispatch in waiting { dispatch.reply(.failure(error)) }
+        for reply in creating { reply(.failure(error)) }
+        deleting?(.failure(error))
     }
 }

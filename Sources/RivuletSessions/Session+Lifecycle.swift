@@ -65,6 +65,8 @@ extension Session {
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return }
         initialState = state
+        // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
+        creationEpoch = RandomToken.epoch()
         head = state
         headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
         pending.append(
@@ -121,6 +123,7 @@ extension Session {
             retire(failing: .notFound(key), deletedEpoch: epoch)
             reply?(.success(()))
         case .failure(let error):
+            if case .indeterminate = error { retire(failing: .storage(error)) }
             reply?(.failure(.storage(error)))
             runQueue()
         }

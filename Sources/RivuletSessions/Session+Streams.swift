@@ -114,6 +114,7 @@ extension Session {
         else {
             return reset(request, paths, .historyGone)
         }
+        guard environment.resumes.begin() else { return environment.sink.refuse(request.stream, with: .full) }
         resuming += 1
         let asked = visiblePosition
         let confined = Confined(self, to: environment.executor)
@@ -121,6 +122,7 @@ extension Session {
         environment.storage.history(key, epoch: epoch, after: version, limit: limit) { history in
             confined.post { session in
                 session.resuming -= 1
+                session.environment.resumes.end()
                 session.finishResume(request, paths, history: history, asked: asked, stale: stale)
             }
         }
@@ -138,16 +140,17 @@ extension Session {
             guard let entries = try history.get(), let meanwhile = tail.changes(after: asked) else {
                 return reset(request, paths, .historyGone)
             }
+            let recent = meanwhile.flatMap(\.changes).map(\.path)
             var missed = stale
             for entry in entries {
                 missed += try [StateChange](logJSON: entry.changes).map(\.path)
             }
             // Storage answers with as much as it likes to hold at once; the rest is asked for again.
             if let last = entries.last, last.version < asked.version {
-                return resumeFromLog(request, paths, after: last.version, stale: Array(Set(missed)))
+                return resumeFromLog(request, paths, after: last.version, stale: Array(Set(missed + recent)))
             }
             guard !entries.isEmpty else { return reset(request, paths, .historyGone) }
-            join(request, paths, missed: missed + meanwhile.flatMap(\.changes).map(\.path))
+            join(request, paths, missed: missed + recent)
         } catch let error as StorageError {
             environment.sink.refuse(request.stream, with: .failed(.storage(error)))
         } catch {

@@ -23,7 +23,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     let engine: EventEngine<Definition>
     let environment: SessionEnvironment
-    let epoch: String
+    /// The name of its history; another one once a client has created it with a state of its own.
+    var epoch: String
     let residence = RandomToken.residence()
 
     /// The state after the last accepted event.
@@ -70,6 +71,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var deletion: SessionReply<Void>?
     /// The state that a client asked for at creation, until storage has it; not visible before.
     var initialState: State?
+    /// The name of the history that begins with it.
+    var creationEpoch: String?
+    /// The visible state as the log alone gives it: without what transient events did since the last entry.
+    var logged: State
     var creations: [SessionReply<CreateAnswer>] = []
     var isRetired = false
 
@@ -86,6 +91,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let restored = try RestoredState(stored, default: engine.definition.defaultState, key: key)
         head = restored.state
         visible = restored.state
+        logged = restored.state
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch

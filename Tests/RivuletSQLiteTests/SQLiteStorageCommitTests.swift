@@ -7,15 +7,10 @@ import StorageConformance
 import Testing
 
 @Suite struct SQLiteStorageCommitTests {
-    /// Where syncs are counted, none may come from tidying up.
-    private func neverIdle(_ limits: inout SQLiteStorageLimits) {
-        limits.idleMilliseconds = 3_600_000
-    }
-
     @Test func `every answered commit was synced before`() async throws {
         let folder = try TemporaryFolder()
         folder.failDisk()
-        let engine = try folder.engine(neverIdle)
+        let engine = try folder.engine()
         defer { engine.close() }
         var head = try await engine.fill(upTo: 0)
         for version: UInt64 in 1...20 {
@@ -28,7 +23,7 @@ import Testing
     @Test func `a conflict costs no sync`() async throws {
         let folder = try TemporaryFolder()
         folder.failDisk()
-        let engine = try folder.engine(neverIdle)
+        let engine = try folder.engine()
         defer { engine.close() }
         let head = try await engine.fill(upTo: 1)
         _ = try await engine.append(TestData.key(), at: .after(head), [TestData.entry(2)])
@@ -40,7 +35,7 @@ import Testing
     @Test func `writes that wait share one sync`() async throws {
         let folder = try TemporaryFolder()
         folder.failDisk()
-        let engine = try folder.engine(neverIdle)
+        let engine = try folder.engine()
         defer { engine.close() }
         let gate = Gate()
         await gate.holdWriter(of: engine)
@@ -62,10 +57,7 @@ import Testing
         ] {
             let folder = try TemporaryFolder()
             folder.failDisk()
-            let engine = try folder.engine { limits in
-                neverIdle(&limits)
-                change(&limits)
-            }
+            let engine = try folder.engine(change)
             defer { engine.close() }
             let gate = Gate()
             await gate.holdWriter(of: engine)

@@ -105,8 +105,9 @@ import Testing
         #expect(try await engine.load(TestData.key("b"))?.head.version == 1)
     }
 
-    @Test func `a session with a damaged log can still be deleted`() async throws {
-        let (_, engine, _) = try await damaged(by: "UPDATE log SET event = x'00' WHERE sid = 1")
+    @Test(arguments: ["UPDATE log SET event = x'00' WHERE sid = 1", "UPDATE session SET created = 2 WHERE sid = 1"])
+    func `a damaged session can still be deleted`(sql: String) async throws {
+        let (_, engine, _) = try await damaged(by: sql)
         defer { engine.close() }
         #expect(try await engine.delete(TestData.key()))
         #expect(try await engine.load(TestData.key()) == nil)

@@ -14,13 +14,13 @@ import Testing
         let engine = try folder.engine { $0.walPagesPerCheckpoint = 50 }
         defer { engine.close() }
         var head = try await engine.fill(upTo: 0)
-        for version: UInt64 in 1...400 {
+        for version: UInt64 in 1...150 {
             let entry = TestData.entry(version, byteCount: 2_000)
             head = try await engine.append(TestData.key(), at: .after(head), [entry]).head()
         }
         let bytes = try #require(folder.byteCount(of: "rivulet.db-wal"))
         #expect(bytes < 80 * Self.walFrameBytes)
-        #expect(try #require(folder.byteCount(of: "rivulet.db")) > 400 * 2_000)
+        #expect(try #require(folder.byteCount(of: "rivulet.db")) > 150 * 2_000)
     }
 
     @Test func `the space of dropped entries is used again`() async throws {
@@ -28,7 +28,7 @@ import Testing
         let engine = try folder.engine { $0.walPagesPerCheckpoint = 1 }
         defer { engine.close() }
         var head = try await engine.fill(upTo: 0)
-        for version: UInt64 in 1...600 {
+        for version: UInt64 in 1...200 {
             let entry = TestData.entry(version, byteCount: 3_000)
             head = try await engine.append(TestData.key(), at: .after(head), [entry]).head()
             guard version % 20 == 0 else { continue }

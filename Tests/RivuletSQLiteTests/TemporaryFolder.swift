@@ -45,9 +45,10 @@ final class TemporaryFolder: Sendable {
         return (attributes?[.size] as? NSNumber)?.intValue
     }
 
-    /// Makes and starts an engine on this folder.
+    /// Makes and starts an engine on this folder, which does not tidy up by itself unless a test wants it to.
     func engine(_ change: (inout SQLiteStorageLimits) -> Void = { _ in }) throws -> SQLiteStorageEngine {
         var limits = SQLiteStorageLimits()
+        limits.idleMilliseconds = 3_600_000
         change(&limits)
         let engine = SQLiteStorageEngine(folder: path, limits: limits)
         try engine.start()

@@ -54,6 +54,8 @@ final class RecordingSink: StreamSink {
     var delivered: [(group: GroupID, event: StreamEvent)] = []
     var ended: [StreamEvent] = []
     var refused: [StreamRefusal] = []
+    /// The names of the calls, in their order.
+    var order: [String] = []
 
     func join(
         _ stream: StreamID,
@@ -63,10 +65,12 @@ final class RecordingSink: StreamSink {
         first: [StreamEvent],
         cursor: Cursor
     ) {
+        order.append("join")
         joined.append(Joined(stream: stream, group: group, first: first, cursor: cursor))
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
+        order.append("deliver")
         delivered.append((group, event))
     }
 

@@ -192,4 +192,30 @@ import Testing
         }
         #expect(try harness.value("/p/count") == "100")
     }
+
+    @Test func `a cursor of the default state is none of a session that was created with another`() throws {
+        let harness = try SessionHarness()
+        let before = try harness.session().read(.root).get().cursor
+        _ = try create(harness, state: #"{"p":{"count":5}}"#)
+        let resumed = try harness.subscribe("/p/count", resume: "\(before)")
+        #expect(resumed.first.map(\.name) == [.reset])
+        let short = try #require(Cursor("\(before.epoch).0"))
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: [short]) }
+    }
+
+    @Test func `a snapshot holds what the log holds, not what transient events did after it`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(snapshotBytesMin: 1))
+        try harness.dispatch(#""nothing""#)
+        harness.storage.hold()
+        let durable = harness.send(#"{"mark":1}"#)
+        let transient = harness.send(#"{"quietAdd":5}"#)
+        harness.storage.release()
+        _ = try harness.wait(for: durable)
+        _ = try harness.wait(for: transient)
+        _ = harness.executor.run { (try? harness.session().isIdle) == true }
+        #expect(try harness.value("/p/count") == "5")
+        harness.restart()
+        #expect(try harness.value("/p/count") == "0")
+        #expect(try harness.value("/p/marks") == "[1]")
+    }
 }

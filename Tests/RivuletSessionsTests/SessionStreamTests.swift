@@ -192,4 +192,40 @@ import Testing
             return
         }
     }
+
+    @Test func `a subscriber that an answer brings gets a change in its snapshot and not once more`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#""nothing""#)
+        try harness.subscribe("/p/count")
+        let session = try harness.session()
+        let late = StreamRequest(
+            stream: StreamID(loop: 9, connection: 9),
+            paths: [JSONPointer(tokens: ["p", "count"])],
+            resume: nil
+        )
+        session.dispatch(DispatchRequest(body: Array(#"{"add":3}"#.utf8))) { _ in session.subscribe(late) }
+        let joined = try harness.wait { harness.sink.joined.count == 2 ? harness.sink.joined.last : nil }
+        #expect(joined.first.map(\.text) == [#"{"version":1,"values":{"/p/count":3}}"#])
+        #expect(harness.sink.delivered.count == 1)
+        #expect(harness.sink.order == ["join", "deliver", "join"])
+    }
+
+    @Test func `transient changes during a resume in parts are not lost`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 2))
+        harness.storage.limitHistory(to: 1)
+        let first = try harness.dispatch(#"{"mark":0}"#)
+        for title in ["b", "c", "d"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
+        let session = try harness.session()
+        let request = StreamRequest(
+            stream: StreamID(loop: 1, connection: 1),
+            paths: [JSONPointer(tokens: ["p", "count"])],
+            resume: "\(first.cursor)"
+        )
+        session.subscribe(request)
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let joined = try harness.wait { harness.sink.joined.last }
+        #expect(
+            joined.first.map(\.text) == [#"{"version":4,"changes":[{"op":"replace","path":"/p/count","value":5}]}"#]
+        )
+    }
 }

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// Where an append goes, and how appends and creations end.
+// Where an append goes.
 
 /// Where an append goes: after a known head, or into a session that it creates.
 public enum AppendPoint: Hashable, Sendable {
@@ -10,20 +10,4 @@ public enum AppendPoint: Hashable, Sendable {
     /// The entries start at version 1. `time` is the creation time in milliseconds since 1970-01-01T00:00:00Z;
     /// `snapshot`, when given, is the state at version 0.
     case creating(epoch: String, time: Int64, snapshot: StateSnapshot? = nil)
-}
-
-/// How an append or a compaction ended when storage itself had no trouble.
-public enum AppendOutcome: Hashable, Sendable {
-    /// It is durable, and the log now ends here: acknowledge it and show it now.
-    case committed(SessionHead)
-    /// Nothing was written, because the log does not end where the caller thought: load again, then decide anew.
-    case conflict
-}
-
-/// How a creation ended when storage itself had no trouble.
-public enum CreateOutcome: Hashable, Sendable {
-    /// The session is new and durable, at version 0.
-    case created(SessionHead)
-    /// The session was there already, with this head; nothing was written.
-    case exists(SessionHead)
 }

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// What storage gives back of a session: its present, or one version of its past.
+// What storage gives back of a session.
 
 /// Everything that is needed to bring a session back into memory.
 public struct StoredSession: Hashable, Sendable {
@@ -33,19 +33,5 @@ public struct StoredSession: Hashable, Sendable {
         self.snapshot = snapshot
         self.tail = tail
         self.retainedFrom = retainedFrom
-    }
-}
-
-/// What is needed to rebuild the state of a session at one version of its past.
-public struct StoredPast: Hashable, Sendable {
-    /// The newest snapshot at or before that version; nil: start from the app's default at version 0.
-    public let snapshot: StateSnapshot?
-    /// The entries after the snapshot, contiguous, up to and including that version.
-    public let entries: [LogEntry]
-
-    /// Describes the way to one version.
-    public init(snapshot: StateSnapshot?, entries: [LogEntry]) {
-        self.snapshot = snapshot
-        self.entries = entries
     }
 }

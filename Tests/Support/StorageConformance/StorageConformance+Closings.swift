@@ -19,19 +19,19 @@ extension StorageConformance {
         StorageConformance("writes are answered in the order in which they were requested") { engine async throws in
             let order = Mutex<[Int]>([])
             await withCheckedContinuation { continuation in
-                for index in 0..<500 {
+                for index in 0..<100 {
                     let key = SessionKey(app: "counter", id: "\(index)")
                     engine.create(key, epoch: Sample.epoch, time: 0, snapshot: nil) { _ in
                         order.withLock { $0.append(index) }
-                        if index == 499 { continuation.resume() }
+                        if index == 99 { continuation.resume() }
                     }
                 }
             }
-            #expect(order.withLock { $0 } == Array(0..<500))
+            #expect(order.withLock { $0 } == Array(0..<100))
         },
         StorageConformance("closing waits until every accepted request has been answered") { engine async throws in
             let answered = Mutex(0)
-            for index in 0..<300 {
+            for index in 0..<50 {
                 let key = SessionKey(app: "counter", id: "\(index)")
                 let point = AppendPoint.creating(epoch: Sample.epoch, time: 0)
                 engine.append(key, at: point, [Sample.entry(1)]) { result in
@@ -42,7 +42,7 @@ extension StorageConformance {
                 }
             }
             engine.close()
-            #expect(answered.withLock { $0 } == 600)
+            #expect(answered.withLock { $0 } == 100)
         },
         StorageConformance("after closing every request is answered with closed, and starting fails with it") {
             engine async throws in

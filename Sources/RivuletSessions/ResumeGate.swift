@@ -1,0 +1,26 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns how many streams of a shard read the log at once.
+
+/// Bounds the memory that resuming streams take: each of them holds a part of a log while it is read.
+///
+/// On the shard's thread.
+package final class ResumeGate {
+    /// The most resumes that read the log at once; a further stream is told to come back.
+    private static let underWayMax = 64
+
+    private var underWay = 0
+
+    package init() {}
+
+    /// Takes a place; false when there is none.
+    func begin() -> Bool {
+        guard underWay < Self.underWayMax else { return false }
+        underWay += 1
+        return true
+    }
+
+    /// Gives the place back.
+    func end() {
+        underWay -= 1
+    }
+}

@@ -1,0 +1,16 @@
+// Part of Rivulet. See README.md for the architecture.
+// What storage gives back of one version of a session.
+
+/// What is needed to rebuild the state of a session at one version of its past.
+public struct StoredPast: Hashable, Sendable {
+    /// The newest snapshot at or before that version; nil: start from the app's default at version 0.
+    public let snapshot: StateSnapshot?
+    /// The entries after the snapshot, contiguous, up to and including that version.
+    public let entries: [LogEntry]
+
+    /// Describes the way to one version.
+    public init(snapshot: StateSnapshot?, entries: [LogEntry]) {
+        self.snapshot = snapshot
+        self.entries = entries
+    }
+}
