@@ -1,12 +1,69 @@
 # Part of Rivulet. See README.md for the architecture.
-# What the README shows of the sources is what the sources say.
+# What the README shows is what the sources say and what curl gets.
 
 import pathlib
+import re
+import subprocess
+
+from harness import PATIENCE, Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
 
 
 def test_the_readme_shows_the_whole_counter_as_it_is():
     source = (ROOT / "Sources/RivuletCLI/CounterApp.swift").read_text()
     app = source[source.index("import Rivulet") :].strip()
-    assert f"```swift\n{app}\n```" in (ROOT / "README.md").read_text()
+    assert f"```swift\n{app}\n```" in README
+
+
+def commands():
+    """The commands of the session with curl, each with the output that the README shows."""
+    block = re.search(r"```console\n\$ S=.*?\n(.*?)```", README, re.S)[1]
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield re.sub(r"\s{2,}#.*", "", command), output.strip()
+
+
+def alike(text):
+    """The text without what differs from run to run: epochs, residences, reconnection times."""
+    text = re.sub(r"\b[a-z0-9]{8}\.(\d+)\.[a-z0-9]{4}-(\d+)", r"EPOCH.\1.LIVE-\2", text)
+    return re.sub(r"retry: \d+", "retry: N", text).strip()
+
+
+def curl(command, session):
+    return subprocess.Popen(
+        ["bash", "-c", command.replace("curl ", "exec curl -sS ", 1)],
+        env={"PATH": "/usr/bin:/bin", "S": session},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_readmes_session_with_curl_goes_as_it_shows(tmp_path):
+    server = Server(tmp_path / "data")
+    shown = list(commands())
+    assert len(shown) == 7
+    try:
+        for command, output in shown:
+            address = f"http://127.0.0.1:{server.port}/v1/apps/counter/sessions/demo"
+            if command.startswith("kill -9"):
+                server.kill()
+                server = Server(tmp_path / "data")
+                continue
+            client = curl(command, address)
+            if "-N" not in command:
+                assert alike(client.communicate(timeout=PATIENCE)[0]) == alike(output), command
+                continue
+            lines = [client.stdout.readline()]
+            while not lines[-1].startswith("data:"):
+                lines.append(client.stdout.readline())
+            for event in ("decrement", {"rename": "Tea"}, "decrement"):
+                server.session("demo").dispatch(event)
+            while len(lines) < len(output.splitlines()):
+                lines.append(client.stdout.readline())
+            client.kill()
+            client.communicate()
+            assert alike("".join(lines)) == alike(output)
+    finally:
+        server.kill()
