@@ -76,11 +76,6 @@ struct ConnectionTable {
         return slot < entries.count && entries[slot]?.generation == id.generation
     }
 
-    /// The request whose answer is under way.
-    func request(_ id: ConnectionID) -> RequestTraits? {
-        isOpen(id) ? entries[Int(id.slot)]?.request : nil
-    }
-
     /// Edits the entry in place; nil when the connection is gone.
     mutating func update<Result>(_ id: ConnectionID, _ body: (inout Entry) -> Result) -> Result? {
         guard isOpen(id), var entry = entries[Int(id.slot)] else { return nil }

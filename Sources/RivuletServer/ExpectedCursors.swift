@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the reading of If-Match as cursors.
 
+import RivuletHTTP
 import RivuletSessions
 
 /// The cursors of an `If-Match` field.
@@ -14,17 +15,12 @@ enum ExpectedCursors {
     /// - Throws: 400 for a field that has no entity tag at all.
     static func parse(_ field: String?) throws(Problem) -> [Cursor] {
         guard let field, field != "*" else { return [] }
-        guard field.contains("\"") else {
+        guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
             throw Problem(400, "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)")
         }
-        return field.split(separator: ",").map { entry in
-            let tag = entry.filter { $0 != " " && $0 != "\t" }
-            guard tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
-                let cursor = Cursor(tag.dropFirst().dropLast())
-            else {
-                return Cursor(epoch: "", position: Cursor.Position(version: 0, transients: 0), residence: "")
-            }
-            return cursor
+        return tags.map { tag in
+            Cursor(tag.dropFirst().dropLast())
+                ?? Cursor(epoch: "", position: Cursor.Position(version: 0, transients: 0), residence: "")
         }
     }
 }

@@ -5,16 +5,17 @@ import RivuletHTTP
 
 /// Checks of request bodies.
 enum JSONBody {
-    /// Accepts `application/json`, with any parameters.
+    /// Accepts `application/json` in UTF-8.
     ///
     /// - Throws: 415, naming the remedy.
     static func checkType(_ contentType: String?) throws(Problem) {
-        let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        guard type != "application/json" else { return }
+        if let type = contentType.flatMap(HTTPMediaType.init), type.essence == "application/json", type.isUTF8 {
+            return
+        }
         let found = contentType.map { "found \"\($0)\"" } ?? "found none"
         throw Problem(
             415,
-            "send JSON with Content-Type: application/json (\(found)); with curl: curl --json '\"increment\"'"
+            "send JSON in UTF-8 with Content-Type: application/json (\(found)); with curl: curl --json '\"increment\"'"
         )
     }
 }

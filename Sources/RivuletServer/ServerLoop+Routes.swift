@@ -129,7 +129,10 @@ extension ServerLoop {
         if let condition = request.headers.list(of: "if-none-match") {
             return HTTPEntityTag.matchesWeakly(condition, tag: tag)
         }
-        return request.headers["if-modified-since"] == lastModified
+        guard let since = request.headers["if-modified-since"].flatMap({ HTTPDate($0) }),
+            let changed = HTTPDate(lastModified)
+        else { return false }
+        return changed.secondsSince1970 <= since.secondsSince1970
     }
 
     // MARK: - Sessions

@@ -39,9 +39,6 @@ struct StreamTable {
     /// How many streams live here.
     var count: Int { places.count }
 
-    /// The group that a connection is a member of.
-    func group(of connection: ConnectionID) -> GroupID? { places[connection]?.group }
-
     /// Adds a member; what was delivered before has to be written first (`takeDirty`).
     mutating func join(_ member: Member, group id: GroupID, as new: @autoclosure () -> Group) {
         let index = groups[id]?.members.count ?? 0

@@ -19,8 +19,7 @@ struct PendingDispatch<Definition: AppDefinition> {
     let entry: LogEntry?
     /// Whether any of its events asked to be durable.
     let persists: Bool
-    /// The transient events' changes of persistent fields that no entry carries, before and after this dispatch.
-    let unloggedBefore: [StateChange]
+    /// The transient events' changes of persistent fields that no entry carries after this dispatch.
     let unloggedAfter: [StateChange]
     /// Whether it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
     var isRefused = false

@@ -78,7 +78,6 @@ extension Session {
                 effects: [],
                 entry: nil,
                 persists: true,
-                unloggedBefore: [],
                 unloggedAfter: [],
                 reply: { _ in }
             )

@@ -229,7 +229,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             effects: [],
             entry: nil,
             persists: false,
-            unloggedBefore: unlogged,
             unloggedAfter: unlogged,
             reply: dispatch.reply
         )
@@ -261,7 +260,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     ) throws(SessionError) {
         let changes = step.recording.changes
         let persists = dispatch.events.contains { $0.persist }
-        let unloggedBefore = unlogged
         var position = headPosition
         var entry: LogEntry?
         if persists, !changes.isEmpty || !unlogged.isEmpty {
@@ -285,7 +283,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
                 effects: step.effects,
                 entry: entry,
                 persists: persists,
-                unloggedBefore: unloggedBefore,
                 unloggedAfter: unlogged,
                 reply: dispatch.reply
             )
