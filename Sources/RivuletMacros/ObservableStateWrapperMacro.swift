@@ -45,19 +45,19 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
             """,
             """
             get {
-                \(raw: field.storage).wrappedValue
+                _$observationRegistrar.read(_$Index.\(raw: field.name), wrapper: \(raw: field.storage))
             }
             """,
             """
             set {
-                _$mark.set(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), from: newValue, config: \(raw: config))
+                _$observationRegistrar.set(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), from: newValue, config: \(raw: config))
             }
             """,
             """
             _modify {
-                _$mark.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
+                let wasAbsent = _$observationRegistrar.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
                 defer {
-                    _$mark.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: config))
+                    _$observationRegistrar.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: config), wasAbsent: wasAbsent)
                 }
                 yield &\(raw: field.storage).wrappedValue
             }
@@ -77,12 +77,13 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         """
         var $\(raw: field.bareName): \(raw: field.wrapper).ProjectedValue {
             get {
-                \(raw: field.storage).projectedValue
+                _$observationRegistrar.noteRead(_$Index.\(raw: field.name), \(raw: field.wrapper).self)
+                return \(raw: field.storage).projectedValue
             }
             set {
-                _$mark.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
+                let wasAbsent = _$observationRegistrar.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
                 defer {
-                    _$mark.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: field.config ?? "()"))
+                    _$observationRegistrar.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: field.config ?? "()"), wasAbsent: wasAbsent)
                 }
                 \(raw: field.storage).projectedValue = newValue
             }

@@ -22,17 +22,20 @@ package struct ObservationStateTrackedMacro: AccessorMacro, PeerMacro {
             """,
             """
             get {
-                \(raw: field.storage)
+                _$observationRegistrar.read(_$Index.\(raw: field.name), \(raw: field.storage))
             }
             """,
             """
             set {
-                _$mark.set(_$Index.\(raw: field.name), &\(raw: field.storage), to: newValue)
+                _$observationRegistrar.set(_$Index.\(raw: field.name), &\(raw: field.storage), to: newValue)
             }
             """,
             """
             _modify {
-                _$mark.begin(_$Index.\(raw: field.name), &\(raw: field.storage))
+                let wasAbsent = _$observationRegistrar.begin(_$Index.\(raw: field.name), &\(raw: field.storage))
+                defer {
+                    _$observationRegistrar.end(_$Index.\(raw: field.name), \(raw: field.storage), wasAbsent: wasAbsent)
+                }
                 yield &\(raw: field.storage)
             }
             """,

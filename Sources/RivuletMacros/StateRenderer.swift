@@ -9,13 +9,13 @@ struct StateRenderer {
 
     // MARK: - In the struct
 
-    /// The hidden mark, and the fields' positions, by which accessors name their field.
+    /// The hidden registrar, and the fields' positions, by which accessors name their field.
     var members: [String] {
         let positions = model.fields.enumerated().map { index, field in
             "    static var \(field.name): Int { \(index) }"
         }
         return [
-            "\(access)var _$mark = RivuletObservation.ChangeMark()",
+            "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
             lines("private enum _$Index {", positions, "}"),
         ]
     }
@@ -74,7 +74,10 @@ struct StateRenderer {
         let cases = model.fields.enumerated().map { index, field in
             let storage = "&self.\(field.storage)"
             let place = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
-            return "    case \(field.bareName.quoted): try self._$mark.edit(\(index), \(place), edit, json: &reader)"
+            return """
+                    case \(field.bareName.quoted): \
+                try self._$observationRegistrar.edit(\(index), \(place), edit, json: &reader)
+                """
         }
         return lines(
             "\(access)mutating func _$edit(",
@@ -142,6 +145,7 @@ struct StateRenderer {
         lines(
             "@inline(never)",
             "\(access)func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {",
+            "    self._$observationRegistrar.readWhole()",
             "    writer.beginObject()",
             model.fields.map { field in
                 let label = field.wrapper == nil ? "" : "wrapper: "

@@ -3,34 +3,29 @@
 
 import Synchronization
 
-/// What an observable value knows of the writes to it since its run began.
+/// What a value knows of the writes to it since its run began.
 ///
 /// `serial` names a place in one run of ``ChangeRecorder``: the root has a fresh one for every run, and a nested value's, which it
 /// gets at its first edit in the run, follows from its parent's and its field. What makes the recorder right is one rule, kept by
 /// every accessor: *a value that carries the serial of a place is what was there when the run began, but for the fields in
 /// `touched`*. The mark moves with the value, so the rule holds for copies too, wherever they are edited and put back; a value in
 /// a place whose serial it does not carry (made anew, from another place, from an earlier run) is compared whole.
-/// A mark is no part of the value: marks are all equal, hash to nothing and are in no JSON.
-public struct ChangeMark: Sendable {
+@usableFromInline
+struct ChangeMark: Sendable {
     /// The place; 0 for a value that was in none yet.
     @usableFromInline var serial: UInt64
     /// One bit for each field.
     @usableFromInline var touched: UInt64
 
-    /// Marks a value that is in no place yet.
+    /// Marks a value with the serial of its place, with nothing written yet; 0 for a value that is in no place yet.
     @inlinable
-    public init() {
-        self.init(serial: 0)
-    }
-
-    @usableFromInline
-    init(serial: UInt64) {
+    init(serial: UInt64 = 0) {
         self.serial = serial
         touched = 0
     }
 
     /// How many fields a mark can tell apart.
-    package static let fieldsMax = 64
+    static let fieldsMax = 64
 
     /// The serial of the value in a field of this place.
     @inlinable
@@ -44,7 +39,16 @@ public struct ChangeMark: Sendable {
         touched |= Self.bit(field)
     }
 
+    /// Says that a field is about to be edited; true for its first write in this run.
+    @inlinable
+    mutating func begin(_ field: Int) -> Bool {
+        guard touched & Self.bit(field) == 0 else { return false }
+        touch(field)
+        return true
+    }
+
     /// Whether a field may differ from what it was when the run began.
+    @inlinable
     func isTouched(_ field: Int) -> Bool {
         touched & Self.bit(field) != 0
     }
@@ -68,16 +72,6 @@ public struct ChangeMark: Sendable {
         mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed &>> 31)
     }
-}
-
-extension ChangeMark: Hashable {
-    /// Marks are no part of a value: all are equal.
-    @inlinable
-    public static func == (first: ChangeMark, second: ChangeMark) -> Bool { true }
-
-    /// Adds nothing.
-    @inlinable
-    public func hash(into hasher: inout Hasher) {}
 }
 
 private let lastSerial = Atomic<UInt64>(0)

@@ -18,7 +18,7 @@ public enum ChangeRecorder {
         let before = state
         let serial = ChangeMark.freshSerial()
         let log = CoercionLog()
-        state._$mark = ChangeMark(serial: serial)
+        state._$enter(serial)
         do {
             try CoercionLog.$current.withValue(log) { try body(&state) }
         } catch {
@@ -26,8 +26,9 @@ public enum ChangeRecorder {
             throw error
         }
         // Another serial: the root itself was replaced, so nothing is known of any field.
-        let isSame = state._$mark.serial == serial
-        guard !isSame || state._$mark.touched != 0 else { return Recording() }
+        let mark = state._$observationRegistrar.mark
+        let isSame = mark.serial == serial
+        guard !isSame || mark.touched != 0 else { return Recording() }
         var collector = ChangeCollector(coercions: log.entries)
         collector.collect(from: before, to: state, serial: isSame ? serial : nil)
         return collector.recording

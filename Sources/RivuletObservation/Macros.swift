@@ -6,7 +6,7 @@ import RivuletJSON
 /// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``.
 ///
 /// At most 64 fields, no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is ``ObservableStateWrapper(_:_:)``.
-@attached(member, names: named(_$mark), named(_$Index))
+@attached(member, names: named(_$observationRegistrar), named(_$Index))
 @attached(memberAttribute)
 @attached(
     extension,

@@ -11,8 +11,8 @@ public import RivuletJSON
 /// Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
 public protocol ObservableState: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Where this value stands in the run that edits it.
-    var _$mark: ChangeMark { get set }
+    /// What was written in this value, and who watches it.
+    var _$observationRegistrar: ObservationStateRegistrar { get set }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// The fields in the order of declaration.
@@ -46,7 +46,18 @@ extension ObservableState {
     /// Takes the serial of a place, with nothing written yet.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
-        _$mark = ChangeMark(serial: serial)
+        _$observationRegistrar.mark = ChangeMark(serial: serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Where this value is observed.
+    @inlinable public var _$place: ObservedPlace? { _$observationRegistrar.place }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes a place at which it is observed.
+    @inlinable
+    public mutating func _$observe(at place: ObservedPlace) {
+        _$observationRegistrar.place = place
     }
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -57,8 +68,10 @@ extension ObservableState {
         serial: UInt64?,
         into collector: inout ChangeCollector
     ) -> Bool {
-        guard serial == nil || new._$mark.serial == serial else { return false }
-        collector.walk(new._$mark, comparesAll: serial == nil) { _$collect(from: old, to: new, into: &$0) }
+        guard serial == nil || new._$observationRegistrar.mark.serial == serial else { return false }
+        collector.walk(new._$observationRegistrar.mark, comparesAll: serial == nil) {
+            _$collect(from: old, to: new, into: &$0)
+        }
         return true
     }
 

@@ -12,6 +12,18 @@ public protocol StateNode: JSONCodable, StateBearing {
     mutating func _$enter(_ serial: UInt64)
 
     // swift-format-ignore: NoLeadingUnderscores
+    /// Where this value is observed; nil: nowhere.
+    var _$place: ObservedPlace? { get }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether there is no value: a nil.
+    var _$isAbsent: Bool { get }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes a place at which it is observed.
+    mutating func _$observe(at place: ObservedPlace)
+
+    // swift-format-ignore: NoLeadingUnderscores
     /// Reports the differing fields; false, with nothing reported, when the values must be compared whole.
     ///
     /// A nil `serial` asks for every field to be compared.
@@ -30,6 +42,12 @@ public protocol StateNode: JSONCodable, StateBearing {
     mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError)
 }
 
+extension StateNode {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// A value that is no optional is there.
+    @inlinable public var _$isAbsent: Bool { false }
+}
+
 /// A value whose JSON may hold observable states, and so transient fields that are never on disk.
 public protocol StateBearing {}
 
@@ -43,6 +61,21 @@ extension Optional: StateNode where Wrapped: ObservableState {
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         self?._$enter(serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The place of the value, if there is one.
+    @inlinable public var _$place: ObservedPlace? { self?._$place }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether it is nil.
+    @inlinable public var _$isAbsent: Bool { if case .none = self { true } else { false } }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Hands the place to the value, if there is one.
+    @inlinable
+    public mutating func _$observe(at place: ObservedPlace) {
+        self?._$observe(at: place)
     }
 
     // swift-format-ignore: NoLeadingUnderscores

@@ -36,7 +36,7 @@ struct ObservableStateMacroTests {
                     @ObservationStateIgnored
                     var level: Int = 5
 
-                    var _$mark = RivuletObservation.ChangeMark()
+                    var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
                         static var count: Int {
@@ -78,11 +78,11 @@ struct ObservableStateMacroTests {
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         switch name {
                         case "count":
-                            try self._$mark.edit(0, &self._count, edit, json: &reader)
+                            try self._$observationRegistrar.edit(0, &self._count, edit, json: &reader)
                         case "child":
-                            try self._$mark.edit(1, &self._child, edit, json: &reader)
+                            try self._$observationRegistrar.edit(1, &self._child, edit, json: &reader)
                         case "level":
-                            try self._$mark.edit(2, wrapper: &self._level, config: 0 ... 9, edit, json: &reader)
+                            try self._$observationRegistrar.edit(2, wrapper: &self._level, config: 0 ... 9, edit, json: &reader)
                         default:
                             return false
                         }
@@ -95,6 +95,7 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        self._$observationRegistrar.readWhole()
                         writer.beginObject()
                         RivuletObservation.StateCoding.write("count", self._count, into: &writer)
                         if writer.includesTransient {
@@ -149,7 +150,7 @@ struct ObservableStateMacroTests {
                     @ObservationStateIgnored
                     public var `default`: Big
 
-                    public var _$mark = RivuletObservation.ChangeMark()
+                    public var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
                         static var id: Int {
@@ -191,11 +192,11 @@ struct ObservableStateMacroTests {
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         switch name {
                         case "id":
-                            try self._$mark.edit(0, &self._id, edit, json: &reader)
+                            try self._$observationRegistrar.edit(0, &self._id, edit, json: &reader)
                         case "title":
-                            try self._$mark.edit(1, &self._title, edit, json: &reader)
+                            try self._$observationRegistrar.edit(1, &self._title, edit, json: &reader)
                         case "default":
-                            try self._$mark.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
+                            try self._$observationRegistrar.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
                         default:
                             return false
                         }
@@ -225,6 +226,7 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     public func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        self._$observationRegistrar.readWhole()
                         writer.beginObject()
                         RivuletObservation.StateCoding.write("id", self._id, into: &writer)
                         RivuletObservation.StateCoding.write("title", self._title, into: &writer)
@@ -270,13 +272,16 @@ struct ObservableStateMacroTests {
                             _default = initialValue
                         }
                         get {
-                            _default
+                            _$observationRegistrar.read(_$Index.`default`, _default)
                         }
                         set {
-                            _$mark.set(_$Index.`default`, &_default, to: newValue)
+                            _$observationRegistrar.set(_$Index.`default`, &_default, to: newValue)
                         }
                         _modify {
-                            _$mark.begin(_$Index.`default`, &_default)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.`default`, &_default)
+                            defer {
+                                _$observationRegistrar.end(_$Index.`default`, _default, wasAbsent: wasAbsent)
+                            }
                             yield &_default
                         }
                     }
@@ -300,7 +305,7 @@ struct ObservableStateMacroTests {
                 package struct Empty {
                     let constant = 1
 
-                    package var _$mark = RivuletObservation.ChangeMark()
+                    package var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
                     }
@@ -334,6 +339,7 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     package func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
+                        self._$observationRegistrar.readWhole()
                         writer.beginObject()
                         writer.endObject()
                     }

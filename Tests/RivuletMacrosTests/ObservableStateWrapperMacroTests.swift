@@ -25,15 +25,15 @@ struct ObservableStateWrapperMacroTests {
                             _percent = Clamped<Int>.makeWrapper(from: initialValue, config: 0 ... 100)
                         }
                         get {
-                            _percent.wrappedValue
+                            _$observationRegistrar.read(_$Index.percent, wrapper: _percent)
                         }
                         set {
-                            _$mark.set(_$Index.percent, wrapper: &_percent, from: newValue, config: 0 ... 100)
+                            _$observationRegistrar.set(_$Index.percent, wrapper: &_percent, from: newValue, config: 0 ... 100)
                         }
                         _modify {
-                            _$mark.begin(_$Index.percent, wrapper: &_percent)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.percent, wrapper: &_percent)
                             defer {
-                                _$mark.end(_$Index.percent, wrapper: &_percent, config: 0 ... 100)
+                                _$observationRegistrar.end(_$Index.percent, wrapper: &_percent, config: 0 ... 100, wasAbsent: wasAbsent)
                             }
                             yield &_percent.wrappedValue
                         }
@@ -66,15 +66,15 @@ struct ObservableStateWrapperMacroTests {
                             _alert = PresentationState<Alert>.makeWrapper(from: initialValue)
                         }
                         get {
-                            _alert.wrappedValue
+                            _$observationRegistrar.read(_$Index.alert, wrapper: _alert)
                         }
                         set {
-                            _$mark.set(_$Index.alert, wrapper: &_alert, from: newValue, config: ())
+                            _$observationRegistrar.set(_$Index.alert, wrapper: &_alert, from: newValue, config: ())
                         }
                         _modify {
-                            _$mark.begin(_$Index.alert, wrapper: &_alert)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.alert, wrapper: &_alert)
                             defer {
-                                _$mark.end(_$Index.alert, wrapper: &_alert, config: ())
+                                _$observationRegistrar.end(_$Index.alert, wrapper: &_alert, config: (), wasAbsent: wasAbsent)
                             }
                             yield &_alert.wrappedValue
                         }
@@ -85,12 +85,13 @@ struct ObservableStateWrapperMacroTests {
 
                     var $alert: PresentationState<Alert>.ProjectedValue {
                         get {
-                            _alert.projectedValue
+                            _$observationRegistrar.noteRead(_$Index.alert, PresentationState<Alert>.self)
+                            return _alert.projectedValue
                         }
                         set {
-                            _$mark.begin(_$Index.alert, wrapper: &_alert)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.alert, wrapper: &_alert)
                             defer {
-                                _$mark.end(_$Index.alert, wrapper: &_alert, config: ())
+                                _$observationRegistrar.end(_$Index.alert, wrapper: &_alert, config: (), wasAbsent: wasAbsent)
                             }
                             _alert.projectedValue = newValue
                         }
@@ -126,15 +127,15 @@ struct ObservableStateWrapperMacroTests {
                             _note = Box<String?>.makeWrapper(from: initialValue)
                         }
                         get {
-                            _note.wrappedValue
+                            _$observationRegistrar.read(_$Index.note, wrapper: _note)
                         }
                         set {
-                            _$mark.set(_$Index.note, wrapper: &_note, from: newValue, config: ())
+                            _$observationRegistrar.set(_$Index.note, wrapper: &_note, from: newValue, config: ())
                         }
                         _modify {
-                            _$mark.begin(_$Index.note, wrapper: &_note)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.note, wrapper: &_note)
                             defer {
-                                _$mark.end(_$Index.note, wrapper: &_note, config: ())
+                                _$observationRegistrar.end(_$Index.note, wrapper: &_note, config: (), wasAbsent: wasAbsent)
                             }
                             yield &_note.wrappedValue
                         }
@@ -149,15 +150,15 @@ struct ObservableStateWrapperMacroTests {
                             _contacts = Box<Contacts.State>.makeWrapper(from: initialValue)
                         }
                         get {
-                            _contacts.wrappedValue
+                            _$observationRegistrar.read(_$Index.contacts, wrapper: _contacts)
                         }
                         set {
-                            _$mark.set(_$Index.contacts, wrapper: &_contacts, from: newValue, config: ())
+                            _$observationRegistrar.set(_$Index.contacts, wrapper: &_contacts, from: newValue, config: ())
                         }
                         _modify {
-                            _$mark.begin(_$Index.contacts, wrapper: &_contacts)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.contacts, wrapper: &_contacts)
                             defer {
-                                _$mark.end(_$Index.contacts, wrapper: &_contacts, config: ())
+                                _$observationRegistrar.end(_$Index.contacts, wrapper: &_contacts, config: (), wasAbsent: wasAbsent)
                             }
                             yield &_contacts.wrappedValue
                         }
@@ -172,15 +173,15 @@ struct ObservableStateWrapperMacroTests {
                             _number = Box<Int>.makeWrapper(from: initialValue)
                         }
                         get {
-                            _number.wrappedValue
+                            _$observationRegistrar.read(_$Index.number, wrapper: _number)
                         }
                         set {
-                            _$mark.set(_$Index.number, wrapper: &_number, from: newValue, config: ())
+                            _$observationRegistrar.set(_$Index.number, wrapper: &_number, from: newValue, config: ())
                         }
                         _modify {
-                            _$mark.begin(_$Index.number, wrapper: &_number)
+                            let wasAbsent = _$observationRegistrar.begin(_$Index.number, wrapper: &_number)
                             defer {
-                                _$mark.end(_$Index.number, wrapper: &_number, config: ())
+                                _$observationRegistrar.end(_$Index.number, wrapper: &_number, config: (), wasAbsent: wasAbsent)
                             }
                             yield &_number.wrappedValue
                         }

@@ -3,7 +3,7 @@
 
 public import RivuletJSON
 
-extension ChangeMark {
+extension ObservationStateRegistrar {
     /// Reads a leaf.
     public mutating func edit<Value: JSONCodable>(
         _ field: Int,
@@ -34,7 +34,8 @@ extension ChangeMark {
         _ edit: StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {
-        begin(field, &storage)
+        let wasAbsent = begin(field, &storage)
+        defer { end(field, storage, wasAbsent: wasAbsent) }
         switch edit {
         case .merge: try storage._$merge(json: &reader)
         case .replace(let path): try storage._$replace(at: path, json: &reader)
@@ -51,8 +52,8 @@ extension ChangeMark {
     ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
         try Self.checkLeaf(edit, reader)
-        touch(field)
-        wrapper = Wrapper.makeWrapper(from: try Wrapper.WrappedValue(json: &reader), config: config)
+        let value = try Wrapper.WrappedValue(json: &reader)
+        set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
     }
 
     /// Reads a leaf in a wrapper that is only Codable.
@@ -66,9 +67,8 @@ extension ChangeMark {
     ) throws(JSONError) where Wrapper.WrappedValue: Codable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
         try Self.checkLeaf(edit, reader)
-        touch(field)
         let value = try CodableJSON.decode(Wrapper.WrappedValue.self, from: &reader)
-        wrapper = Wrapper.makeWrapper(from: value, config: config)
+        set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
     }
 
     /// Reads a nested state in a wrapper, or a place in it.
@@ -80,8 +80,8 @@ extension ChangeMark {
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: StateNode {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
-        begin(field, wrapper: &wrapper)
-        defer { end(field, wrapper: &wrapper, config: config) }
+        let wasAbsent = begin(field, wrapper: &wrapper)
+        defer { end(field, wrapper: &wrapper, config: config, wasAbsent: wasAbsent) }
         switch edit {
         case .merge: try wrapper.wrappedValue._$merge(json: &reader)
         case .replace(let path): try wrapper.wrappedValue._$replace(at: path, json: &reader)

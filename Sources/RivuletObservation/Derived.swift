@@ -1,0 +1,68 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns values that are computed from a state, again only when something that they read has changed.
+
+/// A value computed from a state, with the key paths that the computation read.
+///
+/// ```swift
+/// var open = state.observe { state in state.todos.count { !$0.done } }
+/// open.update(to: state, after: recording.changes)
+/// ```
+///
+/// A nested state that is read but into which no further read goes (it is returned, compared or encoded as a whole) counts with all its
+/// fields; so does a keyed collection that is walked. What is not tracked is not seen: members with `@ObservationStateIgnored`, and what
+/// mirrors print. A computation that reads an omitted field is made again at every update, since nobody reports that field's changes.
+public struct Derived<State: ObservableState, Value> {
+    /// The value as of the last computation.
+    public private(set) var value: Value
+    /// The key paths that the last computation read, JSON Pointers in the order of their text.
+    public private(set) var keyPaths: [String]
+    /// Whether the last computation read a field whose changes are not reported.
+    private var readsUnreported: Bool
+    private let compute: @Sendable (State) -> Value
+
+    /// Computes the value for the first time.
+    public init(of state: State, _ compute: @escaping @Sendable (State) -> Value) {
+        self.compute = compute
+        (value, keyPaths, readsUnreported) = Self.run(compute, on: state)
+    }
+
+    /// Computes the value again if one of the changes, which led to this state, touches what the computation read.
+    ///
+    /// - Returns: whether it was computed again; the value may be the same.
+    @discardableResult
+    public mutating func update(to state: State, after changes: [StateChange]) -> Bool {
+        guard readsUnreported || changes.contains(where: { isTouched(by: $0.path) }) else { return false }
+        (value, keyPaths, readsUnreported) = Self.run(compute, on: state)
+        return true
+    }
+
+    private func isTouched(by path: String) -> Bool {
+        keyPaths.contains { Self.contains($0, path) || Self.contains(path, $0) }
+    }
+
+    /// Whether the place at `outer` is or contains the place at `inner`; both are pointers' texts.
+    private static func contains(_ outer: String, _ inner: String) -> Bool {
+        inner.utf8.starts(with: outer.utf8)
+            && (inner.utf8.count == outer.utf8.count
+                || inner.utf8.dropFirst(outer.utf8.count).first == UInt8(ascii: "/"))
+    }
+
+    private static func run(_ compute: (State) -> Value, on state: State) -> (Value, [String], Bool) {
+        let place = ObservedPlace()
+        var state = state
+        state._$observe(at: place)
+        let value = compute(state)
+        var reads = ObservedPlace.Reads()
+        place.collect(into: &reads, among: State._$fields)
+        return (value, reads.paths.sorted(), reads.hasUnreported)
+    }
+}
+
+extension Derived: Sendable where Value: Sendable {}
+
+extension ObservableState {
+    /// Computes a value from this state, and finds out what it depends on.
+    public func observe<Value>(_ compute: @escaping @Sendable (Self) -> Value) -> Derived<Self, Value> {
+        Derived(of: self, compute)
+    }
+}

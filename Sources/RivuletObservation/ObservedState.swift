@@ -1,0 +1,45 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the class through which Swift's Observation watches a state in process.
+
+/// The owner of a state, which makes each of its fields observable by `withObservationTracking` and `Observations`.
+///
+/// A read of `owner.state.profile.name` depends on that name, and on `profile` as a whole, and on nothing else. Writes go through
+/// `state` too. A replaced state, as by a reset or a restore, tells the observers of every path whose value differs; an equal one
+/// tells nobody. Observers are told before the field changes, as Swift's `onChange` always is; they must not read the state before
+/// they return. One thread at a time.
+/// Source: spec/systems.md §1; an owner of a `@ObservableValue` needs no such class.
+public final class ObservedState<State: ObservableState> {
+    private var storage: State
+    private let place = ObservedPlace()
+
+    /// Takes a state to own.
+    public init(_ state: State) {
+        storage = state
+        storage._$observe(at: place)
+    }
+
+    /// The state.
+    public var state: State {
+        get { storage }
+        set { replace(by: newValue) }
+        _modify {
+            defer {
+                if storage._$place !== place {
+                    // Replaced from inside: what was there is gone, so everybody is told.
+                    storage._$observe(at: place)
+                    place.tellAll()
+                }
+            }
+            yield &storage
+        }
+    }
+
+    private func replace(by state: State) {
+        let paths = ChangeRecorder.differences(from: storage, to: state).map { $0.path }
+        let told = paths.compactMap { place.field(at: $0, among: State._$fields) }
+        for field in told { field.place.willSet(field.field) }
+        storage = state
+        storage._$observe(at: place)
+        for field in told { field.place.didSet(field.field) }
+    }
+}
