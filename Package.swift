@@ -30,6 +30,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CCurrentRun"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .macro(
             name: "RivuletMacros",
@@ -47,7 +48,7 @@ let package = Package(
         .target(name: "RivuletEventLoop", dependencies: ["CLibuv"], swiftSettings: settings),
         .target(
             name: "RivuletObservation",
-            dependencies: ["RivuletJSON", "RivuletMacros"],
+            dependencies: ["CCurrentRun", "RivuletJSON", "RivuletMacros"],
             swiftSettings: settings
         ),
         .target(

@@ -19,6 +19,11 @@ struct StateModel {
         /// The storage's name.
         var storage: String { "_\(bareName)" }
 
+        /// The field's step in a key path: a slash and the escaped name.
+        ///
+        /// Source: RFC 6901 §3.
+        var step: String { "/" + bareName.replacing("~", with: "~0").replacing("/", with: "~1") }
+
         /// The type as written; empty when it follows from the initialiser.
         var typeText: String { type?.trimmedDescription ?? "" }
 

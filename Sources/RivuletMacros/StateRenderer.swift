@@ -62,8 +62,8 @@ struct StateRenderer {
                 let transient = field.isTransient ? ", isTransient: true" : ""
                 let replaceable = field.isReplaceable ? ", isReplaceable: true" : ""
                 return """
-                        collector.field(\(index), \(field.bareName.quoted), \(label)old.\(field.storage), \
-                    new.\(field.storage)\(transient)\(replaceable))
+                        if collector.visits(\(index)) { collector.field(\(index), \(field.step.quoted), \(label)old.\(field.storage), \
+                    new.\(field.storage)\(transient)\(replaceable)) }
                     """
             },
             "}"

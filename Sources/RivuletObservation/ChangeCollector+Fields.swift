@@ -3,59 +3,83 @@
 
 public import RivuletJSON
 
-// Overloads choose by the field's type. `isReplaceable` is for nested states whose replacement is reported field by field.
+// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable` is for nested states whose replacement is reported field by field.
 extension ChangeCollector {
     /// Compares a leaf.
     public mutating func field<Value: JSONCodable>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        guard visits(index) else { return }
-        leaf(name, old, new, isTransient: isTransient, bearsState: false)
+        leaf(step, old, new, isTransient: isTransient, bearsState: false)
     }
 
     /// Compares an integer.
     public mutating func field<Value: JSONCodable & FixedWidthInteger>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        guard visits(index), old != new else { return }
-        leaf(name, old, new, isTransient: isTransient, bearsState: false)
+        guard old != new else { return }
+        enter(step: step, isTransient: isTransient) { $0.report { new.encodeJSON(into: &$0) } }
+    }
+
+    /// Compares a truth value.
+    public mutating func field(
+        _ index: Int,
+        _ step: String,
+        _ old: Bool,
+        _ new: Bool,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard old != new else { return }
+        enter(step: step, isTransient: isTransient) { $0.report { new.encodeJSON(into: &$0) } }
+    }
+
+    /// Compares a text by its bytes: two spellings of "é" are two values to a client.
+    public mutating func field(
+        _ index: Int,
+        _ step: String,
+        _ old: String,
+        _ new: String,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {
+        guard old != new || !old.utf8.elementsEqual(new.utf8) else { return }
+        enter(step: step, isTransient: isTransient) { $0.report { new.encodeJSON(into: &$0) } }
     }
 
     /// Compares a leaf with states in it, such as an array of them.
     public mutating func field<Value: JSONCodable & StateBearing>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        guard visits(index) else { return }
-        leaf(name, old, new, isTransient: isTransient, bearsState: true)
+        leaf(step, old, new, isTransient: isTransient, bearsState: true)
     }
 
     /// Compares a leaf that is only Codable.
     @_disfavoredOverload
     public mutating func field<Value: Codable>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        guard visits(index), purpose == .differences else { return }
-        enter(name, isTransient: isTransient) { collector in
+        guard purpose == .differences else { return }
+        enter(step: step, isTransient: isTransient) { collector in
             collector.compare(bearsState: false) {
                 CodableJSON.encode(old, into: &$0)
             } _: {
@@ -67,15 +91,14 @@ extension ChangeCollector {
     /// Compares a nested state.
     public mutating func field<Value: StateNode>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        guard visits(index) else { return }
         let serial = serial(of: index)
-        enter(name, isTransient: isTransient) { collector in
+        enter(step: step, isTransient: isTransient) { collector in
             if collector.purpose == .coercions {
                 _ = Value._$collect(from: new, to: new, serial: nil, into: &collector)
                 return
@@ -92,14 +115,14 @@ extension ChangeCollector {
     }
 
     private mutating func leaf<Value: JSONCodable>(
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool,
         bearsState: Bool
     ) {
         guard purpose == .differences else { return }
-        enter(name, isTransient: isTransient) { collector in
+        enter(step: step, isTransient: isTransient) { collector in
             collector.compare(bearsState: bearsState) {
                 old.encodeJSON(into: &$0)
             } _: {
@@ -114,59 +137,59 @@ extension ChangeCollector {
     /// Compares a leaf in a wrapper.
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         wrapper old: Wrapper,
         _ new: Wrapper,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
-        leaf(name, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: false)
+        guard !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
+        leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: false)
     }
 
     /// Compares a leaf with states in it, in a wrapper.
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         wrapper old: Wrapper,
         _ new: Wrapper,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
-        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
-        leaf(name, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: true)
+        guard !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
+        leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: true)
     }
 
     /// Compares a leaf that is only Codable, in a wrapper.
     @_disfavoredOverload
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         wrapper old: Wrapper,
         _ new: Wrapper,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: Codable {
         guard !Wrapper.isOmittedFromCoding else { return }
-        field(index, name, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
+        field(index, step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
     }
 
     /// Compares a nested state in a wrapper.
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         wrapper old: Wrapper,
         _ new: Wrapper,
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
-        guard visits(index), !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, name) { new.wrappedValue.encodeJSON(into: &$0) }
+        guard !Wrapper.isOmittedFromCoding else { return }
+        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
         field(
             index,
-            name,
+            step,
             old.wrappedValue,
             new.wrappedValue,
             isTransient: isTransient,

@@ -17,12 +17,12 @@ public struct ChangeCollector {
     }
 
     /// The mark of the value whose fields are walked now.
-    private var mark = ChangeMark()
+    @usableFromInline private(set) var mark = ChangeMark()
     /// Whether every field of it is compared, and not only the touched ones.
-    private var comparesAll = true
+    @usableFromInline private(set) var comparesAll = true
     private(set) var purpose = Purpose.differences
-    /// The text of the pointer to the current value.
-    private var path: [UInt8] = []
+    /// The pointer to the current value, in parts that each begin with a slash.
+    private var steps: [String] = []
     /// Whether the current value is below a transient field.
     private(set) var isTransient = false
 
@@ -31,8 +31,8 @@ public struct ChangeCollector {
     private let entries: [CoercionLog.Entry]
     private var coercions: [Coercion] = []
 
-    private var old = JSONWriter()
-    private var new = JSONWriter()
+    private var old = JSONWriter(capacity: 0)
+    private var new = JSONWriter(capacity: 0)
 
     init(coercions entries: [CoercionLog.Entry]) {
         self.entries = entries
@@ -60,8 +60,9 @@ public struct ChangeCollector {
         (self.mark, self.comparesAll) = outer
     }
 
-    /// Whether the field may differ.
-    func visits(_ field: Int) -> Bool {
+    /// Whether the field may differ; generated code asks before it hands over the values.
+    @inlinable
+    public func visits(_ field: Int) -> Bool {
         comparesAll || mark.isTouched(field)
     }
 
@@ -70,16 +71,14 @@ public struct ChangeCollector {
         comparesAll ? nil : mark.serial(of: field)
     }
 
-    /// Runs `body` with the path, and the transience, of a field.
-    mutating func enter(_ name: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
-        let length = path.count
+    /// Runs `body` with the path, and the transience, of what is one step below; a step is a slash and an escaped token.
+    mutating func enter(step: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
         let outer = self.isTransient
-        path.append(UInt8(ascii: "/"))
-        path.append(contentsOf: JSONPointer.escape(name).utf8)
+        steps.append(step)
         self.isTransient = outer || isTransient
         body(&self)
         self.isTransient = outer
-        path.removeLast(path.count - length)
+        steps.removeLast()
     }
 
     /// Looks for coercions inside of a value that has been reported as a whole.
@@ -103,7 +102,7 @@ public struct ChangeCollector {
         if self.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         var change = StateChange(
             operation: .replace,
-            path: pathText,
+            path: path,
             value: self.new.bytes,
             isTransient: isTransient
         )
@@ -116,18 +115,26 @@ public struct ChangeCollector {
     }
 
     /// Reports what wrappers changed in a field of the current value; `value` writes the field.
-    mutating func noteCoercion(_ field: Int, _ name: String, _ value: (inout JSONWriter) -> Void) {
+    mutating func noteCoercion(_ field: Int, _ step: String, _ value: (inout JSONWriter) -> Void) {
         let serial = mark.serial
         guard let entry = entries.last(where: { $0.serial == serial && $0.field == field }) else { return }
         new.removeAll(keepingCapacity: true)
         new.includesTransient = true
         value(&new)
         guard new.bytes != entry.from else { return }
-        let text = pathText + "/" + JSONPointer.escape(name)
-        coercions.append(Coercion(path: text, from: entry.from, to: new.bytes))
+        coercions.append(Coercion(path: path + step, from: entry.from, to: new.bytes))
     }
 
-    private var pathText: String { String(decoding: path, as: UTF8.self) }
+    /// Reports the current path, whose values are known to differ and hold no state.
+    mutating func report(_ value: (inout JSONWriter) -> Void) {
+        guard purpose == .differences else { return }
+        var writer = JSONWriter(capacity: 16)
+        value(&writer)
+        changes.append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
+    }
+
+    /// The pointer to the current value; one step needs no new string.
+    private var path: String { steps.count == 1 ? steps[0] : steps.joined() }
 
     private mutating func encode(
         _ old: (inout JSONWriter) -> Void,

@@ -17,10 +17,10 @@ public enum ChangeRecorder {
     ) rethrows -> Recording {
         let before = state
         let serial = ChangeMark.freshSerial()
-        let log = CoercionLog()
         state._$enter(serial)
+        let coercions: [CoercionLog.Entry]
         do {
-            try CoercionLog.$current.withValue(log) { try body(&state) }
+            coercions = try CoercionLog.collect(run: serial) { try body(&state) }
         } catch {
             state = before
             throw error
@@ -29,7 +29,7 @@ public enum ChangeRecorder {
         let mark = state._$observationRegistrar.mark
         let isSame = mark.serial == serial
         guard !isSame || mark.touched != 0 else { return Recording() }
-        var collector = ChangeCollector(coercions: log.entries)
+        var collector = ChangeCollector(coercions: coercions)
         collector.collect(from: before, to: state, serial: isSame ? serial : nil)
         return collector.recording
     }

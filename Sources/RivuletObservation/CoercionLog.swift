@@ -1,11 +1,14 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the notes that wrappers leave, during a run, of values they changed.
 
+internal import CCurrentRun
 import RivuletJSON
 import Synchronization
 
-/// The coercions of one run, by the mark of the value that holds the field.
-final class CoercionLog: Sendable {
+/// The coercions of runs that go on now, by the number of the run.
+///
+/// Most runs leave no note: then this costs two writes of a thread-local variable.
+enum CoercionLog {
     struct Entry: Sendable {
         /// The serial of the value that holds the field.
         let serial: UInt64
@@ -17,16 +20,38 @@ final class CoercionLog: Sendable {
     /// How many notes a run keeps; later ones are dropped, for they only inform.
     static let entriesMax = 10_000
 
-    /// The log of the run that this code is in; it is looked up only when a wrapper did change a value.
-    @TaskLocal static var current: CoercionLog?
+    private static let entries = Mutex<[UInt64: [Entry]]>([:])
 
-    private let storage = Mutex<[Entry]>([])
+    /// Whether this thread is in a run.
+    static var isOpen: Bool { current_run().number != 0 }
 
-    var entries: [Entry] { storage.withLock { $0 } }
-
-    func append(_ entry: Entry) {
-        storage.withLock { entries in
-            if entries.count < Self.entriesMax { entries.append(entry) }
+    /// Runs `body` and gives the notes that it left, to nobody if it throws.
+    static func collect(run: UInt64, _ body: () throws -> Void) rethrows -> [Entry] {
+        let outer = current_run()
+        set_current_run(CCurrentRun.current_run(number: run, has_notes: false))
+        defer { set_current_run(outer) }
+        do {
+            try body()
+        } catch {
+            _ = take(run)
+            throw error
         }
+        return take(run)
+    }
+
+    /// Leaves a note in the run that this thread is in.
+    static func append(_ entry: Entry) {
+        var run = current_run()
+        guard run.number != 0 else { return }
+        run.has_notes = true
+        set_current_run(run)
+        entries.withLock { entries in
+            if entries[run.number, default: []].count < entriesMax { entries[run.number, default: []].append(entry) }
+        }
+    }
+
+    private static func take(_ run: UInt64) -> [Entry] {
+        guard current_run().has_notes else { return [] }
+        return entries.withLock { $0.removeValue(forKey: run) ?? [] }
     }
 }

@@ -177,9 +177,9 @@ extension ObservationStateRegistrar {
         _ type: Wrapper.Type,
         from written: Wrapper.WrappedValue
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding, let log = CoercionLog.current else { return }
+        guard !Wrapper.isOmittedFromCoding, CoercionLog.isOpen else { return }
         // A value in no place yet still needs a name of its own, by which the collector can find the note.
         if mark.serial == 0 { mark.serial = ChangeMark.freshSerial() }
-        log.append(CoercionLog.Entry(serial: mark.serial, field: field, from: written.jsonBytes()))
+        CoercionLog.append(CoercionLog.Entry(serial: mark.serial, field: field, from: written.jsonBytes()))
     }
 }

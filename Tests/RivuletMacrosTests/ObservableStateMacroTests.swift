@@ -66,9 +66,15 @@ struct ObservableStateMacroTests {
                         to new: Self,
                         into collector: inout RivuletObservation.ChangeCollector
                     ) {
-                        collector.field(0, "count", old._count, new._count)
-                        collector.field(1, "child", old._child, new._child, isTransient: true)
-                        collector.field(2, "level", wrapper: old._level, new._level)
+                        if collector.visits(0) {
+                            collector.field(0, "/count", old._count, new._count)
+                        }
+                        if collector.visits(1) {
+                            collector.field(1, "/child", old._child, new._child, isTransient: true)
+                        }
+                        if collector.visits(2) {
+                            collector.field(2, "/level", wrapper: old._level, new._level)
+                        }
                     }
 
                     mutating func _$edit(
@@ -180,9 +186,15 @@ struct ObservableStateMacroTests {
                         to new: Self,
                         into collector: inout RivuletObservation.ChangeCollector
                     ) {
-                        collector.field(0, "id", old._id, new._id)
-                        collector.field(1, "title", old._title, new._title)
-                        collector.field(2, "default", wrapper: old._default, new._default)
+                        if collector.visits(0) {
+                            collector.field(0, "/id", old._id, new._id)
+                        }
+                        if collector.visits(1) {
+                            collector.field(1, "/title", old._title, new._title)
+                        }
+                        if collector.visits(2) {
+                            collector.field(2, "/default", wrapper: old._default, new._default)
+                        }
                     }
 
                     public mutating func _$edit(
