@@ -6,20 +6,63 @@
 /// Objects list their fields only when asked, so that recursive types can describe themselves.
 /// Source: JSON Schema 2020-12.
 public indirect enum JSONSchema: Sendable {
+    /// Which values a description is about: those that are written, or those that are taken when they are read.
+    ///
+    /// They differ in objects: a key with a default is always written but may be missing, and a wrapper takes values that it then
+    /// changes.
+    public enum Direction: Sendable {
+        /// The values that a type writes.
+        case written
+        /// The values that a type reads.
+        case read
+    }
+
     /// One field of an object.
     public struct Field: Sendable {
         /// The key.
         public let name: String
-        /// The shape of the value under the key.
+        /// The shape of the value under the key as it is written.
         public let schema: JSONSchema
-        /// Whether the key is always there.
+        /// Whether the key is always written.
         public let isRequired: Bool
+        /// The shape of the values that are taken under the key.
+        public let accepted: JSONSchema
+        /// Whether the key must be there to be read.
+        public let isRequiredToRead: Bool
+        /// Makes the value that stands for a missing key, if there is one that is always the same.
+        ///
+        /// A closure, because most users of a schema never ask.
+        public let standard: (@Sendable () -> JSONValue?)?
 
-        /// Creates a field.
-        public init(name: String, schema: JSONSchema, isRequired: Bool = true) {
+        /// Creates a field; what is read is what is written unless said otherwise.
+        public init(
+            name: String,
+            schema: JSONSchema,
+            isRequired: Bool = true,
+            accepted: JSONSchema? = nil,
+            isRequiredToRead: Bool? = nil,
+            standard: (@Sendable () -> JSONValue?)? = nil
+        ) {
             self.name = name
             self.schema = schema
             self.isRequired = isRequired
+            self.accepted = accepted ?? schema
+            self.isRequiredToRead = isRequiredToRead ?? isRequired
+            self.standard = standard
+        }
+
+        func schema(_ direction: Direction) -> JSONSchema { direction == .written ? schema : accepted }
+
+        func isRequired(_ direction: Direction) -> Bool { direction == .written ? isRequired : isRequiredToRead }
+    }
+
+    /// What tells one object type from another: the type, or its title when no type is given.
+    enum Identity: Hashable {
+        case type(ObjectIdentifier)
+        case title(String)
+
+        init(_ title: String, _ type: ObjectIdentifier?) {
+            self = type.map(Identity.type) ?? .title(title)
         }
     }
 
@@ -61,6 +104,8 @@ public indirect enum JSONSchema: Sendable {
     case object(title: String, identity: ObjectIdentifier? = nil, fields: @Sendable () -> [Field])
     /// Exactly one of several shapes.
     case oneOf([JSONSchema])
+    /// One or more of several shapes.
+    case anyOf([JSONSchema])
     /// A shape with more keywords.
     case annotated(JSONSchema, [Annotation])
 
@@ -87,18 +132,22 @@ public indirect enum JSONSchema: Sendable {
             return fields().contains {
                 (isWildcard || $0.name == token) && $0.schema.accepts(path: rest, wildcards: wildcards)
             }
-        case .oneOf(let schemas): return schemas.contains { $0.accepts(path: path, wildcards: wildcards) }
+        case .oneOf(let schemas), .anyOf(let schemas):
+            return schemas.contains { $0.accepts(path: path, wildcards: wildcards) }
         }
     }
 
     /// Writes the schema document; titled objects other than the root are under `$defs`.
-    public func encodeJSON(into writer: inout JSONWriter) {
-        document.encodeJSON(into: &writer)
+    public func encodeJSON(into writer: inout JSONWriter, direction: Direction = .written) {
+        document(direction).encodeJSON(into: &writer)
     }
 
+    /// The schema document of what is written; titled objects other than the root are under `$defs`.
+    public var document: JSONValue { document(.written) }
+
     /// The schema document; titled objects other than the root are under `$defs`.
-    public var document: JSONValue {
-        var definitions = JSONSchemaDefinitions()
+    public func document(_ direction: Direction) -> JSONValue {
+        var definitions = JSONSchemaDefinitions(direction: direction)
         var members = [
             JSONValue.Member(name: "$schema", value: "https://json-schema.org/draft/2020-12/schema")
         ]

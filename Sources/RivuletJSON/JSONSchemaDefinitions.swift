@@ -5,19 +5,15 @@
 ///
 /// A document of several schemas, as OpenAPI's `components`, uses one of these for all and writes ``members`` last.
 public struct JSONSchemaDefinitions: Sendable {
-    /// What tells one object type from another: the type, or its title when no type is given.
-    private enum Identity: Hashable {
-        case type(ObjectIdentifier)
-        case title(String)
-    }
-
     private let referencePrefix: String
-    private var references: [Identity: String] = [:]
+    private let direction: JSONSchema.Direction
+    private var references: [JSONSchema.Identity: String] = [:]
     private var definitions: [String: JSONValue] = [:]
 
     /// Starts with no definitions; a reference is `referencePrefix` and the definition's name.
-    public init(referencePrefix: String = "#/$defs/") {
+    public init(referencePrefix: String = "#/$defs/", direction: JSONSchema.Direction = .written) {
         self.referencePrefix = referencePrefix
+        self.direction = direction
     }
 
     /// The definitions that the schemas so far refer to, by name.
@@ -32,15 +28,20 @@ public struct JSONSchemaDefinitions: Sendable {
 
     /// The keywords of a document's root: a titled object stays in place and refers to itself as `#`.
     mutating func root(_ schema: JSONSchema) -> [JSONValue.Member] {
-        guard case .object(let title, let identity, let fields) = schema, !title.isEmpty else {
-            return keywords(of: schema)
+        switch schema {
+        case .object(let title, let type, let fields) where !title.isEmpty:
+            references[JSONSchema.Identity(title, type)] = "#"
+            return object(title: title, fields: fields())
+        case .annotated(let schema, let annotations): return Self.adding(annotations, to: root(schema))
+        default: return keywords(of: schema)
         }
-        references[Self.identity(title, identity)] = "#"
-        return object(title: title, fields: fields())
     }
 
-    private static func identity(_ title: String, _ type: ObjectIdentifier?) -> Identity {
-        type.map(Identity.type) ?? .title(title)
+    /// A title as a name that needs no escapes and is an identifier in most languages: `Pair<Int, Tag>` is `Pair_Int_Tag`.
+    static func name(of title: String) -> String {
+        let words = title.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
+        let name = words.joined(separator: "_")
+        return name.first?.isNumber == false ? name : "_" + name
     }
 
     private mutating func keywords(of schema: JSONSchema) -> [JSONValue.Member] {
@@ -55,8 +56,10 @@ public struct JSONSchemaDefinitions: Sendable {
             ])
         case .number(let format): return Self.list([("type", "number"), ("format", format.map(JSONValue.string))])
         case .string(let values, let format): return Self.string(values: values, format: format)
-        case .array(let element), .keyed(let element):
-            return Self.list([("type", "array"), ("items", value(of: element))])
+        case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
+        case .keyed(let element):
+            // Says that a key path goes on with an element's id, which no keyword of the standard can say.
+            return Self.list([("type", "array"), ("items", value(of: element)), ("x-rivulet-keyed", true)])
         case .dictionary(let element):
             return Self.list([("type", "object"), ("additionalProperties", value(of: element))])
         case .optional(let wrapped): return optional(wrapped)
@@ -64,10 +67,17 @@ public struct JSONSchemaDefinitions: Sendable {
             guard !title.isEmpty else { return object(title: title, fields: fields()) }
             return Self.list([("$ref", .string(reference(title, identity, fields)))])
         case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
-        case .annotated(let schema, let annotations):
-            let own = keywords(of: schema).filter { keyword in !annotations.contains { $0.name == keyword.name } }
-            return own + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
+        case .anyOf(let schemas): return Self.list([("anyOf", .array(schemas.map { value(of: $0) }))])
+        case .annotated(let schema, let annotations): return Self.adding(annotations, to: keywords(of: schema))
         }
+    }
+
+    private static func adding(
+        _ annotations: [JSONSchema.Annotation],
+        to keywords: [JSONValue.Member]
+    ) -> [JSONValue.Member] {
+        keywords.filter { keyword in !annotations.contains { $0.name == keyword.name } }
+            + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
     }
 
     /// The reference to an object's definition, which is made when it is asked for first.
@@ -76,15 +86,16 @@ public struct JSONSchemaDefinitions: Sendable {
         _ type: ObjectIdentifier?,
         _ fields: @Sendable () -> [JSONSchema.Field]
     ) -> String {
-        let identity = Self.identity(title, type)
+        let identity = JSONSchema.Identity(title, type)
         if let reference = references[identity] { return reference }
-        var name = title
+        let plain = Self.name(of: title)
+        var name = plain
         var number = 2
         while definitions[name] != nil {
-            name = "\(title)\(number)"
+            name = "\(plain)\(number)"
             number += 1
         }
-        let reference = referencePrefix + JSONPointer.escape(name)
+        let reference = referencePrefix + name
         references[identity] = reference
         // Takes the name before the fields are described, for they may refer to the object itself.
         definitions[name] = .null
@@ -93,12 +104,18 @@ public struct JSONSchemaDefinitions: Sendable {
     }
 
     private mutating func object(title: String, fields: [JSONSchema.Field]) -> [JSONValue.Member] {
-        let properties = fields.map { JSONValue.Member(name: $0.name, value: value(of: $0.schema)) }
-        let required = fields.filter(\.isRequired).map { JSONValue.string($0.name) }
+        let properties = fields.map { JSONValue.Member(name: $0.name, value: .object(property($0))) }
+        let required = fields.filter { $0.isRequired(direction) }.map { JSONValue.string($0.name) }
         return Self.list([
             ("title", title.isEmpty ? nil : .string(title)), ("type", "object"), ("properties", .object(properties)),
             ("required", required.isEmpty ? nil : .array(required)),
         ])
+    }
+
+    private mutating func property(_ field: JSONSchema.Field) -> [JSONValue.Member] {
+        let keywords = keywords(of: field.schema(direction))
+        guard let standard = field.standard?() else { return keywords }
+        return Self.adding([JSONSchema.Annotation("default", standard)], to: keywords)
     }
 
     private mutating func optional(_ wrapped: JSONSchema) -> [JSONValue.Member] {
@@ -110,7 +127,7 @@ public struct JSONSchemaDefinitions: Sendable {
                 guard keyword.name == "type" else { return keyword }
                 return JSONValue.Member(name: "type", value: .array([keyword.value, "null"]))
             }
-        case .string, .object, .oneOf, .annotated:
+        case .string, .object, .oneOf, .anyOf, .annotated:
             return Self.list([("anyOf", .array([.object(keywords), ["type": "null"]]))])
         }
     }

@@ -42,9 +42,10 @@ struct JSONSchemaTests {
         #expect(keywords(.constant("x")) == #"{"type":"string","const":"x"}"#)
         #expect(keywords(.string(values: ["a", "b"])) == #"{"type":"string","enum":["a","b"]}"#)
         #expect(keywords([Bool].jsonSchema) == #"{"type":"array","items":{"type":"boolean"}}"#)
-        #expect(keywords(.keyed(.any)) == #"{"type":"array","items":{}}"#)
+        #expect(keywords(.keyed(.any)) == #"{"type":"array","items":{},"x-rivulet-keyed":true}"#)
         #expect(keywords([String: Bool].jsonSchema) == #"{"type":"object","additionalProperties":{"type":"boolean"}}"#)
         #expect(keywords(.oneOf([.null, .boolean])) == #"{"oneOf":[{"type":"null"},{"type":"boolean"}]}"#)
+        #expect(keywords(.anyOf([.null, .boolean])) == #"{"anyOf":[{"type":"null"},{"type":"boolean"}]}"#)
     }
 
     @Test func `an optional adds null in the shortest way`() {
@@ -63,6 +64,55 @@ struct JSONSchemaTests {
             keywords(schema)
                 == #"{"type":"integer","maximum":127,"format":"int8","minimum":0,"x-rivulet-wrapper":"Clamped"}"#
         )
+    }
+
+    @Test func `what is read may differ from what is written`() {
+        let schema = JSONSchema.object(title: "") {
+            [
+                JSONSchema.Field(
+                    name: "a",
+                    schema: .integer(maximum: 9),
+                    accepted: .integer(),
+                    isRequiredToRead: false
+                ),
+                JSONSchema.Field(name: "b", schema: .boolean),
+            ]
+        }
+        #expect(schema.document(.written)["properties"]?["a"] == ["type": "integer", "maximum": 9])
+        #expect(schema.document(.written)["required"] == ["a", "b"])
+        #expect(schema.document(.read)["properties"]?["a"] == ["type": "integer"])
+        #expect(schema.document(.read)["required"] == ["b"])
+    }
+
+    @Test func `a default stands beside the shape, also beside a reference`() {
+        let fields = [
+            JSONSchema.Field(name: "n", schema: .integer(), standard: { 5 }),
+            JSONSchema.Field(name: "tree", schema: Tree.schema, standard: { ["value": 1] }),
+            JSONSchema.Field(name: "none", schema: .boolean, standard: { nil }),
+            JSONSchema.Field(name: "null", schema: .null, standard: { .null }),
+        ]
+        let properties = JSONSchema.object(title: "") { fields }.document["properties"]
+        #expect(properties?["n"] == ["type": "integer", "default": 5])
+        #expect(properties?["tree"] == ["$ref": "#/$defs/Tree", "default": ["value": 1]])
+        #expect(properties?["none"] == ["type": "boolean"])
+        #expect(properties?["null"] == ["type": "null", "default": .null])
+    }
+
+    @Test func `annotations of a root stand in the root`() {
+        let document = JSONSchema.annotated(Tree.schema, [JSONSchema.Annotation("readOnly", true)]).document
+        #expect(document["title"] == "Tree")
+        #expect(document["readOnly"] == true)
+        #expect(document["properties"]?["children"]?["items"] == ["$ref": "#"])
+    }
+
+    @Test(arguments: [
+        ("Pair<Int, Tag>", "Pair_Int_Tag"), ("AppState<A<B>, C>", "AppState_A_B_C"), ("Größe", "Gr_e"), ("1", "_1"),
+        ("<>", "_"), ("a/b~c", "a_b_c"),
+    ])
+    func `a definition's name needs no escapes`(title: String, name: String) {
+        let schema = JSONSchema.array(.object(title: title) { [] })
+        #expect(schema.document["items"] == ["$ref": .string("#/$defs/\(name)")])
+        #expect(schema.document["$defs"]?[name]?["title"] == .string(title))
     }
 
     @Test func `a recursive root refers to itself`() {
@@ -111,7 +161,7 @@ struct JSONSchemaTests {
             JSONSchema.Field(name: "tree", schema: .optional(Tree.schema)),
             JSONSchema.Field(name: "todos", schema: .keyed(Tree.schema)),
             JSONSchema.Field(name: "counts", schema: .annotated(.dictionary(.integer()), [])),
-            JSONSchema.Field(name: "choice", schema: .oneOf([.string(), .array(.boolean)])),
+            JSONSchema.Field(name: "choice", schema: .oneOf([.string(), .anyOf([.array(.boolean)])])),
             JSONSchema.Field(name: "free", schema: .any),
         ]
     }

@@ -1,0 +1,69 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the key paths of a schema as TypeScript's literal types.
+
+/// Lists the key paths of a schema, as string literals and, below collections, as template literals.
+struct TypeScriptKeyPaths {
+    /// With more paths than so many, the type is any pointer: compilers become slow on large unions.
+    private static let pathsMax = 1_000
+
+    /// A path so far: `template` is its text for a template literal, `text` is nil once it has a placeholder.
+    private struct Path {
+        var template = ""
+        var text: String? = ""
+
+        func appending(token: String) -> Path {
+            let escaped = "/" + JSONPointer.escape(token)
+            let inTemplate = escaped.replacing("\\", with: "\\\\").replacing("`", with: "\\`")
+                .replacing("$", with: "\\$")
+            return Path(template: template + inTemplate, text: text.map { $0 + escaped })
+        }
+
+        func appending(placeholder: String) -> Path {
+            Path(template: "\(template)/${\(placeholder)}", text: nil)
+        }
+
+        var type: String { text.map(TypeScriptDeclarations.literal) ?? "`\(template)`" }
+    }
+
+    private var types: [String] = []
+    private var seen: Set<String> = []
+    /// The objects around the place that is being listed.
+    private var open: Set<JSONSchema.Identity> = []
+
+    /// The types of all key paths, the whole value's first, in the order of declaration.
+    static func all(of schema: JSONSchema) -> [String] {
+        var paths = TypeScriptKeyPaths()
+        paths.add(Path(), schema)
+        return paths.types.count <= pathsMax ? paths.types : [#""""#, "`/${string}`"]
+    }
+
+    private mutating func add(_ path: Path, _ schema: JSONSchema) {
+        append(path)
+        addBelow(path, schema)
+    }
+
+    private mutating func append(_ path: Path) {
+        guard seen.insert(path.type).inserted else { return }
+        types.append(path.type)
+    }
+
+    private mutating func addBelow(_ path: Path, _ schema: JSONSchema) {
+        guard types.count <= Self.pathsMax else { return }
+        switch schema {
+        case .null, .boolean, .integer, .number, .string: break
+        case .any: append(path.appending(placeholder: "string"))
+        case .array(let element): add(path.appending(placeholder: "number"), element)
+        case .keyed(let element), .dictionary(let element): add(path.appending(placeholder: "string"), element)
+        case .optional(let schema), .annotated(let schema, _): addBelow(path, schema)
+        case .oneOf(let schemas), .anyOf(let schemas):
+            for schema in schemas { addBelow(path, schema) }
+        case .object(let title, let type, let fields):
+            let identity = JSONSchema.Identity(title, type)
+            let isNew = open.insert(identity).inserted
+            // A type that holds itself has paths without end.
+            guard isNew || title.isEmpty else { return append(path.appending(placeholder: "string")) }
+            for field in fields() { add(path.appending(token: field.name), field.schema) }
+            if isNew { open.remove(identity) }
+        }
+    }
+}
