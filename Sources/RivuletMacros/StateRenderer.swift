@@ -23,7 +23,7 @@ struct StateRenderer {
     // MARK: - In the extension, so that the memberwise initialiser stays
 
     var extensionMembers: [String] {
-        [fields, collect, edit, decode, encode, encodeAtPath]
+        [fields] + encodeDefault + [collect, edit, decode, encode, encodeAtPath]
     }
 
     private var fields: String {
@@ -39,14 +39,40 @@ struct StateRenderer {
     private func description(of field: StateModel.Field) -> String {
         let transient = field.isTransient ? ", isTransient: true" : ""
         let name = field.bareName.quoted
+        let standard = field.standard == nil ? "" : ", hasDefault: true"
         guard let wrapper = field.wrapper else {
-            return "RivuletObservation.StateField(\(name), \\Self.\(field.storage)\(transient))"
+            return "RivuletObservation.StateField(\(name), \\Self.\(field.storage)\(standard)\(transient))"
         }
         let text = wrapper.config?.quoted ?? "nil"
         return """
             RivuletObservation.StateField(\(name), wrapper: \\Self.\(field.storage), named: \(wrapper.wrapperName.quoted), \
-            config: \(wrapper.config ?? "()"), text: \(text)\(transient))
+            config: \(wrapper.config ?? "()"), text: \(text)\(standard)\(transient))
             """
+    }
+
+    /// Without a default of any field there is nothing to say.
+    private var encodeDefault: [String] {
+        let cases = model.fields.flatMap { field -> [String] in
+            guard let standard = field.standard else { return [] }
+            let wrapped = field.wrapper?.makeWrapper(standard)
+            let type = wrapped == nil && field.type != nil ? ": \(field.typeText)" : ""
+            let label = wrapped == nil ? "" : "wrapper: "
+            return [
+                "    case \(field.bareName.quoted):",
+                "        let value\(type) = \(wrapped ?? standard)",
+                "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
+            ]
+        }
+        guard !cases.isEmpty else { return [] }
+        let function = lines(
+            "\(access)static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
+            "    switch name {",
+            cases,
+            "    default: return false",
+            "    }",
+            "}"
+        )
+        return [function]
     }
 
     private var collect: String {

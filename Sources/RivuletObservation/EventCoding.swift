@@ -20,8 +20,11 @@ public protocol EventCoding: JSONCodable {
 }
 
 extension EventCoding {
-    /// One shape for each form of each case.
+    /// One shape for each case: the form in which its events are written.
     public static var jsonSchema: JSONSchema { .oneOf(eventCases.map(\.schema)) }
+
+    /// The shapes of all forms in which events are read; describe it in the direction `read`.
+    public static var acceptedSchema: JSONSchema { .anyOf(eventCases.flatMap(\.acceptedSchemas)) }
 }
 
 /// What an enum of events says of one of its cases.
@@ -67,15 +70,52 @@ public struct EventCase: Sendable {
 
     /// The shape of the events of this case, in the form in which they are written.
     public var schema: JSONSchema {
-        guard let first = payload.first else { return .constant(name) }
-        if payload.count == 1, first.label == nil { return object(name, first.schema) }
-        let fields = payload.enumerated().map { index, value in
-            JSONSchema.Field(name: value.label ?? "_\(index)", schema: value.schema, isRequired: value.isRequired)
-        }
-        return object(name, .object(title: "") { fields })
+        guard let value else { return .constant(name) }
+        return Self.object(name, value)
     }
 
-    private func object(_ name: String, _ schema: JSONSchema) -> JSONSchema {
-        .object(title: "") { [JSONSchema.Field(name: name, schema: schema)] }
+    /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
+    ///
+    /// Source: spec/http.md §3.
+    public var acceptedSchemas: [JSONSchema] {
+        let needsNothing = payload.allSatisfy { !$0.isRequired }
+        guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }
+        var forms = [Self.object(name, value)]
+        if isSingle {
+            forms.append(Self.object(name, Self.object("_0", value)))
+            if needsNothing { forms.append(Self.object(name, Self.nothing)) }
+        }
+        return needsNothing ? [.constant(name)] + forms : forms
+    }
+
+    /// Whether the payload is one value that stands for itself.
+    private var isSingle: Bool { payload.count == 1 && payload.first?.label == nil }
+
+    /// The shape of what stands under the case's name; nil when there is nothing to stand there.
+    private var value: JSONSchema? {
+        guard let first = payload.first else { return nil }
+        if isSingle { return first.schema }
+        let fields = payload.enumerated().map { index, value in
+            JSONSchema.Field(
+                name: value.label ?? "_\(index)",
+                schema: value.schema,
+                isRequiredToRead: value.isRequired
+            )
+        }
+        return .object(title: "") { fields }
+    }
+
+    /// `{}`.
+    private static var nothing: JSONSchema {
+        .annotated(.object(title: "") { [] }, [JSONSchema.Annotation("maxProperties", 0)])
+    }
+
+    /// An object with this key and no other.
+    private static func object(_ name: String, _ schema: JSONSchema) -> JSONSchema {
+        let fields = [JSONSchema.Field(name: name, schema: schema)]
+        return .annotated(
+            .object(title: "") { fields },
+            [JSONSchema.Annotation("additionalProperties", false)]
+        )
     }
 }

@@ -18,6 +18,7 @@ import RivuletJSON
     Encodable,
     Decodable,
     names: named(_$fields),
+    named(_$encodeDefault(of:into:)),
     named(_$collect(from:to:into:)),
     named(_$edit(_:_:json:)),
     named(encodeJSON(into:)),

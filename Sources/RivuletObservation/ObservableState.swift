@@ -19,6 +19,10 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     static var _$fields: [StateField] { get }
 
     // swift-format-ignore: NoLeadingUnderscores
+    /// Writes what a field's initialiser gives it, after its wrapper; false, with nothing written, when there is nothing to write.
+    static func _$encodeDefault(of name: String, into writer: inout JSONWriter) -> Bool
+
+    // swift-format-ignore: NoLeadingUnderscores
     /// Offers every field of two values to the collector.
     static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
 
@@ -42,6 +46,10 @@ public enum StateEdit: Sendable {
 }
 
 extension ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// No field has an initialiser.
+    public static func _$encodeDefault(of name: String, into writer: inout JSONWriter) -> Bool { false }
+
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the serial of a place, with nothing written yet.
     @inlinable
@@ -98,7 +106,7 @@ extension ObservableState {
     /// An object of the fields; a nested state's own fields are looked up when they are asked for.
     public static var jsonSchema: JSONSchema {
         .object(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) {
-            _$fields.filter { !$0.isOmitted }.map { JSONSchema.Field(name: $0.name, schema: $0.schema) }
+            _$fields.filter { !$0.isOmitted }.map { $0.schemaField(of: Self.self) }
         }
     }
 

@@ -9,6 +9,10 @@ public struct StateField: Sendable {
     public let name: String
     /// The shape of the field's JSON, with what its wrapper adds to it.
     public let schema: JSONSchema
+    /// The shape of the values that can be read into the field; a wrapper changes what it does not like, and refuses nothing.
+    public let accepted: JSONSchema
+    /// Whether a document must mention the field to make a new value of the state.
+    public let isRequiredToRead: Bool
     /// The wrapper's name without its type arguments, if the field has one.
     public let wrapper: String?
     /// The wrapper's configuration as it stands in the source, if it has one.
@@ -19,6 +23,36 @@ public struct StateField: Sendable {
     public let isOmitted: Bool
     /// The fields of the nested state that the field holds, if it holds one; asked for when needed, since types may be recursive.
     public let nested: (@Sendable () -> [StateField])?
+
+    /// The field of a state's schema.
+    func schemaField<State: ObservableState>(of state: State.Type) -> JSONSchema.Field {
+        JSONSchema.Field(
+            name: name,
+            schema: isTransient ? .annotated(schema, [JSONSchema.Annotation("x-rivulet-transient", true)]) : schema,
+            accepted: accepted,
+            isRequiredToRead: isRequiredToRead,
+            standard: { standard(of: state) }
+        )
+    }
+
+    /// The JSON of the initialiser's value after the wrapper; nil where there is none, or another one each time.
+    ///
+    /// The initialiser of an id or of a time gives another value each time; that is no default that one could tell. Neither is a
+    /// number that JSON does not have.
+    private func standard<State: ObservableState>(of state: State.Type) -> JSONValue? {
+        func bytes() -> [UInt8]? {
+            var writer = JSONWriter()
+            return State._$encodeDefault(of: name, into: &writer) && !writer.hasUnrepresentableNumber
+                ? writer.bytes : nil
+        }
+        guard let once = bytes(), once == bytes() else { return nil }
+        do throws(JSONError) {
+            return try JSONValue(parsing: once)
+        } catch {
+            // A type of the app that does not write JSON has no default either.
+            return nil
+        }
+    }
 }
 
 // Overloads choose by the field's type, which the key path to the storage tells. Generated code calls them.
@@ -27,11 +61,14 @@ extension StateField {
     public init<State, Value: JSONCodable>(
         _ name: String,
         _ storage: KeyPath<State, Value>,
+        hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
         self.init(
             name: name,
             schema: Value.jsonSchema,
+            accepted: Value.jsonSchema,
+            isRequiredToRead: !hasDefault && Value.jsonAbsent == nil,
             wrapper: nil,
             config: nil,
             isTransient: isTransient,
@@ -45,11 +82,14 @@ extension StateField {
     public init<State, Value: Codable>(
         _ name: String,
         _ storage: KeyPath<State, Value>,
+        hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
         self.init(
             name: name,
             schema: .any,
+            accepted: .any,
+            isRequiredToRead: !hasDefault,
             wrapper: nil,
             config: nil,
             isTransient: isTransient,
@@ -65,11 +105,15 @@ extension StateField {
         named wrapper: String,
         config: Wrapper.Config,
         text: String?,
+        hasDefault: Bool = false,
         isTransient: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
+        let value = Wrapper.WrappedValue.jsonSchema
         self.init(
             name: name,
-            schema: Wrapper.jsonSchema(of: Wrapper.WrappedValue.jsonSchema, config: config),
+            schema: Wrapper.jsonSchema(of: value, config: config),
+            accepted: value,
+            isRequiredToRead: !hasDefault && Wrapper.WrappedValue.jsonAbsent == nil,
             wrapper: wrapper,
             config: text,
             isTransient: isTransient,
@@ -86,11 +130,14 @@ extension StateField {
         named wrapper: String,
         config: Wrapper.Config,
         text: String?,
+        hasDefault: Bool = false,
         isTransient: Bool = false
     ) where Wrapper.WrappedValue: Codable {
         self.init(
             name: name,
             schema: Wrapper.jsonSchema(of: .any, config: config),
+            accepted: .any,
+            isRequiredToRead: !hasDefault,
             wrapper: wrapper,
             config: text,
             isTransient: isTransient,

@@ -54,10 +54,26 @@ struct ObservableStateMacroTests {
                 extension S: ObservableState, StateNode {
                     static var _$fields: [RivuletObservation.StateField] {
                         [
-                            RivuletObservation.StateField("count", \Self._count),
-                            RivuletObservation.StateField("child", \Self._child, isTransient: true),
-                            RivuletObservation.StateField("level", wrapper: \Self._level, named: "Clamped", config: 0 ... 9, text: "0...9"),
+                            RivuletObservation.StateField("count", \Self._count, hasDefault: true),
+                            RivuletObservation.StateField("child", \Self._child, hasDefault: true, isTransient: true),
+                            RivuletObservation.StateField("level", wrapper: \Self._level, named: "Clamped", config: 0 ... 9, text: "0...9", hasDefault: true),
                         ]
+                    }
+
+                    static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch name {
+                        case "count":
+                            let value = 0
+                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
+                        case "child":
+                            let value: Child? = nil
+                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
+                        case "level":
+                            let value = Clamped<Int>.makeWrapper(from: 5, config: 0 ... 9)
+                            return RivuletObservation.StateCoding.write(wrapper: value, at: [], into: &writer)
+                        default:
+                            return false
+                        }
                     }
 
                     @inline(never)
@@ -175,9 +191,19 @@ struct ObservableStateMacroTests {
                     public static var _$fields: [RivuletObservation.StateField] {
                         [
                             RivuletObservation.StateField("id", \Self._id),
-                            RivuletObservation.StateField("title", \Self._title),
+                            RivuletObservation.StateField("title", \Self._title, hasDefault: true),
                             RivuletObservation.StateField("default", wrapper: \Self._default, named: "Box", config: (), text: nil),
                         ]
+                    }
+
+                    public static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch name {
+                        case "title":
+                            let value = "x"
+                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
+                        default:
+                            return false
+                        }
                     }
 
                     @inline(never)
