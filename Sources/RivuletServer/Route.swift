@@ -13,6 +13,8 @@ enum Route: Hashable, Sendable {
     case readiness
     case apps
     case app(String)
+    /// The app's TypeScript types.
+    case types(app: String)
     case sessions(app: String)
     case session(SessionKey)
     case state(SessionKey, JSONPointer)
@@ -24,7 +26,7 @@ enum Route: Hashable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .apps, .app, .state, .file: [.get, .head]
+        case .health, .readiness, .apps, .app, .types, .state, .file: [.get, .head]
         case .changes: [.get]
         case .sessions: [.get, .head, .post]
         case .session: [.get, .head, .put, .delete]
@@ -50,6 +52,7 @@ enum Route: Hashable, Sendable {
         guard let app = rest.popFirst() else { return .apps }
         guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
         guard let kind = rest.popFirst() else { return .app(app) }
+        if kind == "types.d.ts", rest.isEmpty { return .types(app: app) }
         guard kind == "sessions" else { throw unknown(segments) }
         guard let id = rest.popFirst() else { return .sessions(app: app) }
         let key = try sessionKey(app: app, id: id)

@@ -13,6 +13,8 @@ final class ServerContext: Sendable {
     let options: ServerOptions
     let httpLimits: HTTPLimits
     let apps: [String: any HostedApp]
+    /// What there is to read of each app, by its name.
+    let documents: [String: AppDocuments]
     let files: StaticFiles
     let storage: any StorageEngine
     let logger: Logger
@@ -31,6 +33,7 @@ final class ServerContext: Sendable {
         self.options = options
         httpLimits = HTTPLimits(options.limits)
         self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        documents = self.apps.mapValues(AppDocuments.init)
         self.files = files
         self.storage = storage
         self.logger = logger

@@ -33,7 +33,8 @@ extension ServerLoop {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
         case .apps: answer(exchange.connection, .json(appsDocument()))
-        case .app(let name): answer(exchange.connection, .json(try description(of: app(name))))
+        case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
+        case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
         case .file(let path): answer(exchange.connection, try file(path, request))
         case .sessions(let name):
             let app = try app(name)
@@ -91,24 +92,31 @@ extension ServerLoop {
         return writer.bytes
     }
 
-    private func description(of app: any HostedApp) -> [UInt8] {
-        var writer = JSONWriter(capacity: 4_096)
-        app.encodeDescription(into: &writer)
-        return writer.bytes
+    private func document(
+        of app: any HostedApp,
+        _ part: KeyPath<AppDocuments, StaticFile>,
+        _ request: HTTPRequest
+    ) throws(Problem) -> Response {
+        guard let documents = context.documents[app.name] else { throw Problem(404, "there is no such document") }
+        return response(of: documents[keyPath: part], request)
     }
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else { throw Problem(404, "there is no such file") }
+        return response(of: file, request)
+    }
+
+    private func response(of file: StaticFile, _ request: HTTPRequest) -> Response {
         let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
         let isCompressed = acceptsGzip && file.compressed != nil
         let tag = isCompressed ? file.compressedTag : file.tag
         var fields = [
             HTTPField("ETag", tag),
-            HTTPField("Last-Modified", file.lastModified),
             HTTPField("Cache-Control", "no-cache"),
             HTTPField("Vary", "Accept-Encoding"),
             HTTPField("X-Content-Type-Options", "nosniff"),
         ]
+        if let lastModified = file.lastModified { fields.append(HTTPField("Last-Modified", lastModified)) }
         if isUnchanged(request, tag: tag, lastModified: file.lastModified) {
             return Response(.notModified, fields: fields)
         }
@@ -125,12 +133,12 @@ extension ServerLoop {
     /// `If-None-Match` decides; without it `If-Modified-Since` does.
     ///
     /// Source: RFC 9110 §13.2.2.
-    private func isUnchanged(_ request: HTTPRequest, tag: String, lastModified: String) -> Bool {
+    private func isUnchanged(_ request: HTTPRequest, tag: String, lastModified: String?) -> Bool {
         if let condition = request.headers.list(of: "if-none-match") {
             return HTTPEntityTag.matchesWeakly(condition, tag: tag)
         }
         guard let since = request.headers["if-modified-since"].flatMap({ HTTPDate($0) }),
-            let changed = HTTPDate(lastModified)
+            let changed = lastModified.flatMap({ HTTPDate($0) })
         else { return false }
         return changed.secondsSince1970 <= since.secondsSince1970
     }

@@ -1,18 +1,29 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns one file of the public folder, ready to be sent.
+// Owns a file that is always the same, ready to be sent.
 
 import RivuletHTTP
 
 /// A file's bytes in each encoding, with what its answer says of it.
 struct StaticFile: Sendable {
+    /// Files below this many bytes are not worth compressing.
+    private static let compressedBytesMin = 256
+
     let contentType: String
     /// A strong tag of the plain bytes, quotes included.
     let tag: String
-    /// HTTP date of the last change.
-    let lastModified: String
+    /// HTTP date of the last change; nil for what the server itself makes when it starts.
+    let lastModified: String?
     let bytes: [UInt8]
     /// gzip, where that is smaller.
     let compressed: [UInt8]?
+
+    init(contentType: String, lastModified: String?, bytes: [UInt8]) {
+        self.contentType = contentType
+        self.lastModified = lastModified
+        self.bytes = bytes
+        tag = Self.tag(of: bytes)
+        compressed = Self.compressed(bytes)
+    }
 
     /// The tag of the compressed form: another representation, so another tag.
     ///
@@ -36,5 +47,16 @@ struct StaticFile: Sendable {
         case "txt", "md": "text/plain; charset=utf-8"
         default: "application/octet-stream"
         }
+    }
+
+    /// FNV-1a, 64 bits, and the length: it tells one version of a file from another, not friend from foe.
+    private static func tag(of bytes: [UInt8]) -> String {
+        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\"\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))\""
+    }
+
+    private static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= compressedBytesMin, let compressed = Gzip.compress(bytes) else { return nil }
+        return compressed.count < bytes.count * 9 / 10 ? compressed : nil
     }
 }

@@ -8,8 +8,6 @@ import RivuletHTTP
 struct StaticFiles: Sendable {
     /// The most files that are taken from the folder.
     private static let filesMax = 10_000
-    /// Files below this many bytes are not worth compressing.
-    private static let compressedBytesMin = 256
 
     private let files: [String: StaticFile]
 
@@ -66,26 +64,13 @@ struct StaticFiles: Sendable {
             let changed = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
             return StaticFile(
                 contentType: StaticFile.contentType(of: file.lastPathComponent),
-                tag: tag(of: bytes),
                 lastModified: HTTPDate(secondsSince1970: Int64(changed)).text,
-                bytes: bytes,
-                compressed: compressed(bytes)
+                bytes: bytes
             )
         } catch let error as ServerError {
             throw error
         } catch {
             throw ServerError("the public file \(file.path) cannot be read: \(error)")
         }
-    }
-
-    /// FNV-1a, 64 bits, and the length: it tells one version of a file from another, not friend from foe.
-    private static func tag(of bytes: [UInt8]) -> String {
-        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\"\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))\""
-    }
-
-    private static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= compressedBytesMin, let compressed = Gzip.compress(bytes) else { return nil }
-        return compressed.count < bytes.count * 9 / 10 ? compressed : nil
     }
 }

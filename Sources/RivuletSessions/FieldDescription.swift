@@ -13,27 +13,32 @@ struct FieldDescription {
     let field: StateField
     /// Whether it, or something that holds it, is only in memory.
     let isTransient: Bool
+    /// The JSON that a new session has there; nil when it has nothing there.
+    let standard: [UInt8]?
 
     /// The fields of the state and of all states nested in it, outer ones first, in the order of declaration.
-    static func all(of state: (some ObservableState).Type) -> [FieldDescription] {
-        list(state._$fields, below: "", isTransient: false, depth: 1)
+    static func all<State: ObservableState>(of standard: State) -> [FieldDescription] {
+        list(State._$fields, of: standard, below: [], isTransient: false)
     }
 
     private static func list(
         _ fields: [StateField],
-        below path: String,
-        isTransient: Bool,
-        depth: Int
+        of standard: some ObservableState,
+        below tokens: [String],
+        isTransient: Bool
     ) -> [FieldDescription] {
         fields.flatMap { field in
+            let path = tokens + [field.name]
+            var writer = JSONWriter()
             let description = FieldDescription(
-                path: path + "/" + JSONPointer.escape(field.name),
+                path: JSONPointer(tokens: path).description,
                 field: field,
-                isTransient: isTransient || field.isTransient
+                isTransient: isTransient || field.isTransient,
+                standard: standard.encodeJSON(at: path[...], into: &writer) ? writer.bytes : nil
             )
-            guard let nested = field.nested, depth < depthMax else { return [description] }
+            guard let nested = field.nested, path.count < depthMax else { return [description] }
             return [description]
-                + list(nested(), below: description.path, isTransient: description.isTransient, depth: depth + 1)
+                + list(nested(), of: standard, below: path, isTransient: description.isTransient)
         }
     }
 
@@ -48,6 +53,10 @@ struct FieldDescription {
         if let config = field.config {
             writer.key("config")
             writer.string(config)
+        }
+        if let standard {
+            writer.key("default")
+            writer.raw(standard)
         }
         writer.key("transient")
         writer.bool(isTransient)

@@ -11,8 +11,10 @@ package protocol HostedApp: Sendable {
     var sessionPolicy: SessionPolicy { get }
     /// Whether the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
-    /// Writes the app's description: schemas, fields, events.
+    /// Writes the app's description: schemas, fields, events. It is the same each time but for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
+    /// The state, the events and the key paths as TypeScript types.
+    func typeScript() -> String
     /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
@@ -55,13 +57,13 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         writer.key("sessions")
         writer.string(sessionPolicy.rawValue)
         writer.key("state")
-        Definition.State.jsonSchema.encodeJSON(into: &writer)
+        stateSchema.encodeJSON(into: &writer)
         writer.key("fields")
         writer.beginArray()
-        for field in FieldDescription.all(of: Definition.State.self) { field.encodeJSON(into: &writer) }
+        for field in FieldDescription.all(of: engine.definition.defaultState) { field.encodeJSON(into: &writer) }
         writer.endArray()
         writer.key("event")
-        Definition.Event.jsonSchema.encodeJSON(into: &writer)
+        Definition.Event.acceptedSchema.encodeJSON(into: &writer, direction: .read)
         writer.key("events")
         writer.beginArray()
         for event in Definition.Event.eventCases {
@@ -69,12 +71,40 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
             writer.key("name")
             writer.string(event.name)
             writer.key("schema")
-            event.schema.encodeJSON(into: &writer)
+            event.schema.encodeJSON(into: &writer, direction: .read)
             writer.key("sensitive")
             writer.bool(event.isSensitive)
             writer.endObject()
         }
         writer.endArray()
         writer.endObject()
+    }
+
+    package func typeScript() -> String {
+        var types = TypeScriptDeclarations(
+            comment: "Types of the app `\(name)`, made from its state and its events.",
+            names: ["State", "Event", "KeyPath"]
+        )
+        types.declare("State", Definition.State.jsonSchema, comment: "The whole state of a session.")
+        types.declare(
+            "Event",
+            Definition.Event.jsonSchema,
+            comment: "What can be dispatched, one of its forms each.",
+            direction: .read
+        )
+        types.declareKeyPaths(
+            "KeyPath",
+            of: Definition.State.jsonSchema,
+            comment: "A key path of the state; `/` and `~` in a key are `~1` and `~0`."
+        )
+        return types.text
+    }
+
+    /// The shape of the state as it is served.
+    ///
+    /// `readOnly` stands at the root, not at single fields: what is read can only be changed by events, and a state that is given
+    /// when a session is created may have any field, transient ones included.
+    private var stateSchema: JSONSchema {
+        .annotated(Definition.State.jsonSchema, [JSONSchema.Annotation("readOnly", true)])
     }
 }

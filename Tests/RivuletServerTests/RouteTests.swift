@@ -15,6 +15,7 @@ import Testing
         #expect(try Route(segments: ["readyz"]) == .readiness)
         #expect(try Route(segments: ["v1", "apps"]) == .apps)
         #expect(try Route(segments: ["v1", "apps", "counter"]) == .app("counter"))
+        #expect(try Route(segments: ["v1", "apps", "counter", "types.d.ts"]) == .types(app: "counter"))
         #expect(try Route(segments: ["v1", "apps", "counter", "sessions"]) == .sessions(app: "counter"))
         let session = ["v1", "apps", "counter", "sessions", "a"]
         #expect(try Route(segments: session) == .session(key))
@@ -32,7 +33,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["v1"], ["v1", "x"], ["v1", "apps", "counter", "x"], ["v1", "apps", "counter", "sessions", "a", "x"],
+        ["v1"], ["v1", "x"], ["v1", "apps", "counter", "x"], ["v1", "apps", "counter", "types.d.ts", "x"],
+        ["v1", "apps", "counter", "sessions", "a", "x"],
     ])
     func `a path below v1 that names nothing is 404`(_ segments: [String]) {
         #expect(status { try Route(segments: segments) } == 404)
