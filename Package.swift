@@ -48,7 +48,9 @@ let package = Package(
         .target(name: "RivuletEventLoop", dependencies: ["CLibuv"], swiftSettings: settings),
         .target(
             name: "RivuletObservation",
-            dependencies: ["CCurrentRun", "RivuletJSON", "RivuletMacros"],
+            dependencies: [
+                "CCurrentRun", "RivuletJSON", "RivuletMacros", .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
             swiftSettings: settings
         ),
         .target(

@@ -99,19 +99,26 @@ extension ChangeCollector {
     ) {
         let serial = serial(of: index)
         enter(step: step, isTransient: isTransient) { collector in
-            if collector.purpose == .coercions {
-                _ = Value._$collect(from: new, to: new, serial: nil, into: &collector)
-                return
-            }
-            if let serial, Value._$collect(from: old, to: new, serial: serial, into: &collector) { return }
-            if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &collector) { return }
-            collector.compare(bearsState: true) {
-                old.encodeJSON(into: &$0)
-            } _: {
-                new.encodeJSON(into: &$0)
-            }
-            collector.collectCoercions { _ = Value._$collect(from: new, to: new, serial: nil, into: &$0) }
+            collector.node(old, new, serial: serial, isReplaceable: isReplaceable)
         }
+    }
+
+    /// Compares the nested value at the current path: by its parts, where they are known or asked for, or as a whole.
+    mutating func node<Value: StateNode>(_ old: Value, _ new: Value, serial: UInt64?, isReplaceable: Bool) {
+        if purpose == .coercions {
+            _ = Value._$collect(from: new, to: new, serial: nil, into: &self)
+            return
+        }
+        if serial != nil || Value._$isComparedByParts {
+            guard !Value._$collect(from: old, to: new, serial: serial, into: &self) else { return }
+        }
+        if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &self) { return }
+        compare(bearsState: true) {
+            old.encodeJSON(into: &$0)
+        } _: {
+            new.encodeJSON(into: &$0)
+        }
+        collectCoercions { _ = Value._$collect(from: new, to: new, serial: nil, into: &$0) }
     }
 
     private mutating func leaf<Value: JSONCodable>(

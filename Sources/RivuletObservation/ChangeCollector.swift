@@ -114,6 +114,36 @@ public struct ChangeCollector {
         changes.append(change)
     }
 
+    /// Reports, at the current path, an operation on an element; `value` writes a new element.
+    mutating func report(_ operation: StateChange.Operation, index: Int?, _ value: ((inout JSONWriter) -> Void)? = nil)
+    {
+        var change = StateChange(
+            operation: operation,
+            path: pathText,
+            index: index,
+            value: nil,
+            isTransient: isTransient
+        )
+        if let value {
+            encode({ _ in }, value, includesTransient: true)
+            if new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+            change.value = new.bytes
+            if !isTransient {
+                encode({ _ in }, value, includesTransient: false)
+                if new.bytes != change.value { change.durableValue = new.bytes }
+            }
+        }
+        changes.append(change)
+    }
+
+    /// How much has been found; `goBack` forgets what was found after it.
+    var checkpoint: (changes: Int, coercions: Int) { (changes.count, coercions.count) }
+
+    mutating func goBack(to checkpoint: (changes: Int, coercions: Int)) {
+        changes.removeSubrange(checkpoint.changes...)
+        coercions.removeSubrange(checkpoint.coercions...)
+    }
+
     /// Reports what wrappers changed in a field of the current value; `value` writes the field.
     mutating func noteCoercion(_ field: Int, _ step: String, _ value: (inout JSONWriter) -> Void) {
         let serial = mark.serial

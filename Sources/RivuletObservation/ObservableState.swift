@@ -41,8 +41,8 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
 public enum StateEdit: Sendable {
     /// A nested state keeps what the document does not mention.
     case merge
-    /// The value at the path below the field is read anew; an empty path is the field.
-    case replace(at: ArraySlice<String>)
+    /// A recorded change is made at the path below the field; an empty path is the field.
+    case apply(StateChange.Operation, at: ArraySlice<String>, index: Int?)
 }
 
 extension ObservableState {
@@ -92,13 +92,19 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads the value at a field path below this one; an empty path is this value itself.
-    public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
+    /// Does what was recorded at a path below this value; an empty path is this value itself.
+    public mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
         if let name = path.first {
-            guard try _$edit(name, .replace(at: path.dropFirst()), json: &reader) else {
+            guard try _$edit(name, .apply(operation, at: path.dropFirst(), index: index), json: &reader) else {
                 throw StateCoding.noField(name, reader)
             }
         } else {
+            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
             self = try Self(json: &reader)
         }
     }

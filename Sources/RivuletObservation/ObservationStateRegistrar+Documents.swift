@@ -38,7 +38,8 @@ extension ObservationStateRegistrar {
         defer { end(field, storage, wasAbsent: wasAbsent) }
         switch edit {
         case .merge: try storage._$merge(json: &reader)
-        case .replace(let path): try storage._$replace(at: path, json: &reader)
+        case .apply(let operation, let path, let index):
+            try storage._$apply(operation, at: path, index: index, json: &reader)
         }
     }
 
@@ -84,13 +85,15 @@ extension ObservationStateRegistrar {
         defer { end(field, wrapper: &wrapper, config: config, wasAbsent: wasAbsent) }
         switch edit {
         case .merge: try wrapper.wrappedValue._$merge(json: &reader)
-        case .replace(let path): try wrapper.wrappedValue._$replace(at: path, json: &reader)
+        case .apply(let operation, let path, let index):
+            try wrapper.wrappedValue._$apply(operation, at: path, index: index, json: &reader)
         }
     }
 
     /// Refuses a path below a leaf: changes are recorded for the leaf as a whole.
     private static func checkLeaf(_ edit: StateEdit, _ reader: JSONReader) throws(JSONError) {
-        guard case .replace(let path) = edit, let name = path.first else { return }
-        throw StateCoding.noField(name, reader)
+        guard case .apply(let operation, let path, _) = edit else { return }
+        if let name = path.first { throw StateCoding.noField(name, reader) }
+        guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
     }
 }

@@ -19,6 +19,10 @@ public struct StateChange: Hashable, Sendable {
     public var operation: Operation
     /// The path as a JSON Pointer's text; empty for the whole state.
     public var path: String
+    /// Where an element stands in its collection after it was added or moved, from 0; nil for other operations.
+    ///
+    /// It counts at the moment when the change is made: after the changes before it, and for `move` with the element taken out.
+    public var index: Int?
     /// The value after the run as clients see it, JSON text; nil when there is none (`remove`, `move`).
     public var value: [UInt8]?
     /// The same value without its transient fields, as it goes to disk; nil when that makes no difference.
@@ -30,12 +34,14 @@ public struct StateChange: Hashable, Sendable {
     public init(
         operation: Operation,
         path: String,
+        index: Int? = nil,
         value: [UInt8]?,
         durableValue: [UInt8]? = nil,
         isTransient: Bool = false
     ) {
         self.operation = operation
         self.path = path
+        self.index = index
         self.value = value
         self.durableValue = durableValue
         self.isTransient = isTransient

@@ -11,6 +11,14 @@ public enum StateCoding {
     public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
         reader.error(.mismatch, "the recorded path leads to \"\(name)\", which is no tracked field of this place")
     }
+
+    /// The error for an operation that only elements of keyed collections know.
+    static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
+        reader.error(
+            .mismatch,
+            "a recorded \"\(operation.rawValue)\" leads to a place that is no element of a collection"
+        )
+    }
 }
 
 // Writing.

@@ -3,7 +3,7 @@
 
 public import RivuletJSON
 
-/// A value whose inner writes are tracked: an ``ObservableState``, or an optional one.
+/// A value whose inner writes are tracked: an ``ObservableState``, a ``Keyed`` collection of them, or an optional one of these.
 ///
 /// Generated code calls these members; applications do not.
 public protocol StateNode: JSONCodable, StateBearing {
@@ -36,10 +36,42 @@ public protocol StateNode: JSONCodable, StateBearing {
     mutating func _$merge(json reader: inout JSONReader) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads the value at a field path below this one, as ``StateChange`` recorded it; an empty path is this value itself.
+    /// Does what a ``StateChange`` recorded at a path below this value; an empty path is this value itself.
     ///
     /// - Throws: an error of the document, or `mismatch` when there is no such place; nothing is written then.
-    mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError)
+    mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Puts in order, between two runs, what the last run left behind to be quick; no part of the value changes.
+    mutating func _$settle()
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether a replaced value is reported by its parts, as if it had been edited.
+    static var _$isComparedByParts: Bool { get }
+}
+
+extension StateNode {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Nothing is left behind.
+    @inlinable
+    public mutating func _$settle() {}
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// A replaced value is reported as a whole.
+    @inlinable public static var _$isComparedByParts: Bool { false }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the value at a path below this one; an empty path is this value itself.
+    ///
+    /// - Throws: an error of the document, or `mismatch` when there is no such place; nothing is written then.
+    public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
+        try _$apply(.replace, at: path, index: nil, json: &reader)
+    }
 }
 
 extension StateNode {
@@ -55,7 +87,7 @@ extension Array: StateBearing where Element: StateBearing {}
 extension Dictionary: StateBearing where Value: StateBearing {}
 extension Optional: StateBearing where Wrapped: StateBearing {}
 
-extension Optional: StateNode where Wrapped: ObservableState {
+extension Optional: StateNode where Wrapped: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// Hands the serial to the value, if there is one.
     @inlinable
@@ -104,13 +136,30 @@ extension Optional: StateNode where Wrapped: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads this value, or a place below it.
-    public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
+    /// Reads this value, or does something below it.
+    public mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
         if let name = path.first {
             guard self != nil else { throw StateCoding.noField(name, reader) }
-            try self?._$replace(at: path, json: &reader)
+            try self?._$apply(operation, at: path, index: index, json: &reader)
         } else {
+            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
             self = try Self(json: &reader)
         }
     }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Puts the value in order, if there is one.
+    @inlinable
+    public mutating func _$settle() {
+        self?._$settle()
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// As the value is.
+    @inlinable public static var _$isComparedByParts: Bool { Wrapped._$isComparedByParts }
 }

@@ -1,0 +1,80 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the array form of a keyed collection, in JSON and in other formats.
+
+public import RivuletJSON
+
+extension Keyed: JSONCodable {
+    /// Writes an array of the elements in their order.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        writer.beginArray()
+        for element in self { element.encodeJSON(into: &writer) }
+        writer.endArray()
+    }
+
+    /// Reads an array whose elements have different ids.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        var list = KeyedList<Element>()
+        try reader.array { (_, reader) throws(JSONError) in
+            let element = try Element(json: &reader)
+            guard list.ids.firstIndex(of: element.id) == nil else {
+                throw reader.error(
+                    .mismatch,
+                    "an element before this one has the id \"\(element.id.keyPathToken)\" too"
+                )
+            }
+            list.append(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id)
+        }
+        self.init(list)
+    }
+
+    /// An array whose elements are addressed by their ids.
+    public static var jsonSchema: JSONSchema { .keyed(Element.jsonSchema) }
+
+    /// Writes the value at the path, whose first token is an element's id.
+    public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
+        guard let token = path.first else {
+            encodeJSON(into: &writer)
+            return true
+        }
+        guard let position = index(token: token) else { return false }
+        return slot(at: position).value.encodeJSON(at: path.dropFirst(), into: &writer)
+    }
+
+    /// The position of the element whose id is spelled exactly so.
+    func index(token: String) -> Int? {
+        guard
+            let id = Element.ID(keyPathToken: token), let position = index(id: id),
+            slot(at: position).value.id.keyPathToken.utf8.elementsEqual(token.utf8)
+        else { return nil }
+        return position
+    }
+}
+
+extension Keyed: Encodable where Element: Encodable {
+    /// Writes an array of the elements in their order.
+    ///
+    /// - Throws: what the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}
+
+extension Keyed: Decodable where Element: Decodable {
+    /// Reads an array whose elements have different ids.
+    ///
+    /// - Throws: what the decoder throws, or `dataCorrupted` at an element whose id an earlier one has.
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        self.init()
+        while !container.isAtEnd {
+            let index = container.currentIndex
+            guard append(try container.decode(Element.self)).inserted else {
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "element \(index) has the id of an earlier one"
+                )
+            }
+        }
+    }
+}

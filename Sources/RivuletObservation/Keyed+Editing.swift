@@ -1,0 +1,162 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the public edits of a keyed collection.
+
+extension Keyed {
+    /// The element with this id, or nil; edited in place.
+    ///
+    /// Setting nil removes the element. Setting an element where there is none appends it, or puts it in the place of the element
+    /// that has its own id. An element that gets another id by an edit keeps its place; another element that had this id goes away.
+    @inlinable
+    public subscript(id id: Element.ID) -> Element? {
+        get {
+            index(id: id).map { slot(at: $0).value }
+        }
+        set {
+            if let position = index(id: id) {
+                var (slot, access) = take(at: position)
+                slot.element = newValue
+                put(slot, access, id: id)
+            } else if let newValue {
+                updateOrAppend(newValue)
+            }
+        }
+        _modify {
+            if let position = index(id: id) {
+                var (slot, access) = take(at: position)
+                defer { put(slot, access, id: id) }
+                yield &slot.element
+            } else {
+                var element: Element?
+                defer { if let element { updateOrAppend(element) } }
+                yield &element
+            }
+        }
+    }
+
+    /// Adds an element at the end; one with a known id is left as it is.
+    @inlinable
+    @discardableResult
+    public mutating func append(_ element: Element) -> (inserted: Bool, index: Int) {
+        if let position = index(id: element.id) { return (false, position) }
+        appendNew(element)
+        return (true, endIndex - 1)
+    }
+
+    /// Adds elements at the end; those with known ids are left as they are.
+    public mutating func append(contentsOf elements: some Sequence<Element>) {
+        for element in elements { append(element) }
+    }
+
+    /// Adds an element at a position from 0 to the count; one with a known id is left as it is.
+    @discardableResult
+    public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
+        precondition(position >= 0 && position <= count, "position \(position) is not in 0...\(count)")
+        if let known = index(id: element.id) { return (false, known) }
+        guard position < count else { return append(element) }
+        own()
+        base.list.insert(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id, at: position)
+        return (true, position)
+    }
+
+    /// Puts an element in the place of the one with its id, which is returned, or at the end.
+    @inlinable
+    @discardableResult
+    public mutating func updateOrAppend(_ element: Element) -> Element? {
+        guard let position = index(id: element.id) else {
+            appendNew(element)
+            return nil
+        }
+        var (slot, access) = take(at: position)
+        let old = slot.element
+        slot.element = element
+        put(slot, access, id: element.id)
+        return old
+    }
+
+    /// Removes the element with this id and returns it; nil when there is none.
+    @discardableResult
+    public mutating func remove(id: Element.ID) -> Element? {
+        index(id: id).map { remove(at: $0) }
+    }
+
+    /// Removes and returns the element at a position, which must be valid.
+    @discardableResult
+    public mutating func remove(at position: Int) -> Element {
+        precondition(position >= 0 && position < count, "position \(position) is not in 0..<\(count)")
+        guard position < count - 1 else { return removeLast() }
+        own()
+        return base.list.remove(at: position).value
+    }
+
+    /// Removes and returns the last element; there must be one.
+    @discardableResult
+    public mutating func removeLast() -> Element {
+        guard let element = popLast() else { preconditionFailure("removeLast() on an empty collection") }
+        return element
+    }
+
+    /// Removes and returns the last element; nil when there is none.
+    public mutating func popLast() -> Element? {
+        guard !isEmpty else { return nil }
+        let element = slot(at: endIndex - 1).value
+        removeEnd()
+        return element
+    }
+
+    /// Removes all elements.
+    public mutating func removeAll() {
+        base = KeyedBase(KeyedList())
+        overlay = nil
+    }
+
+    /// Removes the elements that satisfy the condition.
+    ///
+    /// - Throws: what the condition throws; nothing is removed then.
+    public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
+        let kept = try slots { try !isRemoved($0) }
+        guard kept.count < count else { return }
+        base = KeyedBase(KeyedList(slots: kept))
+        overlay = nil
+    }
+
+    /// A collection of the elements that satisfy the condition, in their order.
+    ///
+    /// - Throws: what the condition throws.
+    public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> Keyed {
+        Keyed(KeyedList(slots: try slots(where: isIncluded)))
+    }
+
+    /// Moves the element with this id to a position, counted without it; false when there is none.
+    ///
+    /// The element is then at `position`, which must be valid.
+    @discardableResult
+    public mutating func move(id: Element.ID, to position: Int) -> Bool {
+        precondition(position >= 0 && position < Swift.max(count, 1), "position \(position) is not in 0..<\(count)")
+        guard let old = index(id: id) else { return false }
+        guard old != position else { return true }
+        own()
+        let slot = base.list.remove(at: old)
+        base.list.insert(slot, id: id, at: position)
+        return true
+    }
+
+    /// Orders the elements; equal ones keep their order.
+    ///
+    /// - Throws: what the comparison throws; nothing is moved then.
+    public mutating func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
+        let sorted = try slots { _ in true }.sorted { try areInIncreasingOrder($0.value, $1.value) }
+        base = KeyedBase(KeyedList(slots: ContiguousArray(sorted)))
+        overlay = nil
+    }
+
+    private func slots(
+        where isIncluded: (Element) throws -> Bool
+    ) rethrows -> ContiguousArray<KeyedSlot<Element>> {
+        var slots = ContiguousArray<KeyedSlot<Element>>()
+        for position in indices {
+            let slot = slot(at: position)
+            if try isIncluded(slot.value) { slots.append(slot) }
+        }
+        return slots
+    }
+}

@@ -1,0 +1,107 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how a keyed collection takes part in runs and replays: as a value that is tracked below itself.
+
+public import RivuletJSON
+
+extension Keyed: StateNode {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes the serial of a place, with nothing written yet.
+    @inlinable
+    public mutating func _$enter(_ serial: UInt64) {
+        place = KeyedPlace(serial: serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
+    public mutating func _$settle() {
+        guard isKnownUniquelyReferenced(&base), let overlay else { return }
+        for index in overlay.edits.indices { overlay.edits.values[index].element?._$settle() }
+        fold()
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// A replaced collection is compared element by element too.
+    public static var _$isComparedByParts: Bool { true }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports elements that came, went, moved or differ; false, with nothing reported, when that would be too many changes.
+    public static func _$collect(
+        from old: Keyed,
+        to new: Keyed,
+        serial: UInt64?,
+        into collector: inout ChangeCollector
+    ) -> Bool {
+        if collector.purpose == .coercions {
+            for element in new { collector.element(element.id.keyPathToken, element, element, serial: nil) }
+            return true
+        }
+        return KeyedDifference(from: old, to: new).report(serial: serial, into: &collector)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads an array in the place of this collection.
+    public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
+        self = try Self(json: &reader)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Does what a recorded change did: to the collection, to the order of its elements, or below an element.
+    ///
+    /// An index past the end means the end; an added element takes the place of one with its id.
+    public mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        guard let token = path.first else {
+            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
+            self = try Self(json: &reader)
+            return
+        }
+        let rest = path.dropFirst()
+        guard rest.isEmpty, operation != .replace else {
+            return try edit(token, operation, at: rest, index: index, json: &reader)
+        }
+        if operation == .add { return try add(token, at: index, json: &reader) }
+        guard let position = self.index(token: token) else { throw StateCoding.noField(token, reader) }
+        try reader.skip()
+        let slot = takeOut(at: position)
+        if operation == .move { putIn(slot, at: index) }
+    }
+
+    private mutating func add(_ token: String, at index: Int?, json reader: inout JSONReader) throws(JSONError) {
+        let element = try Element(json: &reader)
+        guard element.id.keyPathToken.utf8.elementsEqual(token.utf8) else {
+            throw reader.error(.mismatch, "the element recorded under \"\(token)\" has the id \"\(element.id)\"")
+        }
+        remove(id: element.id)
+        putIn(KeyedSlot(element, stamp: KeyedStamp.next()), at: index)
+    }
+
+    private mutating func edit(
+        _ token: String,
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        guard let position = self.index(token: token) else { throw StateCoding.noField(token, reader) }
+        var (slot, access) = take(at: position)
+        let id = slot.value.id
+        defer { put(slot, access, id: id) }
+        try slot.element?._$apply(operation, at: path, index: index, json: &reader)
+    }
+
+    private mutating func takeOut(at position: Int) -> KeyedSlot<Element> {
+        let slot = slot(at: position)
+        remove(at: position)
+        return slot
+    }
+
+    private mutating func putIn(_ slot: KeyedSlot<Element>, at index: Int?) {
+        own()
+        let position = Swift.min(Swift.max(index ?? count, 0), count)
+        base.list.insert(slot, id: slot.value.id, at: position)
+    }
+}

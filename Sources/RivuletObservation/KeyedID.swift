@@ -1,0 +1,54 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how an element's id stands in a key path.
+
+/// An id that can be a token of a key path.
+///
+/// Two ids of one collection need different tokens. Strings, all integers and raw-representable types of these conform; a type of
+/// one's own conforms by giving its text.
+public protocol KeyedID: Hashable, Sendable {
+    /// The id as text, unescaped.
+    var keyPathToken: String { get }
+
+    /// Reads what `keyPathToken` gives; nil for any other text.
+    init?(keyPathToken: String)
+}
+
+extension String: KeyedID {
+    /// The string itself.
+    public var keyPathToken: String { self }
+
+    /// Takes any string.
+    public init?(keyPathToken: String) { self = keyPathToken }
+}
+
+extension KeyedID where Self: FixedWidthInteger {
+    /// The number in decimal digits.
+    public var keyPathToken: String { String(self) }
+
+    /// Reads decimal digits; nil when the number does not fit.
+    public init?(keyPathToken: String) { self.init(keyPathToken) }
+}
+
+extension Int: KeyedID {}
+extension Int8: KeyedID {}
+extension Int16: KeyedID {}
+extension Int32: KeyedID {}
+extension Int64: KeyedID {}
+extension Int128: KeyedID {}
+extension UInt: KeyedID {}
+extension UInt8: KeyedID {}
+extension UInt16: KeyedID {}
+extension UInt32: KeyedID {}
+extension UInt64: KeyedID {}
+extension UInt128: KeyedID {}
+
+extension KeyedID where Self: RawRepresentable, RawValue: KeyedID {
+    /// The raw value's token.
+    public var keyPathToken: String { rawValue.keyPathToken }
+
+    /// Reads the raw value's token; nil when no value has it.
+    public init?(keyPathToken: String) {
+        guard let rawValue = RawValue(keyPathToken: keyPathToken) else { return nil }
+        self.init(rawValue: rawValue)
+    }
+}
