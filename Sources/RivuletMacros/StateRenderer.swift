@@ -23,7 +23,7 @@ struct StateRenderer {
     // MARK: - In the extension, so that the memberwise initialiser stays
 
     var extensionMembers: [String] {
-        [fields] + encodeDefault + [collect, edit, decode, encode, encodeAtPath]
+        [fields] + encodeDefault + [collect, edit, settle, decode, encode, encodeAtPath]
     }
 
     private var fields: String {
@@ -114,6 +114,20 @@ struct StateRenderer {
             cases.isEmpty
                 ? ["    false"]
                 : ["    switch name {"] + cases + ["    default: return false", "    }", "    return true"],
+            "}"
+        )
+    }
+
+    private var settle: String {
+        lines(
+            "@inline(never)",
+            "\(access)mutating func _$settle() {",
+            "    guard self._$mark.beginSettling() else { return }",
+            model.fields.enumerated().map { index, field in
+                let label = field.wrapper == nil ? "" : "wrapper: "
+                return "    self._$mark.settle(\(index), \(label)&self.\(field.storage))"
+            },
+            "    self._$mark = RivuletObservation.ChangeMark()",
             "}"
         )
     }

@@ -15,6 +15,8 @@ public enum ChangeRecorder {
         _ state: inout State,
         _ body: (inout State) throws -> Void
     ) rethrows -> Recording {
+        // Before the copy: only what nobody shares can be put in order.
+        state._$settle()
         let before = state
         let serial = ChangeMark.freshSerial()
         state._$enter(serial)

@@ -43,7 +43,7 @@ extension Keyed: JSONCodable {
     /// The position of the element whose id is spelled exactly so.
     func index(token: String) -> Int? {
         guard
-            let id = Element.ID(keyPathToken: token), let position = index(id: id),
+            let id = Element.ID.from(keyPathToken: token), let position = index(id: id),
             slot(at: position).value.id.keyPathToken.utf8.elementsEqual(token.utf8)
         else { return nil }
         return position

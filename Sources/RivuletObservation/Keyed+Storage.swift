@@ -149,4 +149,12 @@ extension Keyed {
     mutating func foldIfHeavier(than weight: Int) {
         if weight * weight > count { own() }
     }
+
+    /// Whether both share the bulk of their elements.
+    package func sharesBase(with other: Keyed) -> Bool {
+        base === other.base
+    }
+
+    /// How many elements it holds beside those that it shares, or could share.
+    package var overlaidCount: Int { overlay?.weight ?? 0 }
 }

@@ -16,7 +16,7 @@ public import OrderedCollections
 public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID {
     @usableFromInline var base: KeyedBase<Element>
     @usableFromInline var overlay: KeyedOverlay<Element>?
-    /// The place in the run that edits it; no part of the value. See `Keyed+Tracking.swift`.
+    /// The place in the run that edits it; no part of the value.
     @usableFromInline var place = KeyedPlace()
 
     /// The most elements that an overlay holds while its base is shared, unless the square root of the count is more.

@@ -10,7 +10,9 @@ public protocol KeyedID: Hashable, Sendable {
     var keyPathToken: String { get }
 
     /// Reads what `keyPathToken` gives; nil for any other text.
-    init?(keyPathToken: String)
+    ///
+    /// No initialiser, so that `compactMap(Int.init)` keeps meaning what it did.
+    static func from(keyPathToken token: String) -> Self?
 }
 
 extension String: KeyedID {
@@ -18,7 +20,7 @@ extension String: KeyedID {
     public var keyPathToken: String { self }
 
     /// Takes any string.
-    public init?(keyPathToken: String) { self = keyPathToken }
+    public static func from(keyPathToken token: String) -> String? { token }
 }
 
 extension KeyedID where Self: FixedWidthInteger {
@@ -26,7 +28,7 @@ extension KeyedID where Self: FixedWidthInteger {
     public var keyPathToken: String { String(self) }
 
     /// Reads decimal digits; nil when the number does not fit.
-    public init?(keyPathToken: String) { self.init(keyPathToken) }
+    public static func from(keyPathToken token: String) -> Self? { Self(token) }
 }
 
 extension Int: KeyedID {}
@@ -47,8 +49,7 @@ extension KeyedID where Self: RawRepresentable, RawValue: KeyedID {
     public var keyPathToken: String { rawValue.keyPathToken }
 
     /// Reads the raw value's token; nil when no value has it.
-    public init?(keyPathToken: String) {
-        guard let rawValue = RawValue(keyPathToken: keyPathToken) else { return nil }
-        self.init(rawValue: rawValue)
+    public static func from(keyPathToken token: String) -> Self? {
+        RawValue.from(keyPathToken: token).flatMap { Self(rawValue: $0) }
     }
 }

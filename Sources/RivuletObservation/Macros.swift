@@ -21,6 +21,7 @@ import RivuletJSON
     named(_$encodeDefault(of:into:)),
     named(_$collect(from:to:into:)),
     named(_$edit(_:_:json:)),
+    named(_$settle()),
     named(encodeJSON(into:)),
     named(encodeJSON(at:into:)),
     named(init(json:))

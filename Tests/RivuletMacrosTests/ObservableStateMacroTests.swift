@@ -111,6 +111,17 @@ struct ObservableStateMacroTests {
                         return true
                     }
 
+                    @inline(never)
+                    mutating func _$settle() {
+                        guard self._$mark.beginSettling() else {
+                            return
+                        }
+                        self._$mark.settle(0, &self._count)
+                        self._$mark.settle(1, &self._child)
+                        self._$mark.settle(2, wrapper: &self._level)
+                        self._$mark = RivuletObservation.ChangeMark()
+                    }
+
                     init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
                         try self._$merge(json: &reader)
                     }
@@ -241,6 +252,17 @@ struct ObservableStateMacroTests {
                         return true
                     }
 
+                    @inline(never)
+                    public mutating func _$settle() {
+                        guard self._$mark.beginSettling() else {
+                            return
+                        }
+                        self._$mark.settle(0, &self._id)
+                        self._$mark.settle(1, &self._title)
+                        self._$mark.settle(2, wrapper: &self._default)
+                        self._$mark = RivuletObservation.ChangeMark()
+                    }
+
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
                         var _$id: (String)?
                         var _$title = "x"
@@ -369,6 +391,14 @@ struct ObservableStateMacroTests {
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         false
+                    }
+
+                    @inline(never)
+                    package mutating func _$settle() {
+                        guard self._$mark.beginSettling() else {
+                            return
+                        }
+                        self._$mark = RivuletObservation.ChangeMark()
                     }
 
                     package init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {

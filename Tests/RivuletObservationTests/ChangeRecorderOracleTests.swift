@@ -39,50 +39,48 @@ struct ChangeRecorderOracleTests {
 
     // Compares bytes: two strings that are equal in Swift may be spelled differently, and a client sees the spelling.
     private func check(_ recording: Recording, _ before: OracleRoot, _ after: OracleRoot, _ place: Comment) throws {
-        let old = try JSONValue(parsing: before.jsonBytes())
         let new = try JSONValue(parsing: after.jsonBytes())
-        var applied = old
+        var applied = try JSONValue(parsing: before.jsonBytes())
         var durable = try JSONValue(parsing: before.jsonBytes(includesTransient: false))
         var replayed = before
         for change in recording.changes {
             let pointer = try JSONPointer(parsing: change.path)
-            let value = try JSONValue(parsing: #require(change.value, place))
-            #expect(old[pointer]?.jsonBytes() != value.jsonBytes(), "\(place): \(change.path) really differs")
-            #expect(new[pointer]?.jsonBytes() == value.jsonBytes(), "\(place): \(change.path) has its new value")
-            applied = applied.replacing(pointer.tokens[...], with: value)
+            let path = pointer.tokens[...]
+            let edited = try #require(
+                try applied.applying(change, change.value),
+                "\(place): \(change.path) can be made"
+            )
+            #expect(edited.jsonBytes() != applied.jsonBytes(), "\(place): \(change.path) really differs")
+            applied = edited
             if !change.isTransient {
-                let stored = try JSONValue(parsing: #require(change.durableValue ?? change.value, place))
-                let earlier = durable[pointer]?.jsonBytes()
-                #expect(earlier != stored.jsonBytes(), "\(place): \(change.path) really differs on disk")
-                durable = durable.replacing(pointer.tokens[...], with: stored)
+                let stored = try #require(try durable.applying(change, change.durableValue ?? change.value), place)
+                #expect(stored.jsonBytes() != durable.jsonBytes(), "\(place): \(change.path) really differs on disk")
+                durable = stored
             }
-            var writer = JSONWriter()
-            #expect(after.encodeJSON(at: pointer.tokens[...], into: &writer), place)
-            #expect(writer.bytes == change.value, place)
-            var reader = JSONReader(try #require(change.value, place))
-            try replayed._$replace(at: pointer.tokens[...], json: &reader)
+            if let value = change.value {
+                #expect(new.keyed(path)?.jsonBytes() == value, "\(place): \(change.path) has its new value")
+                var writer = JSONWriter()
+                #expect(after.encodeJSON(at: path, into: &writer), place)
+                #expect(writer.bytes == value, place)
+            }
+            var reader = JSONReader(change.value ?? [UInt8]("null".utf8))
+            try replayed._$apply(change.operation, at: path, index: change.index, json: &reader)
         }
         #expect(applied.jsonBytes() == after.jsonBytes(), "\(place): the changes lead from before to after")
         #expect(durable.jsonBytes() == after.jsonBytes(includesTransient: false), "\(place): on disk too")
         #expect(replayed.jsonBytes() == after.jsonBytes(), "\(place): a replay gives the same state")
-        let pointers = try recording.changes.map { try JSONPointer(parsing: $0.path) }
-        for (index, pointer) in pointers.enumerated() {
-            let isCovered = pointers.enumerated().contains { $0.offset != index && $0.element.isPrefix(of: pointer) }
-            #expect(!isCovered, "\(place): \(pointer) is reported once")
-        }
+        checkCovering(recording.changes, place)
     }
-}
 
-extension JSONValue {
-    /// This value with another one at a path, which must be there.
-    func replacing(_ path: ArraySlice<String>, with value: JSONValue) -> JSONValue {
-        guard let name = path.first else { return value }
-        guard case .object(let members) = self else { return self }
-        return .object(
-            members.map { member in
-                guard member.name == name else { return member }
-                return Member(name: name, value: member.value.replacing(path.dropFirst(), with: value))
+    private func checkCovering(_ changes: [StateChange], _ place: Comment) {
+        for (index, change) in changes.enumerated() where change.operation != .move {
+            let isCovered = changes.enumerated().contains { other, outer in
+                // An element that moves keeps what it is, so its fields have changes of their own.
+                other != index && outer.operation != .move
+                    && (change.path.utf8.elementsEqual(outer.path.utf8)
+                        || change.path.utf8.starts(with: (outer.path + "/").utf8))
             }
-        )
+            #expect(!isCovered, "\(place): \(change.path) is reported once")
+        }
     }
 }

@@ -28,6 +28,9 @@ struct OracleProgram {
     private var inners: [OracleInner] = [OracleInner()]
     private var middles: [OracleMiddle] = [OracleMiddle()]
     private var nodes: [OracleNode] = [OracleNode()]
+    private var elements: [OracleElement] = [OracleElement(id: "a")]
+    private var keyeds: [Keyed<OracleElement>] = [[]]
+    private var groups: [Keyed<OracleGroup>] = [[]]
     private var roots: [OracleRoot] = [OracleRoot(t: OracleNode(), p: OracleNode())]
 
     init(seed: UInt64) {
@@ -82,7 +85,8 @@ struct OracleProgram {
 
     private mutating func edit(_ node: inout OracleNode, depth: Int) throws {
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            switch pick(10) {
+            switch pick(14) {
+            case 10...13: try collections(&node)
             case 0: leaf(&node)
             case 1...3: try edit(&node.inner)
             case 4: try nested(&node, depth: depth)
@@ -172,6 +176,125 @@ struct OracleProgram {
         case 4: node.table["k"] = node.sibling
         case 5: node.table["k"]?.seen += 1
         default: if let value = node.table["k"] { put(value, in: &node.sibling) }
+        }
+    }
+
+    // MARK: - Keyed collections
+
+    private mutating func id() -> String {
+        ["a", "b", "c", "d", "é", "e\u{301}", "~/", "", "x", "y"].randomElement(using: &generator) ?? ""
+    }
+
+    private mutating func collections(_ node: inout OracleNode) throws {
+        switch pick(12) {
+        case 0...3: try edit(&node.keyed)
+        case 4: try edit(&node.boxedKeyed)
+        case 5: try edit(&node.passingKeyed)
+        case 6: (node.keyed, node.boxedKeyed) = (node.boxedKeyed, node.keyed)
+        case 7: node.maybeKeyed = chance(3) ? nil : keyeds[pick(keyeds.count)]
+        case 8: try unwrapped(&node.maybeKeyed) { try $0.edit(&$1) }
+        case 9: if node.maybeKeyed != nil { node.maybeKeyed?[id: id()]?.text += word() }
+        default: try edit(&node.groups)
+        }
+    }
+
+    private mutating func edit(_ groups: inout Keyed<OracleGroup>) throws {
+        let id = pick(3)
+        let index = pick(self.groups.count)
+        switch pick(10) {
+        case 0: groups.append(OracleGroup(id: id))
+        case 1: groups.remove(id: id)
+        case 2: groups.move(id: id, to: pick(Swift.max(groups.count, 1)))
+        case 3: groups[id: id]?.level += small()
+        case 4: groups[id: id]?.id = pick(3)
+        case 5: swap(&groups, &self.groups[index])
+        case 6: groups[id: id]?.elements = keyeds[pick(keyeds.count)]
+        default: if groups.contains(id: id) { try unwrapped(&groups[id: id]) { try $0.edit(&$1.elements) } }
+        }
+    }
+
+    private mutating func edit(_ keyed: inout Keyed<OracleElement>) throws {
+        for _ in 0..<Int.random(in: 1...5, using: &generator) {
+            switch pick(5) {
+            case 0: order(&keyed)
+            case 1: try keepOrPut(&keyed)
+            case 2: addOrRemove(&keyed)
+            default: try element(&keyed)
+            }
+            if chance(80) { throw OracleInterruption() }
+        }
+    }
+
+    private mutating func addOrRemove(_ keyed: inout Keyed<OracleElement>) {
+        switch pick(9) {
+        case 0: keyed.append(OracleElement(id: id()))
+        case 1: keyed.insert(OracleElement(id: id(), text: word()), at: pick(keyed.count + 1))
+        case 2: keyed.updateOrAppend(elements[pick(elements.count)])
+        case 3: keyed.remove(id: id())
+        case 4: _ = keyed.popLast()
+        case 5: if !keyed.isEmpty { keyed.remove(at: pick(keyed.count)) }
+        case 6: if chance(4) { keyed.removeAll() } else { keyed.append(OracleElement(id: id(), text: word())) }
+        case 7: for _ in 0..<3 { keyed.append(OracleElement(id: id())) }
+        default: keyed.removeAll { $0.text.isEmpty }
+        }
+    }
+
+    private mutating func order(_ keyed: inout Keyed<OracleElement>) {
+        switch pick(6) {
+        case 0: keyed.sort { $0.id < $1.id }
+        case 1: keyed.sort { $0.text > $1.text }
+        case 2: keyed = Keyed(keyed.reversed())
+        default: keyed.move(id: id(), to: pick(Swift.max(keyed.count, 1)))
+        }
+    }
+
+    private mutating func keepOrPut(_ keyed: inout Keyed<OracleElement>) throws {
+        let index = pick(keyeds.count)
+        switch pick(8) {
+        case 0, 1:
+            if keyeds.count > 5 { keyeds.removeFirst() }
+            keyeds.append(keyed)
+        case 2: keyed = keyeds[index]
+        case 3: swap(&keyed, &keyeds[index])
+        case 4:
+            var copy = keyed
+            try element(&copy)
+            if chance(2) { keyed = copy }
+        case 5:
+            let id = id()
+            let word = word()
+            keyeds[index][id: id]?.text += word
+        case 6:
+            let json = #"[{"id":"b","text":"merged"},{"id":"é"}]"#
+            var reader = JSONReader([UInt8](json.utf8))
+            try keyed._$merge(json: &reader)
+        default: keyed = Keyed(keyed.shuffled(using: &generator))
+        }
+    }
+
+    private mutating func element(_ keyed: inout Keyed<OracleElement>) throws {
+        let id = id()
+        let index = pick(elements.count)
+        switch pick(12) {
+        case 0: keyed[id: id]?.text = word()
+        case 1: keyed[id: id]?.text += word()
+        case 2: keyed[id: id]?.seen += 1
+        case 3: if keyed.contains(id: id) { try unwrapped(&keyed[id: id]) { try $0.edit(&$1.inner) } }
+        case 4: keyed[id: id]?.inner.clamped = small() * 2
+        case 5: keyed[id: id]?.id = self.id()
+        case 6:
+            if elements.count > 6 { elements.removeFirst() }
+            if let element = keyed[id: id] { elements.append(element) }
+        case 7: keyed[id: id] = elements[index]
+        case 8:
+            let word = word()
+            elements[index].text += word
+        case 9: keyed[id: id] = nil
+        case 10:
+            var element = keyed[id: id] ?? elements[index]
+            element.id = self.id()
+            keyed.updateOrAppend(element)
+        default: keyed[id: id] = OracleElement(id: id)
         }
     }
 

@@ -52,6 +52,32 @@ struct OracleNode: Equatable, Sendable {
     @Transient var passing = OracleInner()
     @Replaceable var section = OracleMiddle()
     var tag: OracleTag = OracleTag()
+    var keyed: Keyed<OracleElement> = []
+    @ObservableStateWrapper(Box<Keyed<OracleElement>>.self)
+    @ObservationStateIgnored
+    var boxedKeyed: Keyed<OracleElement> = []
+    var maybeKeyed: Keyed<OracleElement>?
+    @Transient var passingKeyed: Keyed<OracleElement> = []
+    var groups: Keyed<OracleGroup> = []
+}
+
+/// An element of a keyed collection, with ids that are spelled in several ways.
+@ObservableState
+struct OracleElement: Equatable, Sendable, Identifiable {
+    var id = ""
+    var text = ""
+    var inner = OracleInner()
+    @Transient var seen = 0
+}
+
+/// An element with a collection of its own.
+@ObservableState
+struct OracleGroup: Equatable, Sendable, Identifiable {
+    var id = 0
+    var elements: Keyed<OracleElement> = []
+    @ObservableStateWrapper(Clamped<Int>.self, config: -5...5)
+    @ObservationStateIgnored
+    var level: Int = 0
 }
 
 /// A wrapper of a nested state that is made anew after every edit, and that changes what it is given.
