@@ -114,6 +114,15 @@ public indirect enum JSONSchema: Sendable {
         .string(values: [value])
     }
 
+    /// How many ids lead to what this shape keeps by id: 0 for all but keyed collections, more than 1 for such in such.
+    public var keyedDepth: Int {
+        switch self {
+        case .keyed(let element): 1 + element.keyedDepth
+        case .optional(let schema), .annotated(let schema, _): schema.keyedDepth
+        default: 0
+        }
+    }
+
     /// Whether a value of this shape can have something at `path`, whose tokens are unescaped.
     ///
     /// With `wildcards` a token `*` stands for any one token.

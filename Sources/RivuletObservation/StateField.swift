@@ -21,7 +21,7 @@ public struct StateField: Sendable {
     public let isTransient: Bool
     /// Whether the field is in no JSON at all.
     public let isOmitted: Bool
-    /// The fields of the nested state that the field holds, if it holds one; asked for when needed, since types may be recursive.
+    /// The fields of the nested state, or of the elements of the keyed collection, that the field holds, if it holds one; asked for when needed, since types may be recursive.
     public let nested: (@Sendable () -> [StateField])?
 
     /// The field of a state's schema.
@@ -147,18 +147,22 @@ extension StateField {
     }
 }
 
-/// The fields of a nested state, also of an optional one.
-private func stateFields<Value: JSONCodable>(of type: Value.Type) -> (@Sendable () -> [StateField])? {
+/// The fields of a nested state, also of one in an optional, and of the elements of a keyed collection.
+private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let state = type as? any ObservableState.Type { return { state._$fields } }
-    if let optional = type as? any OptionalState.Type { return { optional.stateFields } }
+    if let holder = type as? any StateHolder.Type { return stateFields(of: holder.held) }
     return nil
 }
 
-/// An optional of a nested state.
-private protocol OptionalState: SendableMetatype {
-    static var stateFields: [StateField] { get }
+/// A type that may hold a nested state.
+private protocol StateHolder {
+    static var held: Any.Type { get }
 }
 
-extension Optional: OptionalState where Wrapped: ObservableState {
-    static var stateFields: [StateField] { Wrapped._$fields }
+extension Optional: StateHolder {
+    static var held: Any.Type { Wrapped.self }
+}
+
+extension Keyed: StateHolder {
+    static var held: Any.Type { Element.self }
 }

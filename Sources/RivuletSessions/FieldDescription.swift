@@ -17,6 +17,8 @@ struct FieldDescription {
     let standard: [UInt8]?
 
     /// The fields of the state and of all states nested in it, outer ones first, in the order of declaration.
+    ///
+    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id.
     static func all<State: ObservableState>(of standard: State) -> [FieldDescription] {
         list(State._$fields, of: standard, below: [], isTransient: false)
     }
@@ -38,7 +40,12 @@ struct FieldDescription {
             )
             guard let nested = field.nested, path.count < depthMax else { return [description] }
             return [description]
-                + list(nested(), of: standard, below: path, isTransient: description.isTransient)
+                + list(
+                    nested(),
+                    of: standard,
+                    below: path + Array(repeating: "*", count: field.schema.keyedDepth),
+                    isTransient: description.isTransient
+                )
         }
     }
 

@@ -7,7 +7,7 @@ package import RivuletObservation
 /// The key paths that one group of subscribers watches, each once, in the order of their text.
 package struct PathSet: Hashable, Sendable {
     package let pointers: [JSONPointer]
-    private let texts: [String]
+    let texts: [String]
 
     /// Sorts the paths and drops doubles; no path at all means the whole state.
     package init(_ paths: [JSONPointer]) {
@@ -21,7 +21,7 @@ package struct PathSet: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
     /// A watched path that a change reaches.
-    private enum Reach {
+    enum Reach {
         /// The changed path is at or below a watched one: the change is seen as it is.
         case whole
         /// The change replaced something that contains these watched paths.
@@ -29,7 +29,7 @@ package struct PathSet: Hashable, Sendable {
         case none
     }
 
-    private func reach(of path: String) -> Reach {
+    func reach(of path: String) -> Reach {
         var parts: [Int] = []
         for (index, text) in texts.enumerated() {
             if Self.contains(text, path) { return .whole }
@@ -39,8 +39,8 @@ package struct PathSet: Hashable, Sendable {
     }
 
     /// Whether the place at `outer` is or contains the place at `inner`; both are pointers' texts.
-    private static func contains(_ outer: String, _ inner: String) -> Bool {
-        guard inner.utf8.count > outer.utf8.count else { return inner == outer }
+    static func contains(_ outer: String, _ inner: String) -> Bool {
+        guard inner.utf8.count > outer.utf8.count else { return inner.utf8.elementsEqual(outer.utf8) }
         return inner.utf8.starts(with: outer.utf8)
             && inner.utf8[inner.utf8.index(inner.utf8.startIndex, offsetBy: outer.utf8.count)] == UInt8(ascii: "/")
     }
@@ -55,7 +55,8 @@ package struct PathSet: Hashable, Sendable {
         for change in changes {
             switch reach(of: change.path) {
             case .none: continue
-            case .whole: seen.append(change)
+            case .whole: if let change = watched(change) { seen.append(change) }
+            case .parts where change.operation == .move: continue
             case .parts(let parts):
                 for part in parts where !seen.contains(where: { $0.path == texts[part] }) {
                     if let difference = Self.difference(at: pointers[part], from: old, to: new, like: change) {
@@ -67,20 +68,18 @@ package struct PathSet: Hashable, Sendable {
         return seen
     }
 
-    /// The paths at which a reader who missed changes at `changed` has to be given the current value, outermost only.
-    package func stale(after changed: some Sequence<String>) -> [JSONPointer] {
-        var stale: Set<String> = []
-        for path in changed {
-            switch reach(of: path) {
-            case .none: continue
-            case .whole: stale.insert(path)
-            case .parts(let parts): stale.formUnion(parts.map { texts[$0] })
-            }
-        }
-        let outermost = stale.sorted().reduce(into: [String]()) { kept, path in
-            if !kept.contains(where: { Self.contains($0, path) }) { kept.append(path) }
-        }
-        return outermost.compactMap { try? JSONPointer(parsing: $0) }
+    /// The change as the watchers see it who see it whole: those of the element alone do not know its place among others.
+    private func watched(_ change: StateChange) -> StateChange? {
+        guard change.index != nil, !watchesOrder(of: change.path) else { return change }
+        guard change.operation != .move else { return nil }
+        var change = change
+        change.index = nil
+        return change
+    }
+
+    /// Whether the collection of an element is watched as a whole.
+    func watchesOrder(of element: String) -> Bool {
+        texts.contains { $0.utf8.count < element.utf8.count && Self.contains($0, element) }
     }
 
     private static func difference<State: ObservableState>(
@@ -104,8 +103,8 @@ package struct PathSet: Hashable, Sendable {
 
 extension ObservableState {
     /// The value at the path as JSON bytes; nil when there is none.
-    package func json(at path: JSONPointer) -> [UInt8]? {
-        var writer = JSONWriter()
+    package func json(at path: JSONPointer, includesTransient: Bool = true) -> [UInt8]? {
+        var writer = JSONWriter(includesTransient: includesTransient)
         guard encodeJSON(at: path.tokens[...], into: &writer) else { return nil }
         return writer.bytes
     }

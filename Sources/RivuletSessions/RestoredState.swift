@@ -41,7 +41,7 @@ struct RestoredState<State: ObservableState> {
         let path = try JSONPointer(parsing: change.path)
         var reader = JSONReader(change.value ?? Array("null".utf8))
         do throws(JSONError) {
-            try state._$replace(at: path.tokens[...], json: &reader)
+            try state._$apply(change.operation, at: path.tokens[...], index: change.index, json: &reader)
         } catch {
             // A field that the app no longer has: the log keeps it, the state goes on without it, as with snapshots.
             guard State.jsonSchema.accepts(path: path.tokens[...]) else { return }

@@ -131,6 +131,7 @@ extension Session {
         initialState = nil
         creationEpoch = nil
         head = visible
+        published = nil
         headPosition = visiblePosition
         unlogged = visibleUnlogged
         let waiting = creations
@@ -142,7 +143,6 @@ extension Session {
 
     /// The session is what the client asked for at its creation; nobody has seen its history's name before.
     private func adoptCreation() {
-        if let initialState { logged = initialState }
         if let creationEpoch { epoch = creationEpoch }
         initialState = nil
         creationEpoch = nil
@@ -174,10 +174,14 @@ extension Session {
     /// Makes the dispatch visible, hands its changes to the streams, acknowledges it, then runs the effects.
     private func publish(_ dispatch: Pending) {
         let old = visible
-        visible = dispatch.state
+        published = pending.isEmpty ? nil : dispatch.state
         visiblePosition = dispatch.position
         visibleUnlogged = dispatch.unloggedAfter
-        if dispatch.entry != nil { logged = dispatch.state }
+        if dispatch.entry != nil || visibleUnlogged.isEmpty {
+            logged = nil
+        } else if logged == nil {
+            logged = old
+        }
         if !dispatch.changes.isEmpty {
             tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
         }
@@ -275,7 +279,7 @@ extension Session {
         let snapshot = StateSnapshot(
             version: storedHead.version,
             schema: schema,
-            state: persistentJSON(of: logged)
+            state: persistentJSON(of: logged ?? visible)
         )
         let logVersionsMax = environment.limits.logVersionsMax
         let keepingFrom = storedHead.version > logVersionsMax ? storedHead.version - logVersionsMax + 1 : 1

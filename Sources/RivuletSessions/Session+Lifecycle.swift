@@ -67,7 +67,10 @@ extension Session {
         initialState = state
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
+        published = visible
         head = state
+        // The document of version 0 has what transient events did.
+        unlogged = []
         headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
         pending.append(
             Pending(

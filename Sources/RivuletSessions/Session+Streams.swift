@@ -85,30 +85,33 @@ extension Session {
         if isSameResidence {
             guard cursor.position <= visiblePosition else { return reset(request, paths, .unknownCursor) }
             if let missed = tail.changes(after: cursor.position) {
-                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(\.path))
+                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(MissedChange.init))
             }
         }
         // The log has what persisted events changed in transient fields; only transient events are in no log.
         let hasLostTransients = !isSameResidence || cursor.position.transients != visiblePosition.transients
-        var stale = hasLostTransients ? transientPaths : []
-        if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append("") }
-        resumeFromLog(request, paths, after: cursor.position.version, stale: stale)
+        var stale = hasLostTransients ? transientPaths.map(MissedChange.init(path:)) : []
+        if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append(MissedChange(path: "")) }
+        resumeFromLog(request, paths, after: cursor.position.version, missed: stale)
     }
 
-    /// Gives the current values at the watched paths below `missed`, as one change.
-    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<String>) {
-        let changes = paths.stale(after: missed).compactMap { path -> StateChange? in
-            guard let value = visible.json(at: path) else {
-                return StateChange(operation: .remove, path: path.description, value: nil, isTransient: false)
-            }
-            return StateChange(operation: .replace, path: path.description, value: value, isTransient: false)
-        }
+    /// Gives what makes up for `missed` at the watched paths, as one change.
+    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<MissedChange>) {
+        let changes = paths.changes(missing: missed, in: visible)
         join(request, paths, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
     }
 
-    /// Reads the changed paths that the tail no longer has; what changes meanwhile is added when the answer is there.
-    private func resumeFromLog(_ request: StreamRequest, _ paths: PathSet, after version: UInt64, stale: [String]) {
-        guard version < visiblePosition.version else { return join(request, paths, missed: stale) }
+    /// Reads the changes that the tail no longer has; what changes meanwhile is added when the answer is there.
+    ///
+    /// `missed` are those before `version`, `later` those after all that the log has.
+    private func resumeFromLog(
+        _ request: StreamRequest,
+        _ paths: PathSet,
+        after version: UInt64,
+        missed: [MissedChange],
+        later: [MissedChange] = []
+    ) {
+        guard version < visiblePosition.version else { return join(request, paths, missed: missed + later) }
         guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
             version + 1 >= retainedFrom
         else {
@@ -123,7 +126,7 @@ extension Session {
             confined.post { session in
                 session.resuming -= 1
                 session.environment.resumes.end()
-                session.finishResume(request, paths, history: history, asked: asked, stale: stale)
+                session.finishResume(request, paths, history: history, asked: asked, missed: missed, later: later)
             }
         }
     }
@@ -133,24 +136,26 @@ extension Session {
         _ paths: PathSet,
         history: Result<[LogEntry]?, StorageError>,
         asked: Cursor.Position,
-        stale: [String]
+        missed: [MissedChange],
+        later: [MissedChange]
     ) {
         if let error = leavingError { return environment.sink.refuse(request.stream, with: .failed(error)) }
         do {
             guard let entries = try history.get(), let meanwhile = tail.changes(after: asked) else {
                 return reset(request, paths, .historyGone)
             }
-            let recent = meanwhile.flatMap(\.changes).map(\.path)
-            var missed = stale
+            let later = later + meanwhile.flatMap(\.changes).map(MissedChange.init)
+            var missed = missed
             for entry in entries {
-                missed += try [StateChange](logJSON: entry.changes).map(\.path)
+                missed += try [StateChange](logJSON: entry.changes).map(MissedChange.init)
             }
             // Storage answers with as much as it likes to hold at once; the rest is asked for again.
             if let last = entries.last, last.version < asked.version {
-                return resumeFromLog(request, paths, after: last.version, stale: Array(Set(missed + recent)))
+                let version = last.version
+                return resumeFromLog(request, paths, after: version, missed: missed.unique, later: later.unique)
             }
             guard !entries.isEmpty else { return reset(request, paths, .historyGone) }
-            join(request, paths, missed: missed + recent)
+            join(request, paths, missed: missed + later)
         } catch let error as StorageError {
             environment.sink.refuse(request.stream, with: .failed(.storage(error)))
         } catch {

@@ -33,8 +33,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// Changes of persistent fields by transient events, which the next entry has to carry.
     var unlogged: [StateChange] = []
 
-    /// The state that readers see.
-    var visible: State
+    /// The state that readers see while `head` is ahead of it; nil while they are the same.
+    ///
+    /// Not a copy then: a state that nobody shares settles what the last event left in it.
+    var published: State?
     var visiblePosition: Cursor.Position
     var visibleUnlogged: [StateChange] = []
 
@@ -73,8 +75,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var initialState: State?
     /// The name of the history that begins with it.
     var creationEpoch: String?
-    /// The visible state as the log alone gives it: without what transient events did since the last entry.
-    var logged: State
+    /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
+    var logged: State?
     var creations: [SessionReply<CreateAnswer>] = []
     var isRetired = false
 
@@ -90,8 +92,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         self.environment = environment
         let restored = try RestoredState(stored, default: engine.definition.defaultState, key: key)
         head = restored.state
-        visible = restored.state
-        logged = restored.state
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
@@ -109,6 +109,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             bytesMax: environment.limits.tailBytesMax
         )
     }
+
+    /// The state that readers see.
+    var visible: State { published ?? head }
 
     package var isStored: Bool { storedHead != nil }
 
@@ -197,12 +200,17 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
         guard isExpected(dispatch.expected) else { return refuse(dispatch) }
+        if published == nil {
+            head._$settle()
+            published = head
+        }
         let before = head
         do throws(SessionError) {
             let step = try apply(dispatch)
             try accept(step, of: dispatch)
         } catch {
             head = before
+            if pending.isEmpty { published = nil }
             dispatch.reply(.failure(error))
         }
     }
@@ -269,8 +277,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             unlogged = []
         } else if !changes.isEmpty {
             position = Cursor.Position(version: position.version, transients: position.transients + 1)
-            let paths = Set(changes.map(\.path))
-            unlogged = unlogged.filter { !paths.contains($0.path) } + changes.filter { !$0.isTransient }
+            unlogged = unlogged.followed(by: changes.filter { !$0.isTransient }).condensed(for: head)
         }
         headPosition = position
         hasEffectUnderWay = !step.effects.isEmpty
@@ -294,14 +301,12 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         version: UInt64,
         changes: [StateChange]
     ) throws(SessionError) -> LogEntry {
-        let changed = Set(changes.map(\.path))
-        let logged = unlogged.filter { !changed.contains($0.path) } + changes
         let entry = LogEntry(
             version: version,
             time: environment.wallClock(),
             commandID: nil,
             event: logJSON(of: events),
-            changes: logged.logJSON
+            changes: unlogged.followed(by: changes).logJSON
         )
         let bytesMax = environment.storage.capabilities.entryBytesMax
         guard entry.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }

@@ -5,7 +5,7 @@ package import RivuletJSON
 package import RivuletObservation
 
 extension StateChange {
-    /// Writes `{"op":…,"path":…,"value":…}`; the log's form has what goes to disk of the value, and marks
+    /// Writes `{"op":…,"path":…,"index":…,"value":…}`; the log's form has what goes to disk of the value, and marks
     /// transient changes, which a restart must not replay.
     package func encodeJSON(into writer: inout JSONWriter, forLog: Bool = false) {
         writer.beginObject()
@@ -13,6 +13,10 @@ extension StateChange {
         writer.string(operation.rawValue)
         writer.key("path")
         writer.string(path)
+        if let index {
+            writer.key("index")
+            writer.integer(index)
+        }
         if let value = forLog ? durableValue ?? value : value {
             writer.key("value")
             writer.raw(value)
@@ -28,12 +32,14 @@ extension StateChange {
     package init(log reader: inout JSONReader) throws(JSONError) {
         var operation: Operation?
         var path: String?
+        var index: Int?
         var value: [UInt8]?
         var isTransient = false
         try reader.object { key, reader throws(JSONError) in
             switch key {
             case "op": operation = Operation(rawValue: try reader.string())
             case "path": path = try reader.string()
+            case "index": index = try reader.integer(Int.self)
             case "value": value = try reader.capture()
             case "transient": isTransient = try reader.bool()
             default: try reader.unknownKey(key)
@@ -42,7 +48,7 @@ extension StateChange {
         guard let operation, let path else {
             throw JSONError(kind: .missing, detail: "a logged change needs a known \"op\" and a \"path\"")
         }
-        self.init(operation: operation, path: path, value: value, isTransient: isTransient)
+        self.init(operation: operation, path: path, index: index, value: value, isTransient: isTransient)
     }
 }
 

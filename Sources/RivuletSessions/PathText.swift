@@ -1,0 +1,37 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the comparison of key paths by their spelling.
+
+/// A key path's text that equals another one only when it is spelled the same.
+///
+/// Swift's strings compare by what they mean: "é" has two spellings, and so may an element's id, but a client sees bytes.
+struct PathText: Hashable, Comparable {
+    let text: String
+
+    init(_ text: some StringProtocol) {
+        self.text = String(text)
+    }
+
+    static func == (left: PathText, right: PathText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    static func < (left: PathText, right: PathText) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+
+    /// The path of what contains this place directly; nil for the root.
+    var parent: PathText? {
+        text.utf8.lastIndex(of: UInt8(ascii: "/")).map { PathText(text[..<$0]) }
+    }
+
+    /// The paths of all that contains this place, from the inside.
+    var ancestors: some Sequence<PathText> {
+        sequence(state: self) { path in
+            guard let parent = path.parent else { return nil }
+            path = parent
+            return parent
+        }
+    }
+}
