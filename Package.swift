@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "RivuletObservation",
             dependencies: [
-                "CCurrentRun", "RivuletJSON", "RivuletMacros", .product(name: "OrderedCollections", package: "swift-collections"),
+                "CCurrentRun", "RivuletJSON", "RivuletMacros",
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),

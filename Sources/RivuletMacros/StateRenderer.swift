@@ -122,12 +122,12 @@ struct StateRenderer {
         lines(
             "@inline(never)",
             "\(access)mutating func _$settle() {",
-            "    guard self._$mark.beginSettling() else { return }",
+            "    guard self._$observationRegistrar.beginSettling() else { return }",
             model.fields.enumerated().map { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
-                return "    self._$mark.settle(\(index), \(label)&self.\(field.storage))"
+                return "    self._$observationRegistrar.settle(\(index), \(label)&self.\(field.storage))"
             },
-            "    self._$mark = RivuletObservation.ChangeMark()",
+            "    self._$observationRegistrar.endSettling()",
             "}"
         )
     }

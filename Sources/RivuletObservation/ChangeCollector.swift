@@ -119,7 +119,7 @@ public struct ChangeCollector {
     {
         var change = StateChange(
             operation: operation,
-            path: pathText,
+            path: path,
             index: index,
             value: nil,
             isTransient: isTransient

@@ -36,14 +36,14 @@ extension Keyed: JSONCodable {
             encodeJSON(into: &writer)
             return true
         }
-        guard let position = index(token: token) else { return false }
-        return slot(at: position).value.encodeJSON(at: path.dropFirst(), into: &writer)
+        guard let position = position(token: token) else { return false }
+        return self[id: slot(at: position).value.id]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
     }
 
     /// The position of the element whose id is spelled exactly so.
-    func index(token: String) -> Int? {
+    func position(token: String) -> Int? {
         guard
-            let id = Element.ID.from(keyPathToken: token), let position = index(id: id),
+            let id = Element.ID.from(keyPathToken: token), let position = position(of: id),
             slot(at: position).value.id.keyPathToken.utf8.elementsEqual(token.utf8)
         else { return nil }
         return position

@@ -9,10 +9,11 @@ extension Keyed {
     @inlinable
     public subscript(id id: Element.ID) -> Element? {
         get {
-            index(id: id).map { slot(at: $0).value }
+            guard observed == nil else { return observedElement(id: id) }
+            return position(of: id).map { slot(at: $0).value }
         }
         set {
-            if let position = index(id: id) {
+            if let position = position(of: id) {
                 var (slot, access) = take(at: position)
                 slot.element = newValue
                 put(slot, access, id: id)
@@ -21,7 +22,7 @@ extension Keyed {
             }
         }
         _modify {
-            if let position = index(id: id) {
+            if let position = position(of: id) {
                 var (slot, access) = take(at: position)
                 defer { put(slot, access, id: id) }
                 yield &slot.element
@@ -37,9 +38,9 @@ extension Keyed {
     @inlinable
     @discardableResult
     public mutating func append(_ element: Element) -> (inserted: Bool, index: Int) {
-        if let position = index(id: element.id) { return (false, position) }
+        if let position = position(of: element.id) { return (false, position) }
         appendNew(element)
-        return (true, endIndex - 1)
+        return (true, length - 1)
     }
 
     /// Adds elements at the end; those with known ids are left as they are.
@@ -50,11 +51,12 @@ extension Keyed {
     /// Adds an element at a position from 0 to the count; one with a known id is left as it is.
     @discardableResult
     public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
-        precondition(position >= 0 && position <= count, "position \(position) is not in 0...\(count)")
-        if let known = index(id: element.id) { return (false, known) }
-        guard position < count else { return append(element) }
+        precondition(position >= 0 && position <= length, "position \(position) is not in 0...\(length)")
+        if let known = self.position(of: element.id) { return (false, known) }
+        guard position < length else { return append(element) }
         own()
         base.list.insert(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id, at: position)
+        if observed != nil { tellOrder([element.id]) }
         return (true, position)
     }
 
@@ -62,7 +64,7 @@ extension Keyed {
     @inlinable
     @discardableResult
     public mutating func updateOrAppend(_ element: Element) -> Element? {
-        guard let position = index(id: element.id) else {
+        guard let position = position(of: element.id) else {
             appendNew(element)
             return nil
         }
@@ -76,16 +78,18 @@ extension Keyed {
     /// Removes the element with this id and returns it; nil when there is none.
     @discardableResult
     public mutating func remove(id: Element.ID) -> Element? {
-        index(id: id).map { remove(at: $0) }
+        position(of: id).map { remove(at: $0) }
     }
 
     /// Removes and returns the element at a position, which must be valid.
     @discardableResult
     public mutating func remove(at position: Int) -> Element {
-        precondition(position >= 0 && position < count, "position \(position) is not in 0..<\(count)")
-        guard position < count - 1 else { return removeLast() }
+        precondition(position >= 0 && position < length, "position \(position) is not in 0..<\(length)")
+        guard position < length - 1 else { return removeLast() }
         own()
-        return base.list.remove(at: position).value
+        let element = base.list.remove(at: position).value
+        if observed != nil { tellOrder([element.id]) }
+        return element
     }
 
     /// Removes and returns the last element; there must be one.
@@ -97,16 +101,19 @@ extension Keyed {
 
     /// Removes and returns the last element; nil when there is none.
     public mutating func popLast() -> Element? {
-        guard !isEmpty else { return nil }
-        let element = slot(at: endIndex - 1).value
+        guard length > 0 else { return nil }
+        let element = slot(at: length - 1).value
         removeEnd()
+        if observed != nil { tellOrder([element.id]) }
         return element
     }
 
     /// Removes all elements.
     public mutating func removeAll() {
+        let removed = observed == nil ? [] : ids
         base = KeyedBase(KeyedList())
         overlay = nil
+        tellOrder(removed)
     }
 
     /// Removes the elements that satisfy the condition.
@@ -114,9 +121,11 @@ extension Keyed {
     /// - Throws: what the condition throws; nothing is removed then.
     public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         let kept = try slots { try !isRemoved($0) }
-        guard kept.count < count else { return }
+        guard kept.count < length else { return }
+        let before = observed == nil ? [] : ids
         base = KeyedBase(KeyedList(slots: kept))
         overlay = nil
+        tellOrder(before.filter { position(of: $0) == nil })
     }
 
     /// A collection of the elements that satisfy the condition, in their order.
@@ -131,12 +140,13 @@ extension Keyed {
     /// The element is then at `position`, which must be valid.
     @discardableResult
     public mutating func move(id: Element.ID, to position: Int) -> Bool {
-        precondition(position >= 0 && position < Swift.max(count, 1), "position \(position) is not in 0..<\(count)")
-        guard let old = index(id: id) else { return false }
+        precondition(position >= 0 && position < Swift.max(length, 1), "position \(position) is not in 0..<\(length)")
+        guard let old = self.position(of: id) else { return false }
         guard old != position else { return true }
         own()
         let slot = base.list.remove(at: old)
         base.list.insert(slot, id: id, at: position)
+        tellOrder([])
         return true
     }
 
@@ -147,13 +157,14 @@ extension Keyed {
         let sorted = try slots { _ in true }.sorted { try areInIncreasingOrder($0.value, $1.value) }
         base = KeyedBase(KeyedList(slots: ContiguousArray(sorted)))
         overlay = nil
+        tellOrder([])
     }
 
     private func slots(
         where isIncluded: (Element) throws -> Bool
     ) rethrows -> ContiguousArray<KeyedSlot<Element>> {
         var slots = ContiguousArray<KeyedSlot<Element>>()
-        for position in indices {
+        for position in 0..<length {
             let slot = slot(at: position)
             if try isIncluded(slot.value) { slots.append(slot) }
         }

@@ -39,6 +39,7 @@ extension Keyed {
             }
         }
         place.enter(&slot)
+        if observed != nil { observe(&slot) }
         slot.stamp = KeyedStamp.next()
         return (slot, access)
     }
@@ -59,17 +60,19 @@ extension Keyed {
             overlay?.tail.slots[offset] = slot
             position = offset + (overlay?.kept ?? 0)
         }
-        guard let newID = slot.element?.id, newID == id else { return finish(slot.element?.id, at: position) }
+        guard let newID = slot.element?.id, newID == id else { return finish(id, slot.element?.id, at: position) }
         foldIfHeavy()
+        if observed != nil { tellReplacement(of: id, by: slot.element) }
     }
 
     /// Ends an edit that removed the element, or gave it another id.
     @usableFromInline
-    mutating func finish(_ id: Element.ID?, at position: Int) {
-        if let id {
+    mutating func finish(_ old: Element.ID, _ new: Element.ID?, at position: Int) {
+        defer { tellOrder(new.map { [old, $0] } ?? [old]) }
+        if let new {
             own()
-            base.list.rename(at: position, to: id)
-        } else if position == endIndex - 1 {
+            base.list.rename(at: position, to: new)
+        } else if position == length - 1 {
             removeEnd()
         } else {
             own()
@@ -87,6 +90,7 @@ extension Keyed {
             ownedOverlay().tail.append(slot, id: element.id)
             foldIfHeavy()
         }
+        if observed != nil { tellOrder([element.id]) }
     }
 
     /// Removes the last of at least one element.
@@ -147,7 +151,7 @@ extension Keyed {
 
     @usableFromInline
     mutating func foldIfHeavier(than weight: Int) {
-        if weight * weight > count { own() }
+        if weight * weight > length { own() }
     }
 
     /// Whether both share the bulk of their elements.

@@ -64,7 +64,7 @@ extension Keyed: StateNode {
             return try edit(token, operation, at: rest, index: index, json: &reader)
         }
         if operation == .add { return try add(token, at: index, json: &reader) }
-        guard let position = self.index(token: token) else { throw StateCoding.noField(token, reader) }
+        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
         try reader.skip()
         let slot = takeOut(at: position)
         if operation == .move { putIn(slot, at: index) }
@@ -86,7 +86,7 @@ extension Keyed: StateNode {
         index: Int?,
         json reader: inout JSONReader
     ) throws(JSONError) {
-        guard let position = self.index(token: token) else { throw StateCoding.noField(token, reader) }
+        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
         var (slot, access) = take(at: position)
         let id = slot.value.id
         defer { put(slot, access, id: id) }
@@ -101,7 +101,8 @@ extension Keyed: StateNode {
 
     private mutating func putIn(_ slot: KeyedSlot<Element>, at index: Int?) {
         own()
-        let position = Swift.min(Swift.max(index ?? count, 0), count)
+        let position = Swift.min(Swift.max(index ?? length, 0), length)
         base.list.insert(slot, id: slot.value.id, at: position)
+        if observed != nil { tellOrder([slot.value.id]) }
     }
 }

@@ -18,6 +18,8 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     @usableFromInline var overlay: KeyedOverlay<Element>?
     /// The place in the run that edits it; no part of the value.
     @usableFromInline var place = KeyedPlace()
+    /// Where it is observed, no part of the value; nil: nobody can be watching.
+    @usableFromInline var observed: ObservedPlace?
 
     /// The most elements that an overlay holds while its base is shared, unless the square root of the count is more.
     @usableFromInline static var overlayElementsMax: Int { 64 }
@@ -40,6 +42,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     ///
     /// O(n) for a shared collection whose end has been changed, else O(1).
     public var ids: [Element.ID] {
+        observed?.accessWhole()
         guard let overlay, overlay.kept < base.list.count || overlay.tail.count > 0 else {
             return base.list.ids.elements
         }
@@ -49,12 +52,19 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     /// Whether there is an element with this id.
     @inlinable
     public func contains(id: Element.ID) -> Bool {
-        index(id: id) != nil
+        if let observed { observed.child(.element(id.keyPathToken)).accessPresence() }
+        return position(of: id) != nil
     }
 
     /// The position of the element with this id, from 0; nil when there is none.
     @inlinable
     public func index(id: Element.ID) -> Int? {
+        observed?.accessWhole()
+        return position(of: id)
+    }
+
+    @inlinable
+    func position(of id: Element.ID) -> Int? {
         let position = base.list.ids.firstIndex(of: id)
         guard let overlay else { return position }
         if let position, position < overlay.kept { return position }
@@ -76,6 +86,12 @@ extension Keyed: RandomAccessCollection {
 
     /// The number of elements.
     @inlinable public var endIndex: Int {
+        observed?.accessWhole()
+        return length
+    }
+
+    /// The number of elements, for this type's own use: nobody is noted as a reader.
+    @inlinable var length: Int {
         guard let overlay else { return base.list.count }
         return overlay.kept + overlay.tail.count
     }
@@ -83,7 +99,8 @@ extension Keyed: RandomAccessCollection {
     /// The element at a position, which must be valid; see ``index(id:)``.
     @inlinable
     public subscript(position: Int) -> Element {
-        precondition(position >= 0 && position < endIndex, "position \(position) is not in 0..<\(endIndex)")
+        precondition(position >= 0 && position < length, "position \(position) is not in 0..<\(length)")
+        guard observed == nil else { return observedElement(at: position) }
         return slot(at: position).value
     }
 }

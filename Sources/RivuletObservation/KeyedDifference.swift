@@ -36,13 +36,13 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
             start = Swift.min(old.kept, new.kept)
             compareEdits(below: start)
         } else {
-            while start < Swift.min(old.count, new.count), old.id(at: start) == new.id(at: start) {
+            while start < Swift.min(old.length, new.length), old.id(at: start) == new.id(at: start) {
                 compare(start, start)
                 start += 1
             }
         }
-        var oldEnd = old.count
-        var newEnd = new.count
+        var oldEnd = old.length
+        var newEnd = new.length
         while oldEnd > start, newEnd > start, old.id(at: oldEnd - 1) == new.id(at: newEnd - 1) {
             oldEnd -= 1
             newEnd -= 1
@@ -78,7 +78,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     }
 
     private func isTooMany(_ changes: Int) -> Bool {
-        changes > changesMax && changes > new.count / 2
+        changes > changesMax && changes > new.length / 2
     }
 
     // MARK: - Elements that stay where they are

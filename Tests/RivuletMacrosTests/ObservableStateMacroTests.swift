@@ -113,13 +113,13 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     mutating func _$settle() {
-                        guard self._$mark.beginSettling() else {
+                        guard self._$observationRegistrar.beginSettling() else {
                             return
                         }
-                        self._$mark.settle(0, &self._count)
-                        self._$mark.settle(1, &self._child)
-                        self._$mark.settle(2, wrapper: &self._level)
-                        self._$mark = RivuletObservation.ChangeMark()
+                        self._$observationRegistrar.settle(0, &self._count)
+                        self._$observationRegistrar.settle(1, &self._child)
+                        self._$observationRegistrar.settle(2, wrapper: &self._level)
+                        self._$observationRegistrar.endSettling()
                     }
 
                     init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
@@ -254,13 +254,13 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     public mutating func _$settle() {
-                        guard self._$mark.beginSettling() else {
+                        guard self._$observationRegistrar.beginSettling() else {
                             return
                         }
-                        self._$mark.settle(0, &self._id)
-                        self._$mark.settle(1, &self._title)
-                        self._$mark.settle(2, wrapper: &self._default)
-                        self._$mark = RivuletObservation.ChangeMark()
+                        self._$observationRegistrar.settle(0, &self._id)
+                        self._$observationRegistrar.settle(1, &self._title)
+                        self._$observationRegistrar.settle(2, wrapper: &self._default)
+                        self._$observationRegistrar.endSettling()
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
@@ -395,10 +395,10 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     package mutating func _$settle() {
-                        guard self._$mark.beginSettling() else {
+                        guard self._$observationRegistrar.beginSettling() else {
                             return
                         }
-                        self._$mark = RivuletObservation.ChangeMark()
+                        self._$observationRegistrar.endSettling()
                     }
 
                     package init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {

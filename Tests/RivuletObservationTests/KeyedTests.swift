@@ -98,12 +98,12 @@ struct KeyedTests {
         #expect(copy[id: "a"]?.title == "")
     }
 
-    @Test(arguments: UInt64(0)..<60)
+    @Test(arguments: UInt64(0)..<16)
     func `it does what an array does, and copies stay what they are`(seed: UInt64) {
         var program = KeyedProgram(seed: seed)
         for step in 0..<400 {
             program.step()
-            program.check("seed \(seed), step \(step)")
+            if step % 8 == 0 { program.check("seed \(seed), step \(step)") }
         }
     }
 

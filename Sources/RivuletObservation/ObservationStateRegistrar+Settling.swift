@@ -1,11 +1,17 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns how fields are put in order between two runs: only those that the last run wrote, and only nested values.
 
-extension ChangeMark {
+extension ObservationStateRegistrar {
     /// Whether any field was written since the mark was new; otherwise there is nothing to put in order.
     @inlinable
     public func beginSettling() -> Bool {
-        touched != 0
+        mark.touched != 0
+    }
+
+    /// Ends it: nothing is known any more of what was written.
+    @inlinable
+    public mutating func endSettling() {
+        mark = ChangeMark()
     }
 
     /// Leaves a leaf as it is.
@@ -15,7 +21,7 @@ extension ChangeMark {
     /// Puts a nested value in order.
     @inlinable
     public func settle<Value: StateNode>(_ field: Int, _ storage: inout Value) {
-        guard touched & Self.bit(field) != 0 else { return }
+        guard mark.isTouched(field) else { return }
         storage._$settle()
     }
 
@@ -29,7 +35,7 @@ extension ChangeMark {
         _ field: Int,
         wrapper: inout Wrapper
     ) where Wrapper.WrappedValue: StateNode {
-        guard touched & Self.bit(field) != 0, Wrapper.editsInPlace else { return }
+        guard mark.isTouched(field), Wrapper.editsInPlace else { return }
         wrapper.wrappedValue._$settle()
     }
 }

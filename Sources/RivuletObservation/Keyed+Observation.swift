@@ -1,0 +1,57 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns how Swift's Observation sees a keyed collection: its order as one thing, and each element at a place of its own.
+
+extension Keyed {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Where this collection is observed.
+    @inlinable public var _$place: ObservedPlace? { observed }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes a place at which it is observed.
+    @inlinable
+    public mutating func _$observe(at place: ObservedPlace) {
+        observed = place
+    }
+
+    /// The element at a valid position, which learns where it is; its presence and the order are noted as read.
+    @usableFromInline
+    func observedElement(at position: Int) -> Element {
+        observed?.accessWhole()
+        var slot = slot(at: position)
+        observe(&slot)
+        slot.element?._$place?.accessPresence()
+        return slot.value
+    }
+
+    /// The element with an id, which learns where it is; whether it is there is noted as read.
+    @usableFromInline
+    func observedElement(id: Element.ID) -> Element? {
+        observed?.child(.element(id.keyPathToken)).accessPresence()
+        guard let position = position(of: id) else { return nil }
+        var slot = slot(at: position)
+        observe(&slot)
+        return slot.element
+    }
+
+    /// Tells an element its place.
+    @usableFromInline
+    func observe(_ slot: inout KeyedSlot<Element>) {
+        guard let observed, let id = slot.element?.id else { return }
+        slot.element?._$observe(at: observed.child(.element(id.keyPathToken)))
+    }
+
+    /// Tells the observers of the order, and of elements that came or went.
+    @usableFromInline
+    func tellOrder(_ ids: [Element.ID]) {
+        guard let observed else { return }
+        for id in ids { observed.child(.element(id.keyPathToken)).mutate(ObservedPlace.wholeField) {} }
+        observed.mutate(ObservedPlace.wholeField) {}
+    }
+
+    /// Tells the observers of an element if another one took its place; its own fields have told theirs.
+    @usableFromInline
+    func tellReplacement(of id: Element.ID, by element: Element?) {
+        guard let place = observed?.child(.element(id.keyPathToken)), element?._$place !== place else { return }
+        place.mutate(ObservedPlace.wholeField) {}
+    }
+}
