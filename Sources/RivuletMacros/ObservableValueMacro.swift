@@ -21,9 +21,10 @@ package struct ObservableValueMacro: MemberMacro, MemberAttributeMacro, Extensio
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
             return []
         case .model(let model):
+            let existing = model.signatures
             let members: [DeclSyntax] = ValueRenderer(model: model).members.map { "\(raw: $0)" }
             return members.filter { member in
-                member.signature(in: model.typeName).map { !model.signatures.contains($0) } ?? true
+                member.signature(in: model.typeName).map { !existing.contains($0) } ?? true
             }
         }
     }

@@ -12,15 +12,21 @@ struct ValueModel {
         let name: String
     }
 
-    let fields: [TrackedField]
-    let codingKeys: [CodingKey]
-    /// The type's own members, which are not to be generated.
-    let signatures: Set<String>
     let typeName: String
+    let members: [DeclSyntax]
+    /// The stored variables of the values, fields and others.
+    let variables: [VariableDeclSyntax]
+    let fields: [TrackedField]
     /// What generated members need in front, with a space after it.
     let access: String
     /// The type's `@available` attributes.
     let availability: [String]
+
+    /// The type's own members, which are not to be generated.
+    var signatures: Set<String> { Set(members.compactMap { $0.signature(in: typeName) }) }
+
+    /// What Codable is to code, in the order of declaration.
+    var codingKeys: [CodingKey] { variables.flatMap(Self.codingKeys) }
 
     /// Reads a declaration, with all faults of its members.
     static func parse(
@@ -47,10 +53,10 @@ struct ValueModel {
         let isPrivate = declaration.modifiers.contains(.private) || declaration.modifiers.contains(.fileprivate)
         return .model(
             ValueModel(
-                fields: fields,
-                codingKeys: variables.flatMap(codingKeys),
-                signatures: Set(members.compactMap { $0.signature(in: name) }),
                 typeName: name,
+                members: members,
+                variables: variables,
+                fields: fields,
                 access: isPrivate ? "fileprivate " : declaration.memberAccess(in: context),
                 availability: declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
                     .filter { $0.lastName == "available" }
@@ -72,9 +78,10 @@ struct ValueModel {
         return variable.attributes.attribute(named: "Observing") == nil && isObservable(variable)
     }
 
+    /// Whether a variable is meant to be a field; what the type has under a generated name is not.
     private static func isMeant(_ variable: VariableDeclSyntax) -> Bool {
         !variable.isTypeMember && variable.isStored && variable.bindingSpecifier.tokenKind == .keyword(.var)
-            && variable.attributes.attribute(named: "Ignoring") == nil
+            && variable.attributes.attribute(named: "Ignoring") == nil && !variable.hasGeneratedName
     }
 
     private static func otherType(_ declaration: some DeclGroupSyntax) -> ValueDiagnostic {
@@ -108,8 +115,8 @@ struct ValueModel {
     }
 
     private static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
-        // As in Swift, what is made on demand is not coded.
-        guard !variable.modifiers.contains(.lazy) else { return [] }
+        // As in Swift, what is made on demand is not coded; and neither is an identity.
+        guard !variable.modifiers.contains(.lazy), !variable.hasGeneratedName else { return [] }
         if isObservable(variable), let field = TrackedField(variable) {
             return [CodingKey(storage: field.storage, name: field.bareName)]
         }
@@ -121,5 +128,12 @@ struct ValueModel {
             return tuple.elements.flatMap { names(in: $0.pattern) }
         }
         return pattern.as(IdentifierPatternSyntax.self).map { [$0.identifier.text] } ?? []
+    }
+}
+
+extension VariableDeclSyntax {
+    /// Whether the name is one that macros generate.
+    fileprivate var hasGeneratedName: Bool {
+        bindings.contains { $0.pattern.trimmedDescription.hasPrefix("_$") }
     }
 }

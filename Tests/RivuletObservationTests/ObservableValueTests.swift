@@ -294,6 +294,29 @@ struct ObservableValueTests {
     }
 
     @Test
+    func `a value in a state is a leaf, recorded under its public names`() {
+        var holder = LeafHolder()
+        let recording = ChangeRecorder.record(&holder) { $0.leaf.g = 1 }
+        #expect(recording.changes.map(\.path) == ["/leaf"])
+        #expect(
+            recording.changes.map { $0.value.map { String(decoding: $0, as: UTF8.self) } } == [
+                #"{"g":1,"label":"leaf"}"#
+            ]
+        )
+        #expect(ChangeRecorder.record(&holder) { $0.leaf = $0.leaf.copy() }.changes.isEmpty)
+        let owner = ObservedState(holder)
+        #expect(fires(owner, reading: { _ = $0.state.leaf.label }, writing: { $0.state.leaf.label = "x" }))
+    }
+
+    @Test
+    func `a state in a value is told of as a whole`() {
+        let owner = Owned(AddressHolder())
+        #expect(fires(owner, reading: { _ = $0.value.address.city }, writing: { $0.value.address.city = "x" }))
+        #expect(fires(owner, reading: { _ = $0.value.address }, writing: { $0.value.address.city = "y" }))
+        #expect(!fires(owner, reading: { _ = $0.value.address }, writing: { $0.value.address = Address(city: "y") }))
+    }
+
+    @Test
     func `a key path of a field is the field, and of a computed member itself`() {
         let value = External()
         let owner = Owned(value)
@@ -301,6 +324,9 @@ struct ObservableValueTests {
         #expect(fires(owner, reading: { _ = $0.value.count }, writing: { $0.value.touch() }))
         #expect(fires(owner, reading: { _ = $0.value.outside }, writing: { $0.value.outside = 1 }))
         #expect(!fires(owner, reading: { _ = $0.value.outside }, writing: { $0.value.count += 1 }))
+        let generic = Owned(OpenValue(default: 1))
+        #expect(fires(generic, reading: { $0.value.access(keyPath: \.default) }, writing: { $0.value.write(2) }))
+        #expect(fires(generic, reading: { $0.value.access(keyPath: \.writes) }, writing: { $0.value.write(3) }))
     }
 }
 

@@ -14,7 +14,7 @@ struct Leaf: Equatable, Hashable, Codable, Sendable {
 @ObservableValue
 struct Counted: Equatable, Codable, Sendable {
     var count = 0
-    var title = ""
+    @Observing var title = ""
     var child = Leaf()
     var maybe: Leaf?
     var items: [Leaf] = []
@@ -27,6 +27,17 @@ struct Counted: Equatable, Codable, Sendable {
         self.count = count
         self.limit = limit
     }
+}
+
+/// A state with a value in it, and a value with a state in it.
+@ObservableState
+struct LeafHolder: Equatable {
+    var leaf = Leaf()
+}
+
+@ObservableValue
+struct AddressHolder {
+    var address = Address()
 }
 
 /// A plain owner, as a store or a view model is.
