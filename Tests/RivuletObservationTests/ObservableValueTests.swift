@@ -200,6 +200,7 @@ struct ObservableValueTests {
         other.state = owner.state.copy()
         #expect(other.state == owner.state)
         #expect(other.state._$id != owner.state._$id)
+        #expect(other.state.child._$id == owner.state.child._$id)
         #expect(
             !fires(
                 owner,
