@@ -12,7 +12,9 @@ struct RivuletPlugin: CompilerPlugin {
         MarkerMacro.self,
         ObservableStateMacro.self,
         ObservableStateWrapperMacro.self,
+        ObservableValueMacro.self,
         ObservationStateTrackedMacro.self,
+        ObservingMacro.self,
     ]
 }
 #endif

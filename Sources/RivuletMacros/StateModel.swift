@@ -86,7 +86,7 @@ struct StateModel {
     }
 
     private static func field(_ member: DeclSyntax, _ diagnostics: inout [Diagnostic]) -> Field? {
-        if let conditional = member.as(IfConfigDeclSyntax.self), hasField(conditional) {
+        if let conditional = member.as(IfConfigDeclSyntax.self), conditional.hasStoredVariable {
             diagnostics.append(Diagnostic(node: conditional, message: MacroDiagnostic.conditional))
         }
         guard let variable = member.as(VariableDeclSyntax.self), !variable.isTypeMember else { return nil }
@@ -130,17 +130,6 @@ struct StateModel {
         if variable.modifiers.contains(.lazy) { return diagnostic(.lazy(name: name), binding.pattern) }
         return binding.accessorBlock.map { diagnostic(.observers(name: name), $0) }
     }
-
-    private static func hasField(_ conditional: IfConfigDeclSyntax) -> Bool {
-        conditional.clauses.contains { clause in
-            guard case .decls(let members)? = clause.elements else { return false }
-            return members.contains { member in
-                if let nested = member.decl.as(IfConfigDeclSyntax.self) { return hasField(nested) }
-                guard let variable = member.decl.as(VariableDeclSyntax.self) else { return false }
-                return !variable.isTypeMember && variable.isStored
-            }
-        }
-    }
 }
 
 extension StateModel.Field {
@@ -166,19 +155,5 @@ extension StateModel.Field {
             isTransient: variable.attributes.attribute(named: "Transient") != nil,
             isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil
         )
-    }
-}
-
-extension VariableDeclSyntax {
-    /// Whether the variable has storage: it has no accessors, or only observers.
-    fileprivate var isStored: Bool {
-        bindings.allSatisfy { binding in
-            switch binding.accessorBlock?.accessors {
-            case nil: return true
-            case .accessors(let accessors)?:
-                return accessors.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
-            default: return false
-            }
-        }
     }
 }

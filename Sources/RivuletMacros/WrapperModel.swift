@@ -91,8 +91,3 @@ struct WrapperModel {
         .diagnostics([Diagnostic(node: node, message: message)])
     }
 }
-
-extension VariableDeclSyntax {
-    /// Whether this is a member of the type itself, not of its values.
-    var isTypeMember: Bool { modifiers.contains(.static) || modifiers.contains(.class) }
-}

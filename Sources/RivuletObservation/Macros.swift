@@ -82,3 +82,34 @@ public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool) =
 @attached(peer, names: prefixed(_), prefixed(`$`))
 public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any) =
     #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Makes every stored `var` of a struct observable by itself, and the struct an ``ObservableValue``.
+///
+/// At most 64 fields, no `lazy`, `weak`, `unowned` or property wrappers, and no field inside of `#if`; `willSet` and `didSet` stay and
+/// run at every write. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
+/// decide which writes are told. Codable uses the declared names, by a generated `CodingKeys`: one of your own belongs in the struct,
+/// not in an extension, and names the storages (`case _count = "count"`). Source: spec/systems.md B-02 to B-06.
+@attached(
+    member,
+    names: named(_$id),
+    named(_$observationRegistrar),
+    named(copy),
+    named(access),
+    named(withMutation),
+    named(shouldNotifyObservers),
+    named(_$Index),
+    named(_$position),
+    named(CodingKeys)
+)
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableValue)
+public macro ObservableValue() = #externalMacro(module: "RivuletMacros", type: "ObservableValueMacro")
+
+/// Observes one field; ``ObservableValue()`` puts it on every stored `var`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro Observing() = #externalMacro(module: "RivuletMacros", type: "ObservingMacro")
+
+/// Leaves a stored `var` of an observable value alone: nobody is told of its changes.
+@attached(peer)
+public macro Ignoring() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")

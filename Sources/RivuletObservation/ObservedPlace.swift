@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the meeting point of Swift's Observation and a place in a state.
 
+internal import FoundationEssentials
 public import Observation
 import Synchronization
 
@@ -24,9 +25,23 @@ public final class ObservedPlace: Observable, Sendable {
     private let readFields = Atomic<UInt64>(0)
     private let readWhole = Atomic<Bool>(false)
     private let readUnreported = Atomic<Bool>(false)
+    private let identity = Mutex<UUID?>(nil)
 
     @usableFromInline
     init() {}
+
+    /// What an ``ObservableValue`` at this place is known by; made when it is first asked for.
+    var id: UUID {
+        identity.withLock { identity in
+            if let identity { return identity }
+            let fresh = UUID()
+            identity = fresh
+            return fresh
+        }
+    }
+
+    /// What a value in no place is known by.
+    static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     /// What stands for a field in ``registrar``.
     subscript(field field: Int) -> Void { () }

@@ -86,9 +86,12 @@ func wrapperFaults(in source: String) -> [ReportedFault] {
 
 private let macros: [String: MacroSpec] = [
     "AppEvent": MacroSpec(type: AppEventMacro.self, conformances: ["AppEvent", "EventCoding"]),
+    "Ignoring": MacroSpec(type: MarkerMacro.self),
     "ObservableState": MacroSpec(type: ObservableStateMacro.self, conformances: ["ObservableState", "StateNode"]),
     "ObservableStateWrapper": MacroSpec(type: ObservableStateWrapperMacro.self),
+    "ObservableValue": MacroSpec(type: ObservableValueMacro.self, conformances: ["ObservableValue"]),
     "ObservationStateIgnored": MacroSpec(type: MarkerMacro.self),
     "ObservationStateTracked": MacroSpec(type: ObservationStateTrackedMacro.self),
+    "Observing": MacroSpec(type: ObservingMacro.self),
     "Transient": MacroSpec(type: MarkerMacro.self),
 ]

@@ -25,7 +25,7 @@ struct Screen: Equatable, Sendable {
 }
 
 /// Says whether an observer of what `read` reads is told of what `write` writes.
-func fires<Owner>(_ owner: Owner, reading read: (Owner) -> Void, _ write: (Owner) -> Void) -> Bool {
+func fires<Owner>(_ owner: Owner, reading read: (Owner) -> Void, writing write: (Owner) -> Void) -> Bool {
     let isTold = Mutex(false)
     withObservationTracking {
         read(owner)
@@ -43,34 +43,10 @@ struct ObservedStateTests {
 
     @Test
     func `a field's observer is told of that field only`() {
-        #expect(
-            fires(owner) {
-                _ = $0.state.count
-            } _: {
-                $0.state.count = 1
-            }
-        )
-        #expect(
-            !fires(owner) {
-                _ = $0.state.count
-            } _: {
-                $0.state.title = "x"
-            }
-        )
-        #expect(
-            !fires(owner) {
-                _ = $0.state.count
-            } _: {
-                $0.state.count = 1
-            }
-        )
-        #expect(
-            fires(owner) {
-                _ = $0.state.count
-            } _: {
-                $0.state.count += 0
-            }
-        )
+        #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
+        #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.title = "x" }))
+        #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
+        #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
     }
 
     @Test

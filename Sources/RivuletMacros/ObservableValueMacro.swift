@@ -1,0 +1,63 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the expansion of @ObservableValue: identity, registrar, comparers, and the observed fields.
+
+import SwiftDiagnostics
+package import SwiftSyntax
+import SwiftSyntaxBuilder
+package import SwiftSyntaxMacros
+
+/// The expansion of `@ObservableValue`.
+///
+/// Faults are reported by the member role, once; the other roles are silent.
+package struct ObservableValueMacro: MemberMacro, MemberAttributeMacro, ExtensionMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) -> [DeclSyntax] {
+        switch ValueModel.parse(node, on: declaration, in: context.lexicalContext) {
+        case .diagnostics(let diagnostics):
+            for diagnostic in diagnostics { context.diagnose(diagnostic) }
+            return []
+        case .model(let model):
+            let existing = model.signatures
+            let members: [DeclSyntax] = ValueRenderer(model: model).members.map { "\(raw: $0)" }
+            return members.filter { member in
+                member.signature(in: model.typeName).map { !existing.contains($0) } ?? true
+            }
+        }
+    }
+
+    package static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [AttributeSyntax] {
+        guard
+            ValueModel.isTagged(member),
+            case .model = ValueModel.parse(node, on: declaration, in: context.lexicalContext)
+        else { return [] }
+        return ["@Observing"]
+    }
+
+    package static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) -> [ExtensionDeclSyntax] {
+        guard
+            !protocols.isEmpty,
+            case .model(let model) = ValueModel.parse(node, on: declaration, in: context.lexicalContext)
+        else { return [] }
+        let availability = model.availability.map { "\($0)\n" }.joined()
+        let text: DeclSyntax = """
+            \(raw: availability)extension \(type.trimmed): RivuletObservation.ObservableValue {
+            }
+            """
+        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    }
+}
