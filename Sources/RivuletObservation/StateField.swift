@@ -147,18 +147,53 @@ extension StateField {
     }
 }
 
-/// The fields of a nested state, also of an optional one.
+// The payload of an enum's case, which is a field with the case's name.
+extension StateField {
+    /// Describes the single value of a case.
+    public init<Value: JSONCodable>(_ name: String, payload type: Value.Type) {
+        self.init(
+            name: name,
+            schema: Value.jsonSchema,
+            accepted: Value.jsonSchema,
+            isRequiredToRead: Value.jsonAbsent == nil,
+            wrapper: nil,
+            config: nil,
+            isTransient: false,
+            isOmitted: false,
+            nested: stateFields(of: type)
+        )
+    }
+
+    /// Describes the single value of a case, of a type that is only Codable: its shape is unknown.
+    @_disfavoredOverload
+    public init<Value: Codable>(_ name: String, payload type: Value.Type) {
+        self.init(
+            name: name,
+            schema: .any,
+            accepted: .any,
+            isRequiredToRead: true,
+            wrapper: nil,
+            config: nil,
+            isTransient: false,
+            isOmitted: false,
+            nested: nil
+        )
+    }
+}
+
+/// The fields of a nested state or the cases of a nested enum, also of an optional one.
 private func stateFields<Value: JSONCodable>(of type: Value.Type) -> (@Sendable () -> [StateField])? {
     if let state = type as? any ObservableState.Type { return { state._$fields } }
-    if let optional = type as? any OptionalState.Type { return { optional.stateFields } }
+    if let cases = type as? any ObservableEnum.Type { return { cases._$fields } }
+    if let optional = type as? any OptionalNode.Type { return optional.stateFields }
     return nil
 }
 
-/// An optional of a nested state.
-private protocol OptionalState: SendableMetatype {
-    static var stateFields: [StateField] { get }
+/// An optional of a tracked value.
+private protocol OptionalNode {
+    static var stateFields: (@Sendable () -> [StateField])? { get }
 }
 
-extension Optional: OptionalState where Wrapped: ObservableState {
-    static var stateFields: [StateField] { Wrapped._$fields }
+extension Optional: OptionalNode where Wrapped: StateNode {
+    static var stateFields: (@Sendable () -> [StateField])? { RivuletObservation.stateFields(of: Wrapped.self) }
 }

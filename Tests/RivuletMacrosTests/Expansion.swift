@@ -86,7 +86,10 @@ func wrapperFaults(in source: String) -> [ReportedFault] {
 
 private let macros: [String: MacroSpec] = [
     "AppEvent": MacroSpec(type: AppEventMacro.self, conformances: ["AppEvent", "EventCoding"]),
-    "ObservableState": MacroSpec(type: ObservableStateMacro.self, conformances: ["ObservableState", "StateNode"]),
+    "ObservableState": MacroSpec(
+        type: ObservableStateMacro.self,
+        conformances: ["ObservableState", "ObservableEnum", "StateNode"]
+    ),
     "ObservableStateWrapper": MacroSpec(type: ObservableStateWrapperMacro.self),
     "ObservationStateIgnored": MacroSpec(type: MarkerMacro.self),
     "ObservationStateTracked": MacroSpec(type: ObservationStateTrackedMacro.self),
