@@ -36,7 +36,7 @@ extension JSONReader {
 
     @usableFromInline
     func error(_ kind: JSONError.Kind, _ detail: String, at position: Int) -> JSONError {
-        JSONError(kind: kind, offset: position - bytes.startIndex, pointer: pointer, detail: detail)
+        JSONError(kind: kind, offset: position - origin, pointer: pointer, detail: detail)
     }
 
     /// The error of text that is not JSON.

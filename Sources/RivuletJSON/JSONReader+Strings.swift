@@ -8,7 +8,8 @@ extension JSONReader {
         let start = position
         try scanRun()
         guard bytes[position] == UInt8(ascii: "\\") else {
-            let text = try text(of: bytes.span.extracting(start - bytes.startIndex..<offset), from: start)
+            let first = bytes.startIndex
+            let text = try text(of: bytes.span.extracting(start - first..<position - first), from: start)
             position += 1
             return text
         }

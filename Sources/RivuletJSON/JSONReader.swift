@@ -30,8 +30,11 @@ public struct JSONReader: Sendable {
     public var includesTransient = true
 
     /// The text; `position` is an index into it.
-    let bytes: ArraySlice<UInt8>
+    private(set) var bytes: ArraySlice<UInt8>
     var position: Int
+
+    /// Where the whole text starts, from which errors count.
+    let origin: Int
 
     private let basePointer: String
     private var steps: [Step] = []
@@ -57,6 +60,7 @@ public struct JSONReader: Sendable {
     public init(_ bytes: ArraySlice<UInt8>, pointer: String = "") {
         self.bytes = bytes
         position = bytes.startIndex
+        origin = bytes.startIndex
         basePointer = pointer
         skipWhiteSpace()
     }
@@ -85,7 +89,7 @@ public struct JSONReader: Sendable {
     }
 
     /// The place in the text, in bytes from its start: before a value is read, its first byte.
-    public var offset: Int { position - bytes.startIndex }
+    public var offset: Int { position - origin }
 
     /// The kind of the next value, which stays unread.
     ///
@@ -176,6 +180,17 @@ public struct JSONReader: Sendable {
         let start = position
         try skip()
         return Array(bytes[start..<position])
+    }
+
+    /// Checks one value, goes past it, and returns a reader of that value alone.
+    ///
+    /// It names the same places as this one, and copies no text.
+    public mutating func value() throws(JSONError) -> JSONReader {
+        skipWhiteSpace()
+        var reader = self
+        try skip()
+        reader.bytes = bytes[reader.position..<position]
+        return reader
     }
 
     /// Deals with the value of a key that nobody knows: skips it, or refuses the key, as ``unknownKeys`` says.

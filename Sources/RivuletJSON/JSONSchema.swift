@@ -106,6 +106,8 @@ public indirect enum JSONSchema: Sendable {
     case oneOf([JSONSchema])
     /// One or more of several shapes.
     case anyOf([JSONSchema])
+    /// A shape that is a type's own, and is written once under the title; asked for when needed, since types may be recursive.
+    case named(title: String, identity: ObjectIdentifier, shape: @Sendable () -> JSONSchema)
     /// A shape with more keywords.
     case annotated(JSONSchema, [Annotation])
 
@@ -143,6 +145,7 @@ public indirect enum JSONSchema: Sendable {
             }
         case .oneOf(let schemas), .anyOf(let schemas):
             return schemas.contains { $0.accepts(path: path, wildcards: wildcards) }
+        case .named(_, _, let shape): return shape().accepts(path: path, wildcards: wildcards)
         }
     }
 

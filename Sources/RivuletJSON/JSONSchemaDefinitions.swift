@@ -32,6 +32,9 @@ public struct JSONSchemaDefinitions: Sendable {
         case .object(let title, let type, let fields) where !title.isEmpty:
             references[JSONSchema.Identity(title, type)] = "#"
             return object(title: title, fields: fields())
+        case .named(let title, let type, let shape):
+            references[.type(type)] = "#"
+            return named(title, shape())
         case .annotated(let schema, let annotations): return Self.adding(annotations, to: root(schema))
         default: return keywords(of: schema)
         }
@@ -65,7 +68,13 @@ public struct JSONSchemaDefinitions: Sendable {
         case .optional(let wrapped): return optional(wrapped)
         case .object(let title, let identity, let fields):
             guard !title.isEmpty else { return object(title: title, fields: fields()) }
-            return Self.list([("$ref", .string(reference(title, identity, fields)))])
+            let reference = reference(title, JSONSchema.Identity(title, identity)) {
+                $0.object(title: title, fields: fields())
+            }
+            return Self.list([("$ref", .string(reference))])
+        case .named(let title, let identity, let shape):
+            let reference = reference(title, .type(identity)) { $0.named(title, shape()) }
+            return Self.list([("$ref", .string(reference))])
         case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
         case .anyOf(let schemas): return Self.list([("anyOf", .array(schemas.map { value(of: $0) }))])
         case .annotated(let schema, let annotations): return Self.adding(annotations, to: keywords(of: schema))
@@ -80,13 +89,12 @@ public struct JSONSchemaDefinitions: Sendable {
             + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
     }
 
-    /// The reference to an object's definition, which is made when it is asked for first.
+    /// The reference to a definition, which is made when it is asked for first.
     private mutating func reference(
         _ title: String,
-        _ type: ObjectIdentifier?,
-        _ fields: @Sendable () -> [JSONSchema.Field]
+        _ identity: JSONSchema.Identity,
+        _ keywords: (inout JSONSchemaDefinitions) -> [JSONValue.Member]
     ) -> String {
-        let identity = JSONSchema.Identity(title, type)
         if let reference = references[identity] { return reference }
         let plain = Self.name(of: title)
         var name = plain
@@ -97,10 +105,14 @@ public struct JSONSchemaDefinitions: Sendable {
         }
         let reference = referencePrefix + name
         references[identity] = reference
-        // Takes the name before the fields are described, for they may refer to the object itself.
+        // Takes the name before the shape is described, for it may refer to itself.
         definitions[name] = .null
-        definitions[name] = .object(object(title: title, fields: fields()))
+        definitions[name] = .object(keywords(&self))
         return reference
+    }
+
+    private mutating func named(_ title: String, _ shape: JSONSchema) -> [JSONValue.Member] {
+        Self.list([("title", .string(title))]) + keywords(of: shape)
     }
 
     private mutating func object(title: String, fields: [JSONSchema.Field]) -> [JSONValue.Member] {
@@ -127,7 +139,7 @@ public struct JSONSchemaDefinitions: Sendable {
                 guard keyword.name == "type" else { return keyword }
                 return JSONValue.Member(name: "type", value: .array([keyword.value, "null"]))
             }
-        case .string, .object, .oneOf, .anyOf, .annotated:
+        case .string, .object, .oneOf, .anyOf, .named, .annotated:
             return Self.list([("anyOf", .array([.object(keywords), ["type": "null"]]))])
         }
     }

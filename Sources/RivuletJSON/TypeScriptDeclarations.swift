@@ -3,17 +3,17 @@
 
 /// Writes schemas as the text of a TypeScript module of types: a `.d.ts` file.
 ///
-/// Every titled object becomes an interface of its own. The text depends on the schemas alone, so equal ones give equal bytes.
+/// Every titled object becomes an interface, and every other named shape an alias, of its own. The text depends on the schemas alone, so equal ones give equal bytes.
 /// Source: <https://www.typescriptlang.org/docs/handbook/declaration-files/introduction.html>.
 public struct TypeScriptDeclarations: Sendable {
-    /// An interface that has its name but is not written yet.
+    /// A declaration that has its name but is not written yet.
     private struct Pending {
         let name: String
-        let fields: @Sendable () -> [JSONSchema.Field]
+        let schema: JSONSchema
         let direction: JSONSchema.Direction
     }
 
-    /// What makes an interface of its own.
+    /// What makes a declaration of its own.
     private struct Interface: Hashable {
         let identity: JSONSchema.Identity
         let direction: JSONSchema.Direction
@@ -57,19 +57,17 @@ public struct TypeScriptDeclarations: Sendable {
         comment: String,
         direction: JSONSchema.Direction = .written
     ) {
-        let opening = Self.comment(comment)
-        if case .object(let title, let type, let fields) = schema {
-            let identity = JSONSchema.Identity(title, type)
-            if !title.isEmpty { interfaces[Interface(identity: identity, direction: direction)] = name }
-            declarations.append("\(opening)\n\(interface(name, fields(), direction))")
-        } else {
-            let shapes = alternatives(of: schema, direction)
-            let type = shapes.count > 1 ? shapes.map { "\n    | \($0)" }.joined() : " \(shapes.joined())"
-            declarations.append("\(opening)\nexport type \(name) =\(type);")
-        }
+        let identity: JSONSchema.Identity? =
+            switch schema {
+            case .object(let title, let type, _) where !title.isEmpty: JSONSchema.Identity(title, type)
+            case .named(_, let type, _): .type(type)
+            default: nil
+            }
+        if let identity { interfaces[Interface(identity: identity, direction: direction)] = name }
+        declarations.append("\(Self.comment(comment))\n\(declaration(name, schema, direction))")
         while !pending.isEmpty {
             let next = pending.removeFirst()
-            declarations.append(interface(next.name, next.fields(), next.direction))
+            declarations.append(declaration(next.name, next.schema, next.direction))
         }
     }
 
@@ -80,6 +78,21 @@ public struct TypeScriptDeclarations: Sendable {
     }
 
     // MARK: - Types
+
+    private mutating func declaration(
+        _ name: String,
+        _ schema: JSONSchema,
+        _ direction: JSONSchema.Direction
+    ) -> String {
+        switch schema {
+        case .object(_, _, let fields): return interface(name, fields(), direction)
+        case .named(_, _, let shape): return declaration(name, shape(), direction)
+        default:
+            let shapes = alternatives(of: schema, direction)
+            let type = shapes.count > 1 ? shapes.map { "\n    | \($0)" }.joined() : " \(shapes.joined())"
+            return "export type \(name) =\(type);"
+        }
+    }
 
     private mutating func interface(
         _ name: String,
@@ -122,10 +135,11 @@ public struct TypeScriptDeclarations: Sendable {
         case .dictionary(let element): return ["Record<string, \(type(of: element, direction))>"]
         case .optional(let wrapped): return union([alternatives(of: wrapped, direction), ["null"]])
         case .annotated(let schema, _): return alternatives(of: schema, direction)
+        case .named(let title, let type, _): return [reference(title, .type(type), schema, direction)]
         case .oneOf(let schemas), .anyOf(let schemas):
             return union(schemas.map { alternatives(of: $0, direction) })
         case .object(let title, let type, let fields):
-            guard title.isEmpty else { return [reference(title, type, fields, direction)] }
+            guard title.isEmpty else { return [reference(title, JSONSchema.Identity(title, type), schema, direction)] }
             let members = fields().map { member($0, direction) }
             return [members.isEmpty ? "Record<string, never>" : "{ \(members.joined(separator: "; ")) }"]
         }
@@ -139,14 +153,14 @@ public struct TypeScriptDeclarations: Sendable {
         return shapes.isEmpty ? ["never"] : shapes
     }
 
-    /// The name of an object's interface, which is written when its name is needed first.
+    /// The name of a declaration, which is written when its name is needed first.
     private mutating func reference(
         _ title: String,
-        _ type: ObjectIdentifier?,
-        _ fields: @escaping @Sendable () -> [JSONSchema.Field],
+        _ identity: JSONSchema.Identity,
+        _ schema: JSONSchema,
         _ direction: JSONSchema.Direction
     ) -> String {
-        let interface = Interface(identity: JSONSchema.Identity(title, type), direction: direction)
+        let interface = Interface(identity: identity, direction: direction)
         if let name = interfaces[interface] { return name }
         var plain = JSONSchemaDefinitions.name(of: title)
         // A type in lower case may be a word of the language.
@@ -159,7 +173,7 @@ public struct TypeScriptDeclarations: Sendable {
             number += 1
         }
         interfaces[interface] = name
-        pending.append(Pending(name: name, fields: fields, direction: direction))
+        pending.append(Pending(name: name, schema: schema, direction: direction))
         return name
     }
 

@@ -42,7 +42,7 @@ struct TypeScriptFacts {
         case .annotated(let schema, let annotations):
             add(schema)
             for annotation in annotations { add(annotation) }
-        case .any, .null, .boolean, .number, .string, .array, .dictionary, .object, .oneOf, .anyOf: break
+        case .any, .null, .boolean, .number, .string, .array, .dictionary, .object, .oneOf, .anyOf, .named: break
         }
     }
 

@@ -58,12 +58,23 @@ struct TypeScriptKeyPaths {
         case .oneOf(let schemas), .anyOf(let schemas):
             for schema in schemas { addBelow(path, schema) }
         case .object(let title, let type, let fields):
-            let identity = JSONSchema.Identity(title, type)
-            let isNew = open.insert(identity).inserted
-            // A type that holds itself has paths without end.
-            guard isNew || title.isEmpty else { return append(path.appending(placeholder: "string")) }
-            for field in fields() { add(path.appending(token: field.name), field.schema) }
-            if isNew { open.remove(identity) }
+            enter(title.isEmpty ? nil : JSONSchema.Identity(title, type), path) { paths in
+                for field in fields() { paths.add(path.appending(token: field.name), field.schema) }
+            }
+        case .named(_, let type, let shape):
+            enter(.type(type), path) { $0.addBelow(path, shape()) }
         }
+    }
+
+    /// Lists what is below a place, unless it is in a type that holds itself: such a type has paths without end.
+    private mutating func enter(
+        _ identity: JSONSchema.Identity?,
+        _ path: Path,
+        _ list: (inout TypeScriptKeyPaths) -> Void
+    ) {
+        guard let identity else { return list(&self) }
+        guard open.insert(identity).inserted else { return append(path.appending(placeholder: "string")) }
+        list(&self)
+        open.remove(identity)
     }
 }

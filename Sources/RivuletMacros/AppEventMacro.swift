@@ -15,7 +15,7 @@ package struct AppEventMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) -> [ExtensionDeclSyntax] {
-        switch EventModel.parse(node, on: declaration, in: context.lexicalContext) {
+        switch EnumModel.parse(node, on: declaration, for: .events, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
             return []

@@ -18,7 +18,12 @@ enum MacroDiagnostic: DiagnosticMessage {
     case ignoredWithoutValue(name: String)
     case eventOnOtherType
     case noCases
-    case conditionalCase
+    case noStateCases
+    case conditionalCase(macro: String)
+    case sameName(macro: String, name: String)
+    case rawValues(name: String)
+    case tooManyCases(count: Int)
+    case fieldMacroOnCase(attribute: String)
 
     /// How many fields a change mark can tell apart.
     static let fieldsMax = 64
@@ -52,8 +57,18 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'@AppEvent' can only be applied to an enum: declare the events as its cases"
         case .noCases:
             "'@AppEvent' needs at least one case: each case is an event"
-        case .conditionalCase:
-            "'@AppEvent' cannot read a case inside of '#if': put the condition around the enum"
+        case .noStateCases:
+            "'@ObservableState' needs at least one case: without one there is no value"
+        case .conditionalCase(let macro):
+            "'\(macro)' cannot read a case inside of '#if': put the condition around the enum"
+        case .sameName(let macro, let name):
+            "'\(macro)' tells cases apart by name, and there are two of the name '\(name)': rename one"
+        case .rawValues(let name):
+            "'@ObservableState' is for enums whose cases have names only or values; '\(name)' has raw values: conform it to 'JSONCodable' instead"
+        case .tooManyCases(let count):
+            "'@ObservableState' tracks at most \(Self.fieldsMax) cases with a single value and this enum has \(count): nest some"
+        case .fieldMacroOnCase(let attribute):
+            "'@\(attribute)' says nothing of a case: put it on the field that holds the enum"
         }
     }
 
@@ -75,7 +90,12 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .ignoredWithoutValue: "ignoredWithoutValue"
         case .eventOnOtherType: "eventOnOtherType"
         case .noCases: "noCases"
+        case .noStateCases: "noStateCases"
         case .conditionalCase: "conditionalCase"
+        case .sameName: "sameName"
+        case .rawValues: "rawValues"
+        case .tooManyCases: "tooManyCases"
+        case .fieldMacroOnCase: "fieldMacroOnCase"
         }
     }
 }
@@ -84,4 +104,11 @@ enum MacroDiagnostic: DiagnosticMessage {
 enum Parsed<Model> {
     case model(Model)
     case diagnostics([Diagnostic])
+
+    func map<Other>(_ transform: (Model) -> Other) -> Parsed<Other> {
+        switch self {
+        case .model(let model): .model(transform(model))
+        case .diagnostics(let diagnostics): .diagnostics(diagnostics)
+        }
+    }
 }

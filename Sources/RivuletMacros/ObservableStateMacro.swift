@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// This file owns the expansion of @ObservableState: the mark, the tracked fields, and the field table with its JSON.
+// This file owns the expansion of @ObservableState: the tracked fields of a struct or the payloads of an enum, with their JSON.
 
 import SwiftDiagnostics
 package import SwiftSyntax
@@ -16,12 +16,12 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) -> [DeclSyntax] {
-        switch StateModel.parse(node, on: declaration, in: context.lexicalContext) {
+        switch Expansion.parse(node, on: declaration, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
             return []
-        case .model(let model):
-            return StateRenderer(model: model).members.map { "\(raw: $0)" }
+        case .model(let expansion):
+            return expansion.members.map { "\(raw: $0)" }
         }
     }
 
@@ -45,17 +45,51 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard case .model(let model) = StateModel.parse(node, on: declaration, in: context.lexicalContext) else {
+        guard case .model(let expansion) = Expansion.parse(node, on: declaration, in: context.lexicalContext) else {
             return []
         }
-        let names = protocols.map(\.trimmedDescription).joined(separator: ", ")
+        let names = protocols.map(\.trimmedDescription)
+            .filter { !$0.hasSuffix(expansion.otherProtocol) }
+            .joined(separator: ", ")
         let conformance = names.isEmpty ? "" : ": \(names)"
-        let members = StateRenderer(model: model).extensionMembers.joined(separator: "\n\n")
         let text: DeclSyntax = """
             extension \(type.trimmed)\(raw: conformance) {
-            \(raw: members)
+            \(raw: expansion.extensionMembers.joined(separator: "\n\n"))
             }
             """
         return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    }
+}
+
+/// What is generated for a type.
+private struct Expansion {
+    let members: [String]
+    let extensionMembers: [String]
+    /// The protocol that is for the other kind of type.
+    let otherProtocol: String
+
+    static func parse(
+        _ node: AttributeSyntax,
+        on declaration: some DeclGroupSyntax,
+        in context: [Syntax]
+    ) -> Parsed<Expansion> {
+        if declaration.is(EnumDeclSyntax.self) {
+            return EnumModel.parse(node, on: declaration, for: .state, in: context).map { model in
+                let renderer = StateEnumRenderer(model: model)
+                return Expansion(
+                    members: renderer.members,
+                    extensionMembers: renderer.extensionMembers,
+                    otherProtocol: "ObservableState"
+                )
+            }
+        }
+        return StateModel.parse(node, on: declaration, in: context).map { model in
+            let renderer = StateRenderer(model: model)
+            return Expansion(
+                members: renderer.members,
+                extensionMembers: renderer.extensionMembers,
+                otherProtocol: "ObservableEnum"
+            )
+        }
     }
 }

@@ -22,7 +22,7 @@ struct StateModel {
         /// The field's step in a key path: a slash and the escaped name.
         ///
         /// Source: RFC 6901 §3.
-        var step: String { "/" + bareName.replacing("~", with: "~0").replacing("/", with: "~1") }
+        var step: String { bareName.step }
 
         /// The type as written; empty when it follows from the initialiser.
         var typeText: String { type?.trimmedDescription ?? "" }
@@ -78,7 +78,6 @@ struct StateModel {
             switch declaration.kind {
             case .classDecl: "class"
             case .actorDecl: "actor"
-            case .enumDecl: "enumeration"
             case .protocolDecl: "protocol"
             default: "this"
             }

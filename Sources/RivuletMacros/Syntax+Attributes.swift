@@ -60,6 +60,9 @@ extension TypeSyntax {
 }
 
 extension String {
+    /// The name as a step of a JSON Pointer.
+    var step: String { "/" + replacing("~", with: "~0").replacing("/", with: "~1") }
+
     /// The text as a Swift string literal.
     var quoted: String {
         let escaped = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")

@@ -204,3 +204,34 @@ extension ChangeCollector {
         )
     }
 }
+
+// Payloads: an enum has no mark, so it asks its payload, and is compared whole when that does not know.
+extension ChangeCollector {
+    /// Reports what differs in the tracked value of a case that an enum had before and has now.
+    ///
+    /// False, with nothing reported, when the enum must be compared whole.
+    public mutating func payload<Value: StateNode>(
+        _ index: Int,
+        _ step: String,
+        _ old: Value,
+        _ new: Value,
+        serial: UInt64?
+    ) -> Bool {
+        let serial = serial.map { ChangeMark(serial: $0).serial(of: index) }
+        var isCollected = false
+        enter(step: step, isTransient: false) { collector in
+            isCollected = Value._$collect(from: old, to: new, serial: serial, into: &collector)
+        }
+        return isCollected
+    }
+
+    /// A leaf is compared as a part of its enum.
+    @_disfavoredOverload
+    public mutating func payload<Value>(
+        _ index: Int,
+        _ step: String,
+        _ old: Value,
+        _ new: Value,
+        serial: UInt64?
+    ) -> Bool { false }
+}

@@ -8,7 +8,7 @@ public import RivuletJSON
 /// The `@AppEvent` macro implements it. `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, labelled or several
 /// values are an object: `{"move":{"x":1,"y":2}}`, unlabelled ones among them `_0`, `_1` by position. Also read are
 /// `{"increment":{}}` and Swift's own form `{"setCount":{"_0":5}}`.
-public protocol EventCoding: JSONCodable {
+public protocol EventCoding: JSONCodable, SendableMetatype {
     /// The cases in the order of declaration.
     static var eventCases: [EventCase] { get }
 
@@ -21,13 +21,15 @@ public protocol EventCoding: JSONCodable {
 
 extension EventCoding {
     /// One shape for each case: the form in which its events are written.
-    public static var jsonSchema: JSONSchema { .oneOf(eventCases.map(\.schema)) }
+    public static var jsonSchema: JSONSchema {
+        .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) { .oneOf(eventCases.map(\.schema)) }
+    }
 
     /// The shapes of all forms in which events are read; describe it in the direction `read`.
     public static var acceptedSchema: JSONSchema { .anyOf(eventCases.flatMap(\.acceptedSchemas)) }
 }
 
-/// What an enum of events says of one of its cases.
+/// What an enum of events, or an enum in a state, says of one of its cases.
 public struct EventCase: Sendable {
     /// One value of a case.
     public struct Payload: Sendable {

@@ -3,14 +3,21 @@
 
 import RivuletJSON
 
-/// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``.
+/// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``; makes an enum an ``ObservableEnum``.
 ///
-/// At most 64 fields, no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is ``ObservableStateWrapper(_:_:)``.
-@attached(member, names: named(_$observationRegistrar), named(_$Index))
+/// A struct has at most 64 fields and no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is
+/// ``ObservableStateWrapper(_:_:)``.
+///
+/// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a `Draft?`, for edits in
+/// place: `state.mode.editing?.city = "x"`. It is nil while the enum has another case. A value written to it makes the enum this case;
+/// nil written to it makes an enum of this case the first case without values, or leaves it as it is when there is no such case. An
+/// enum that has a member of that name keeps its own. Enums with raw values need no macro: they conform to `JSONCodable`.
+@attached(member, names: named(_$observationRegistrar), named(_$Index), arbitrary)
 @attached(memberAttribute)
 @attached(
     extension,
     conformances: ObservableState,
+    ObservableEnum,
     // The inherited ones too: the compiler asks a macro only for conformances that it announces.
     StateNode,
     StateBearing,
@@ -19,6 +26,9 @@ import RivuletJSON
     Decodable,
     names: named(_$fields),
     named(_$encodeDefault(of:into:)),
+    named(_$cases),
+    named(_$collect(from:to:serial:into:)),
+    named(_$editPayload(_:)),
     named(_$collect(from:to:into:)),
     named(_$edit(_:_:json:)),
     named(_$settle()),

@@ -151,5 +151,5 @@ extension ObservationStateRegistrar {
 /// Source: spec/systems.md F-05.
 @inlinable
 public func _$isIdentityEqual(_ value: some StateNode, at place: ObservedPlace) -> Bool {
-    value._$place === place
+    value._$isObserved(at: place)
 }

@@ -147,9 +147,44 @@ extension StateField {
     }
 }
 
-/// The fields of a nested state, also of one in an optional, and of the elements of a keyed collection.
+// The payload of an enum's case, which is a field with the case's name.
+extension StateField {
+    /// Describes the single value of a case.
+    public init<Value: JSONCodable>(_ name: String, payload type: Value.Type) {
+        self.init(
+            name: name,
+            schema: Value.jsonSchema,
+            accepted: Value.jsonSchema,
+            isRequiredToRead: Value.jsonAbsent == nil,
+            wrapper: nil,
+            config: nil,
+            isTransient: false,
+            isOmitted: false,
+            nested: stateFields(of: type)
+        )
+    }
+
+    /// Describes the single value of a case, of a type that is only Codable: its shape is unknown.
+    @_disfavoredOverload
+    public init<Value: Codable>(_ name: String, payload type: Value.Type) {
+        self.init(
+            name: name,
+            schema: .any,
+            accepted: .any,
+            isRequiredToRead: true,
+            wrapper: nil,
+            config: nil,
+            isTransient: false,
+            isOmitted: false,
+            nested: nil
+        )
+    }
+}
+
+/// The fields of a nested state or the cases of a nested enum, also of one in an optional, and of the elements of a keyed collection.
 private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let state = type as? any ObservableState.Type { return { state._$fields } }
+    if let cases = type as? any ObservableEnum.Type { return { cases._$fields } }
     if let holder = type as? any StateHolder.Type { return stateFields(of: holder.held) }
     return nil
 }

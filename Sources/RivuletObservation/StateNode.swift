@@ -3,7 +3,9 @@
 
 public import RivuletJSON
 
-/// A value whose inner writes are tracked: an ``ObservableState``, a ``Keyed`` collection of them, or an optional one of these.
+/// A value whose inner writes are tracked.
+///
+/// An ``ObservableState``, an ``ObservableEnum``, a ``Keyed`` collection of such values, or an optional one of these.
 ///
 /// Generated code calls these members; applications do not.
 public protocol StateNode: JSONCodable, StateBearing {
@@ -14,6 +16,10 @@ public protocol StateNode: JSONCodable, StateBearing {
     // swift-format-ignore: NoLeadingUnderscores
     /// Where this value is observed; nil: nowhere.
     var _$place: ObservedPlace? { get }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether this value is the one that is observed at a place.
+    func _$isObserved(at place: ObservedPlace) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Whether there is no value: a nil.
@@ -76,6 +82,11 @@ extension StateNode {
 
 extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
+    /// A value that is in a place itself is observed there.
+    @inlinable
+    public func _$isObserved(at place: ObservedPlace) -> Bool { _$place === place }
+
+    // swift-format-ignore: NoLeadingUnderscores
     /// A value that is no optional is there.
     @inlinable public var _$isAbsent: Bool { false }
 }
@@ -98,6 +109,11 @@ extension Optional: StateNode where Wrapped: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// The place of the value, if there is one.
     @inlinable public var _$place: ObservedPlace? { self?._$place }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether there is a value and it is the one that is observed at a place.
+    @inlinable
+    public func _$isObserved(at place: ObservedPlace) -> Bool { self?._$isObserved(at: place) ?? false }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Whether it is nil.

@@ -168,19 +168,18 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     private func readEvents(_ body: [UInt8]) throws(JSONError) -> [Definition.Event] {
         var reader = JSONReader(body)
+        // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
+        reader.unknownKeys = .reject
         var events: [Definition.Event] = []
         if try reader.peek() == .array {
             let eventsMax = environment.limits.engine.eventsPerBatchMax
             try reader.array { index, reader throws(JSONError) in
                 guard index < eventsMax else {
-                    throw JSONError(
-                        kind: .outOfRange,
-                        detail: "one dispatch takes at most \(eventsMax) events; send several"
-                    )
+                    throw reader.error(.outOfRange, "one dispatch takes at most \(eventsMax) events; send several")
                 }
                 events.append(try Definition.Event(json: &reader))
             }
-            if events.isEmpty { throw JSONError(kind: .mismatch, detail: "a dispatch has at least one event") }
+            if events.isEmpty { throw reader.error(.mismatch, "a dispatch has at least one event") }
         } else {
             events.append(try Definition.Event(json: &reader))
         }

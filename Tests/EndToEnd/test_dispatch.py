@@ -132,6 +132,35 @@ def test_the_problem_points_at_the_fault(session):
 
 
 @pytest.mark.parametrize(
+    ("event", "pointer", "detail"),
+    [
+        ({"setCount": {"_0": "5"}}, "/setCount/_0", "integer"),
+        ({"setLimits": {"warnAt": "1", "label": ""}}, "/setLimits/warnAt", "integer"),
+        ({"setLimits": {"warnAt": 1}}, "/setLimits", '"label"'),
+        ({"setLimits": {"warnAt": 1, "label": "", "lable": ""}}, "/setLimits/lable", "not known"),
+        ({"increment": {"by": 2}}, "/increment", "no values"),
+        ("explode", "", "known are increment"),
+        (["increment", "increment", {"setLimits": {"warnAt": [], "label": ""}}], "/2/setLimits/warnAt", "integer"),
+        (["increment", {"explode": {}}], "/1", "known are increment"),
+        ([], "", "at least one"),
+    ],
+    ids=repr,
+)
+def test_the_pointer_leads_to_the_fault_in_the_whole_body(session, event, pointer, detail):
+    problem = session.post(event).problem
+    assert problem["status"] == 422
+    assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
+    assert detail in problem["errors"][0]["detail"]
+
+
+def test_the_offset_counts_from_the_start_of_the_body(session):
+    body = b'["increment", {"setLimits": {"warnAt": "1", "label": ""}}]'
+    offset = body.index(b'"1"')
+    problem = session.post(body, {"Content-Type": "application/json"}).problem
+    assert f"(byte {offset})" in problem["detail"]
+
+
+@pytest.mark.parametrize(
     ("body", "offset"),
     [(b'{"setCount": 5', None), (b'{"setCount": 5,}', "15"), (b"nope", None), (b"", None), (b'"increment" x', "12")],
 )

@@ -66,8 +66,8 @@ struct AppEventMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.EventReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.EventReader) throws(RivuletJSON.JSONError) -> Self? in
+                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
+                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "increment":
                                 try payload.none()
@@ -98,27 +98,23 @@ struct AppEventMacroTests {
                         case .`default`:
                             writer.string("default")
                         case .setCount(let _0):
-                            RivuletObservation.EventWriter.single("setCount", into: &writer) {
-                                RivuletObservation.EventWriter.write(_0, into: &$0)
-                            }
+                            RivuletObservation.CaseWriter.single("setCount", _0, into: &writer)
                         case .setLimits(let _0, let _1):
-                            RivuletObservation.EventWriter.values("setLimits", into: &writer) {
+                            RivuletObservation.CaseWriter.values("setLimits", into: &writer) {
                                 $0.key("warnAt")
-                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                                RivuletObservation.CaseWriter.write(_0, into: &$0)
                                 $0.key("label")
-                                RivuletObservation.EventWriter.write(_1, into: &$0)
+                                RivuletObservation.CaseWriter.write(_1, into: &$0)
                             }
                         case .pair(let _0, let _1):
-                            RivuletObservation.EventWriter.values("pair", into: &writer) {
+                            RivuletObservation.CaseWriter.values("pair", into: &writer) {
                                 $0.key("_0")
-                                RivuletObservation.EventWriter.write(_0, into: &$0)
+                                RivuletObservation.CaseWriter.write(_0, into: &$0)
                                 $0.key("_1")
-                                RivuletObservation.EventWriter.write(_1, into: &$0)
+                                RivuletObservation.CaseWriter.write(_1, into: &$0)
                             }
                         case .setNote(let _0):
-                            RivuletObservation.EventWriter.single("setNote", into: &writer) {
-                                RivuletObservation.EventWriter.write(_0, into: &$0)
-                            }
+                            RivuletObservation.CaseWriter.single("setNote", _0, into: &writer)
                         }
                     }
                 }
@@ -133,6 +129,10 @@ struct AppEventMacroTests {
             "enum A {\n#if DEBUG\ncase a\n#endif\n}",
             "'@AppEvent' cannot read a case inside of '#if': put the condition around the enum",
             "#if DEBUG\ncase a\n#endif"
+        ),
+        (
+            "enum A { case a(x: Int), a(y: Int) }",
+            "'@AppEvent' tells cases apart by name, and there are two of the name 'a': rename one", "a"
         ),
     ])
     func `a type whose cases cannot be read is told once`(source: String, message: String, node: String) {

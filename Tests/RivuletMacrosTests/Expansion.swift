@@ -87,7 +87,10 @@ func wrapperFaults(in source: String) -> [ReportedFault] {
 private let macros: [String: MacroSpec] = [
     "AppEvent": MacroSpec(type: AppEventMacro.self, conformances: ["AppEvent", "EventCoding"]),
     "Ignoring": MacroSpec(type: MarkerMacro.self),
-    "ObservableState": MacroSpec(type: ObservableStateMacro.self, conformances: ["ObservableState", "StateNode"]),
+    "ObservableState": MacroSpec(
+        type: ObservableStateMacro.self,
+        conformances: ["ObservableState", "ObservableEnum", "StateNode"]
+    ),
     "ObservableStateWrapper": MacroSpec(type: ObservableStateWrapperMacro.self),
     "ObservableValue": MacroSpec(type: ObservableValueMacro.self, conformances: ["ObservableValue"]),
     "ObservationStateIgnored": MacroSpec(type: MarkerMacro.self),

@@ -58,7 +58,10 @@ struct EventCodingTests {
         (#"{"increment":1}"#, "has no values", "/increment"),
         (#""setCount""#, "needs a value", ""),
         (#"{"setCount":"x"}"#, "expected", "/setCount"),
-        (#"{"setCount":{"_0":"x"}}"#, "expected", "/setCount"),
+        (#"{"setCount":{"_0":"x"}}"#, "expected", "/setCount/_0"),
+        (#"{"setAddress":{"_0":{"zip":"x"}}}"#, "expected", "/setAddress/_0/zip"),
+        (#"{"setTable":{"a":"x"}}"#, "expected", "/setTable/a"),
+        (#"{"setPlain":{"x":"x"}}"#, "", "/setPlain/x"),
         (#"{"setCount":{}}"#, "expected", "/setCount"),
         (#"{"setLimits":{"warnAt":1}}"#, "needs the key \"label\"", "/setLimits"),
         (#"{"setLimits":{"warnAt":"x","label":"y"}}"#, "expected", "/setLimits/warnAt"),
@@ -84,6 +87,75 @@ struct EventCodingTests {
         reader.unknownKeys = .reject
         let error = #expect(throws: JSONError.self) { try SampleEvent(json: &reader) }
         #expect(error?.kind == .unknownKey)
+        #expect(error?.pointer == "/setLimits/new")
+    }
+
+    static let envelopes: [(json: String, event: Envelope<SampleEvent>)] = [
+        (#"{"inner":"increment"}"#, .inner(.increment)),
+        (#"{"batch":["increment",{"setCount":1}]}"#, .batch([.increment, .setCount(1)])),
+        (#"{"again":{"again":{"inner":{"setNote":null}}}}"#, .again(.again(.inner(.setNote(nil))))),
+        (#"{"setMode":{"editing":{"city":"x","zip":1}}}"#, .setMode(.editing(Address(city: "x", zip: 1)))),
+        (#"{"setModes":{"_0":["idle"],"default":null}}"#, .setModes([.idle], default: nil)),
+        (#"{"step":5}"#, .step(5)),
+        (#"{"init":{"by":{"ids":[1]}}}"#, .`init`(by: Envelope.Plainly(ids: [1]))),
+    ]
+
+    @Test(arguments: envelopes)
+    func `events in events, and states, enums and arrays in them, read back`(
+        json: String,
+        event: Envelope<SampleEvent>
+    ) throws {
+        #expect(event.json == json)
+        #expect(try Envelope<SampleEvent>(jsonBytes: [UInt8](json.utf8)) == event)
+    }
+
+    @Test(arguments: [
+        (#""step""#, Envelope<SampleEvent>.step()),
+        (#"{"step":{}}"#, .step()),
+        (#"{"step":{"_0":2}}"#, .step(2)),
+        (#"{"setModes":{"_0":[]}}"#, .setModes([])),
+        (#"{"inner":{"_0":{"setCount":{"_0":5}}}}"#, .inner(.setCount(5))),
+    ])
+    func `defaults stand for what is absent, and Swift's form may be nested`(
+        json: String,
+        event: Envelope<SampleEvent>
+    ) throws {
+        #expect(try Envelope<SampleEvent>(jsonBytes: [UInt8](json.utf8)) == event)
+    }
+
+    @Test(arguments: [
+        (#"["step",{"move":{"x":"1","y":2}}]"#, "/1/move/x", #""1""#),
+        (#"["step",  {"move":{"x":1,"z":2}}]"#, "/1/move/z", "2}}]"),
+        (#"["step",{"move":{"x":1}}]"#, "/1/move", #"{"x":1}"#),
+        (#"["step",{"explode":{"x":1}}]"#, "/1", #"{"explode"#),
+        (#"[{"batch":["increment",{"setLimits":{"warnAt":1,"label":2}}]}]"#, "/0/batch/1/setLimits/label", "2}}]}]"),
+        (#"[{"again":{"setMode":{"editing":{"zip":[]}}}}]"#, "/0/again/setMode/editing/zip", "[]}"),
+        (#"[{"setModes":{"_0":["idle","gone"]}}]"#, "/0/setModes/_0/1", #""gone""#),
+        (#"[{"init":{"by":{"ids":["x"]}}}]"#, "/0/init/by/ids/0", #"{"ids""#),
+    ])
+    func `an error names the place in the whole body`(json: String, pointer: String, text: String) throws {
+        var reader = JSONReader([UInt8](json.utf8))
+        reader.unknownKeys = .reject
+        let error = #expect(throws: JSONError.self) { try [Envelope<SampleEvent>](json: &reader) }
+        #expect(error?.pointer == pointer)
+        let rest = json.utf8.dropFirst(error?.offset ?? 0)
+        #expect(rest.starts(with: text.utf8), "\(String(rest) ?? "")")
+    }
+
+    @Test
+    func `an error lists and repeats no more names than people read`() {
+        let name = String(repeating: "x", count: 1000)
+        let error = #expect(throws: JSONError.self) { try SampleEvent(jsonBytes: [UInt8](#"{"\#(name)":1}"#.utf8)) }
+        #expect(error?.detail.hasPrefix("there is no event \"\(name.prefix(64))…\"; known are") == true)
+        let many = #expect(throws: JSONError.self) { try ManyEvents(jsonBytes: [UInt8](#""x""#.utf8)) }
+        #expect(many?.detail.hasSuffix("c14, c15, c16 and 2 more") == true)
+    }
+
+    @Test
+    func `events that hold themselves have a schema`() {
+        let schema = Envelope<SampleEvent>.jsonSchema
+        #expect(schema.document["oneOf"]?[2]?["properties"]?["again"]?["$ref"] == "#")
+        #expect(schema.accepts(path: ["again", "again", "move", "x"]))
     }
 
     @Test

@@ -25,8 +25,9 @@ struct OracleInterruption: Error {}
 /// It keeps copies of values across accesses and runs, edits them and puts them anywhere.
 struct OracleProgram {
     var generator: SeededGenerator
-    private var inners: [OracleInner] = [OracleInner()]
+    var inners: [OracleInner] = [OracleInner()]
     private var middles: [OracleMiddle] = [OracleMiddle()]
+    var modes: [OracleMode] = [.idle]
     private var nodes: [OracleNode] = [OracleNode()]
     private var elements: [OracleElement] = [OracleElement(id: "a")]
     private var keyeds: [Keyed<OracleElement>] = [[]]
@@ -38,11 +39,11 @@ struct OracleProgram {
     }
 
     mutating func chance(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &generator) == 0 }
-    private mutating func small() -> Int { Int.random(in: -8...8, using: &generator) }
+    mutating func small() -> Int { Int.random(in: -8...8, using: &generator) }
     private mutating func word() -> String {
         ["", "a", "é", "e\u{301}", "\"", "~/"].randomElement(using: &generator) ?? ""
     }
-    private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
+    mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
 
     /// One run's worth of writes.
     mutating func run(_ root: inout OracleRoot) throws {
@@ -302,7 +303,7 @@ struct OracleProgram {
 
     private mutating func edit(_ middle: inout OracleMiddle) throws {
         let index = pick(middles.count)
-        switch pick(11) {
+        switch pick(15) {
         case 0: try edit(&middle.first)
         case 1: try edit(&middle.second)
         case 2: swap(&middle, &middles[index])
@@ -315,11 +316,14 @@ struct OracleProgram {
         case 7: try unwrapped(&middle.maybe) { try $0.edit(&$1) }
         case 8: middle.maybe?.number += small()
         case 9: middle.text = word()
+        case 10, 11: try edit(&middle.mode, depth: 2)
+        case 12: if middle.maybeMode != nil { try unwrapped(&middle.maybeMode) { try $0.edit(&$1, depth: 1) } }
+        case 13: (middle.mode, middle.maybeMode) = (middle.maybeMode ?? .idle, middle.mode)
         default: _ = try ChangeRecorder.record(&middle) { try edit(&$0.first) }
         }
     }
 
-    private mutating func edit(_ inner: inout OracleInner) throws {
+    mutating func edit(_ inner: inout OracleInner) throws {
         let index = pick(inners.count)
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             switch pick(13) {

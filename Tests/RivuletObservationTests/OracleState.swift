@@ -25,6 +25,22 @@ struct OracleMiddle: Equatable, Sendable {
     var second = OracleInner()
     var maybe: OracleInner?
     var text = "m"
+    var mode = OracleMode.idle
+    var maybeMode: OracleMode?
+}
+
+/// Cases with payloads of every kind, two of them with the same one.
+@ObservableState
+indirect enum OracleMode: Equatable, Sendable {
+    case idle
+    case counting(Int)
+    case editing(OracleInner)
+    case reviewing(OracleInner)
+    case maybe(OracleInner?)
+    case failed(code: Int, inner: OracleInner)
+    case list([OracleInner])
+    case nested(OracleMode)
+    case tag(OracleTag)
 }
 
 @ObservableState
