@@ -48,6 +48,25 @@ struct JSONSchemaTests {
         #expect(keywords(.anyOf([.null, .boolean])) == #"{"anyOf":[{"type":"null"},{"type":"boolean"}]}"#)
     }
 
+    @Test func `a named shape is written once and may hold itself`() {
+        let document = JSONSchema.array(Self.tree).document
+        #expect(document["items"]?["$ref"] == "#/$defs/Branch")
+        let branch = document["$defs"]?["Branch"]
+        #expect(branch?["title"] == "Branch")
+        #expect(branch?["oneOf"]?[0]?["const"] == "leaf")
+        #expect(branch?["oneOf"]?[1]?["items"]?["$ref"] == "#/$defs/Branch")
+        #expect(Self.tree.document["oneOf"]?[1]?["items"]?["$ref"] == "#")
+        #expect(keywords(.optional(.named(title: "A", identity: Self.identity) { .boolean })).contains("anyOf"))
+        #expect(Self.tree.accepts(path: ["0", "12"]))
+        #expect(!Self.tree.accepts(path: ["0", "leaf"]))
+    }
+
+    private static let identity = ObjectIdentifier(JSONSchemaTests.self)
+
+    private static var tree: JSONSchema {
+        .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(tree)]) }
+    }
+
     @Test func `an optional adds null in the shortest way`() {
         #expect(keywords(Int?.jsonSchema) == #"{"type":["integer","null"],"format":"int64"}"#)
         #expect(keywords(Int??.jsonSchema) == #"{"type":["integer","null"],"format":"int64"}"#)

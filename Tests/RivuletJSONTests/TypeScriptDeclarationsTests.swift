@@ -73,6 +73,23 @@ struct TypeScriptDeclarationsTests {
         #expect(type(.oneOf([])) == "never")
     }
 
+    @Test func `a named shape is an alias that may hold itself`() {
+        let expected = """
+            export type T = Branch[];
+
+            export type Branch =
+                | "leaf"
+                | Branch[];
+            """
+        #expect(text(.array(Self.branch)) == expected + "\n")
+        #expect(text(Self.branch) == "export type T =\n    | \"leaf\"\n    | T[];\n")
+    }
+
+    private static var branch: JSONSchema {
+        let identity = ObjectIdentifier(TypeScriptDeclarationsTests.self)
+        return .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(branch)]) }
+    }
+
     @Test func `integers of 64 bits are marked by an alias that is declared once`() {
         let schema = object(
             JSONSchema.Field(name: "a", schema: Int.jsonSchema),
