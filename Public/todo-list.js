@@ -30,6 +30,8 @@ export class TodoList {
   #renaming = null;
   /** @type {Parameters<TodoList["show"]>} What was shown last. */
   #shown = [[], () => true, null];
+  /** While nodes are taken to their places, a field that loses the focus has not been left by anybody. */
+  #isArranging = false;
 
   /**
    * @param {HTMLElement} list
@@ -44,7 +46,7 @@ export class TodoList {
     list.addEventListener("click", (event) => this.#click(event));
     list.addEventListener("dblclick", (event) => event.target.closest(".title") && this.rename(idOf(event.target)));
     list.addEventListener("keydown", (event) => this.#key(event));
-    list.addEventListener("focusout", (event) => event.target.matches(".field") && this.#finish(event.target, true));
+    list.addEventListener("focusout", (event) => this.#leave(event.target));
     makeSortable(list, ".handle", (item, before) => actions.place(idOf(item), before === null ? null : idOf(before)));
   }
 
@@ -72,9 +74,11 @@ export class TodoList {
     }
     const focus = this.#focus();
     if (!rows.has(this.#renaming)) this.#renaming = null;
+    this.#isArranging = true;
     for (const [id, row] of this.#rows) if (!rows.has(id)) row.item.remove();
     this.#rows = rows;
     this.#arrange([...rows.values()].map((row) => row.item));
+    this.#isArranging = false;
     if (focus !== null && document.activeElement === document.body) this.#restore(focus);
   }
 
@@ -110,16 +114,16 @@ export class TodoList {
   /** Which control of which row has the focus; null when none has. */
   #focus() {
     const control = document.activeElement;
-    if (control === null || !this.#list.contains(control) || control.matches(".field")) return null;
-    const id = idOf(control);
+    const id = control === null || !this.#list.contains(control) ? "" : idOf(control);
+    if (id === "") return null;
     return { id, index: this.ids.indexOf(id), selector: `.${control.classList[0]}` };
   }
 
   /** Gives the focus back to its row, or to the row that now stands where that one stood. */
   #restore({ id, index, selector }) {
     const row = this.#rows.get(id) ?? this.#rows.get(this.ids[Math.min(index, this.#rows.size - 1)]);
-    if (row === undefined) this.#list.focus();
-    else row.item.querySelector(selector).focus({ preventScroll: true });
+    const control = row?.item.querySelector(selector) ?? row?.item.querySelector(".title") ?? this.#list;
+    control.focus({ preventScroll: true });
   }
 
   #click(event) {
@@ -148,6 +152,11 @@ export class TodoList {
     else if (key === "Delete") this.#actions.remove(idOf(target));
     else return;
     event.preventDefault();
+  }
+
+  /** A field that is left is done: what was typed counts. */
+  #leave(target) {
+    if (target.matches(".field") && !this.#isArranging) this.#finish(target, true);
   }
 
   /** Takes the focus to the same control of the row above or below. */

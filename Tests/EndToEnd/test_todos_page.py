@@ -147,6 +147,23 @@ def test_what_somebody_types_is_not_overwritten_by_the_stream(filled, todos):
     assert titles(todos) == ["Todo b", "Todo c", "Half a ti"]
 
 
+def test_browsers_without_moveBefore_keep_the_focus_too(filled, todos):
+    filled.page.evaluate("delete Element.prototype.moveBefore")
+    filled.row("Todo a").locator(".title").focus()
+    filled.page.keyboard.press("Alt+ArrowDown")
+    filled.titles("Todo b", "Todo a", "Todo c")
+    assert filled.focused() == ["title", "Todo a"]
+    filled.page.keyboard.press("F2")
+    filled.page.keyboard.type("Half a ti")
+    todos.dispatch({"move": {"id": "a", "to": 2}})
+    todos.dispatch({"move": {"id": "b", "to": 1}})
+    filled.titles("Todo c", "Todo b", "Todo a")
+    assert filled.focused()[0] == "field" and titles(todos)[2] == "Todo a"
+    filled.page.keyboard.type("tle")
+    filled.page.keyboard.press("Enter")
+    filled.titles("Todo c", "Todo b", "Half a title")
+
+
 def test_renaming_what_is_gone_ends_quietly(filled, todos):
     filled.row("Todo a").locator(".text").dblclick()
     filled.page.keyboard.type("Too late")
