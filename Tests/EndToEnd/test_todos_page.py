@@ -387,5 +387,6 @@ def test_the_page_fits_and_looks_like_this(open_tab, shared, todos, scheme, widt
     small = tab.page.evaluate("""() => [...document.querySelectorAll("button, a.button, .segments span, .tick")]
         .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 24).length""")
     assert small == 0, "targets are large enough to be hit"
-    tab.page.screenshot(path=SCREENSHOTS / f"todos-{scheme}-{width}.png", full_page=True)
+    # A picture of the whole page would be taken without the phone's finger.
+    tab.page.screenshot(path=SCREENSHOTS / f"todos-{scheme}-{width}.png", full_page=width != 360)
     assert tab.faults == []
