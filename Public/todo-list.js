@@ -3,6 +3,9 @@
 
 import { makeSortable } from "./sortable.js";
 
+/** A list shows no more rows than this: a browser lays out thousands at ease, and a hundred thousand not at all. */
+export const rowsMax = 2_000;
+
 /**
  * @typedef {{id: string, title: string, done: boolean}} Todo
  */
@@ -62,14 +65,21 @@ export class TodoList {
    * @param {Todo[]} todos
    * @param {(todo: Todo) => boolean} isShown the one that is being renamed here stays whatever this says
    * @param {string | null} editing the todo that somebody is renaming
+   * @returns {number} how many more there are to show, beyond `rowsMax`
    */
   show(todos, isShown, editing) {
     this.#shown = [todos, isShown, editing];
     const rows = new Map();
+    let more = 0;
     for (const todo of todos) {
-      if (!isShown(todo) && todo.id !== this.#renaming) continue;
+      const isRenamed = todo.id === this.#renaming;
+      if (!isShown(todo) && !isRenamed) continue;
+      if (rows.size >= rowsMax && !isRenamed) {
+        more += 1;
+        continue;
+      }
       const row = this.#rows.get(todo.id) ?? new Row(todo.id, this.#template);
-      row.show(todo, todo.id === editing && todo.id !== this.#renaming);
+      row.show(todo, todo.id === editing && !isRenamed);
       rows.set(todo.id, row);
     }
     const focus = this.#focus();
@@ -80,6 +90,7 @@ export class TodoList {
     this.#arrange([...rows.values()].map((row) => row.item));
     this.#isArranging = false;
     if (focus !== null && document.activeElement === document.body) this.#restore(focus);
+    return more;
   }
 
   /**

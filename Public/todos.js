@@ -35,7 +35,7 @@ function show() {
   const todos = allTodos();
   const filter = String(session.value("/p/filter") ?? "all");
   const open = todos.filter(filters.open).length;
-  list.show(todos, filters[filter] ?? filters.all, session.value("/t/editing") ?? null);
+  const more = list.show(todos, filters[filter] ?? filters.all, session.value("/t/editing") ?? null);
 
   the("open-count").textContent = `${open} open`;
   the("total").textContent = `of ${todos.length}`;
@@ -43,8 +43,9 @@ function show() {
   const radio = document.querySelector(`#filters [value="${CSS.escape(filter)}"]`);
   if (radio !== null) radio.checked = true;
   the("clear-done").disabled = open === todos.length;
-  the("nothing").hidden = list.ids.length > 0;
-  the("nothing").textContent = todos.length === 0 ? "Nothing to do. Add something above." : `No ${filter} todos.`;
+  the("rest").hidden = list.ids.length > 0 && more === 0;
+  the("rest").textContent = more > 0 ? `${more} more are not shown.`
+    : todos.length === 0 ? "Nothing to do. Add something above." : `No ${filter} todos.`;
 }
 
 /** @returns {Todo[]} */
@@ -126,7 +127,7 @@ async function undo() {
 function step(id, by) {
   const { ids } = list;
   const index = ids.indexOf(id) + by;
-  if (index < 0 || index >= ids.length) return tell(by < 0 ? "It is the first one already." : "It is the last one already.");
+  if (index < 0 || index >= ids.length) return tell(by < 0 ? "It is the first one already." : "It is the last one that is shown.");
   return place(id, (by < 0 ? ids[index] : ids[index + 1]) ?? null);
 }
 

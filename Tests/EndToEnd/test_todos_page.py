@@ -79,7 +79,7 @@ def test_the_page_loads_without_a_complaint_and_names_its_session(browse, shared
     tab = browse(TodosTab, f"{shared.url}/todos.html")
     assert tab.faults == [] and tab.page.title() == "0 open · Todos"
     assert re.fullmatch(r".*\?session=[a-z0-9]{12}", tab.page.url)
-    tab.text("#nothing", "Nothing to do")
+    tab.text("#rest", "Nothing to do")
     identifier = tab.page.url.rsplit("=", 1)[1]
     assert tab.page.get_attribute("#counter-link", "href") == f"/#{identifier}"
     tab.page.click("#counter-link")
@@ -102,7 +102,7 @@ def test_two_browsers_see_each_others_changes(open_tab, shared, todos):
     expect(one.page.locator("#filters [value=open]")).to_be_checked()
     one.row("Bread").locator(".remove").click()
     two.titles()
-    two.text("#nothing", "No open todos")
+    two.text("#rest", "No open todos")
     assert todos.state("/p") == {"todos": [{**todos.state("/p/todos")[0], "title": "Milk", "done": True}], "filter": "open"}
     assert one.faults == two.faults == []
 
@@ -209,7 +209,7 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
     filled.page.keyboard.press("Alt+ArrowDown")
     filled.titles("Todo b", "Todo c", "Todo a")
     filled.page.keyboard.press("Alt+ArrowDown")
-    filled.text("#news", "It is the last one already")
+    filled.text("#news", "It is the last one that is shown")
     filled.page.keyboard.press("ArrowUp")
     assert filled.focused() == ["down", "Todo c"]
     filled.page.keyboard.press("Alt+ArrowUp")
@@ -305,6 +305,20 @@ def test_among_a_thousand_todos_a_change_touches_one_node_and_the_page_stays_qui
     })""")
     assert longest < 1000, f"one click took {longest} ms"
     assert tab.faults == []
+
+
+def test_of_a_hundred_thousand_todos_the_first_are_shown_and_the_others_are_counted(tab, todos):
+    todos.dispatch({"addMany": {"count": 100_000}})
+    tab.text("#rest", "98000 more are not shown")
+    expect(tab.rows).to_have_count(2000)
+    tab.text("#total", "of 100000")
+    tab.watch()
+    todos.dispatch([{"toggle": "n1999"}, {"rename": {"id": "n5000", "title": "Out of sight"}}])
+    tab.text("#open-count", "99999 open")
+    assert tab.touched() == ({"n1999"}, 0)
+    todos.dispatch({"remove": "n0"})
+    expect(tab.rows.last).to_have_attribute("data-id", "n2000")
+    assert tab.touched() == ({"n0", "n2000"}, 2)
 
 
 def test_a_refusal_is_told_and_the_list_shows_what_is(filled, todos):
