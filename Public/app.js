@@ -2,14 +2,12 @@
 // The demo page: shows one session of the `counter` app as it streams in, and turns what is clicked into events.
 
 import { connect } from "./rivulet.js";
+import { enableCopying, follow, freshID, isSessionID, the } from "./page.js";
 import { Gauge, History, KeyPaths, Wire } from "./panels.js";
 
 const paths = [
   "/p/count", "/p/step", "/p/title", "/p/limits/warnAt", "/p/limits/label", "/p/history", "/t/lastEvent", "/t/warning",
 ];
-
-/** The element with this id. */
-const the = (id) => document.getElementById(id);
 
 const gauge = new Gauge(the("gauge"));
 const history = new History(the("history"), the("history-values"));
@@ -26,7 +24,7 @@ let dispatches = 0;
 /** Shows the session that the address names; without one, a new one with a fresh id. */
 function open() {
   const id = location.hash.slice(1);
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) {
+  if (!isSessionID(id)) {
     window.history.replaceState(null, "", `#${freshID()}`);
     return open();
   }
@@ -38,8 +36,7 @@ function open() {
   session = opened;
   showSession(id, opened);
   opened.observe(paths, show);
-  opened.onEvent((event) => wire.add(event));
-  opened.onConnection(showConnection);
+  follow(opened, wire);
 }
 
 /** Shows the values of the session as they are now. */
@@ -80,38 +77,9 @@ function showSession(id, { url }) {
   the("session-id").textContent = id;
   the("twin").href = `#${id}`;
   the("raw").href = `${url}/state`;
+  the("todos-link").href = `todos.html?session=${id}`;
   the("command-increment").textContent = `curl --json '"increment"' ${location.origin}${url}/events`;
   the("command-watch").textContent = `curl -N '${location.origin}${url}/changes?path=/p/count'`;
-}
-
-/** @type {ReturnType<typeof setInterval> | undefined} */
-let countdown;
-
-/** @param {import("./rivulet.js").Connection} connection */
-function showConnection(connection) {
-  const { state, retryAt, reason } = connection;
-  const previous = the("connection").dataset.state;
-  the("connection").dataset.state = state;
-  the("reconnect").hidden = state === "live" || state === "connecting";
-  clearInterval(countdown);
-  if (retryAt !== null) countdown = setInterval(() => (the("connection-text").textContent = connectionText(connection)), 500);
-  the("connection-text").textContent = connectionText(connection);
-  the("connection").title = reason === null ? "" : `The last stream ended: ${reason}`;
-  if (state === previous) return;
-  the("connection-news").textContent = { live: "Connected", closed: "Disconnected" }[state] ?? "Reconnecting";
-  if (state === "live") wire.note(previous === "reconnecting" ? "open again" : "open");
-  else if (previous === "live") wire.note(reason === null ? "lost" : `ended: ${reason}`);
-}
-
-function connectionText({ state, retryAt, reason }) {
-  const seconds = Math.ceil(((retryAt ?? 0) - Date.now()) / 1000);
-  switch (state) {
-    case "live": return "Live";
-    case "connecting": return "Connecting";
-    case "reconnecting": return seconds > 0 ? `Reconnecting in ${seconds} s` : "Reconnecting";
-    case "paused": return "Paused";
-    case "closed": return reason === null || reason === "client" ? "Closed" : `Closed: ${reason}`;
-  }
 }
 
 /**
@@ -187,11 +155,6 @@ function integer(text) {
   return /^\s*[-+]?\d+\s*$/.test(text) ? Number(text) : text;
 }
 
-function freshID() {
-  const letters = "abcdefghijkmnpqrstuvwxyz23456789";
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => letters[byte % letters.length]).join("");
-}
-
 document.querySelectorAll("[data-event]").forEach((button) => {
   button.addEventListener("click", () => dispatch(button.dataset.event));
 });
@@ -210,23 +173,10 @@ the("step").addEventListener("change", async () => {
   fill("step", session.value("/p/step") ?? 1);
 });
 
-the("reconnect").addEventListener("click", () => session.reconnect());
 the("fresh").addEventListener("click", (click) => {
   click.preventDefault();
   location.hash = freshID();
 });
-document.querySelectorAll("[data-copy]").forEach((button) => {
-  button.addEventListener("click", async () => {
-    const command = the(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-      button.textContent = "Copied";
-      setTimeout(() => (button.textContent = "Copy"), 1500);
-    } catch {
-      // The clipboard belongs to secure origins: elsewhere the command is selected, ready to be copied by hand.
-      getSelection()?.selectAllChildren(command);
-    }
-  });
-});
+enableCopying();
 window.addEventListener("hashchange", open);
 open();

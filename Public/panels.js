@@ -9,6 +9,8 @@ const arcDegrees = 270;
 const freshMilliseconds = 1_400;
 /** The oldest entries of the wire give way beyond this many. */
 const wireEntriesMax = 50;
+/** An entry of the wire shows so much of its data; what is longer ends in an ellipsis. */
+const wireLettersMax = 1_000;
 
 /** The arc and the big number. The count runs from 0 to 100. */
 export class Gauge {
@@ -152,7 +154,7 @@ export class Wire {
     this.#events += 1;
     this.#bytes += bytes;
     this.#total.textContent = `${this.#events} ${this.#events === 1 ? "event" : "events"} · ${size(this.#bytes)}`;
-    this.#insert(name, cursor, size(bytes), data);
+    this.#insert(name, cursor, size(bytes), data.length > wireLettersMax ? `${data.slice(0, wireLettersMax)}…` : data);
   }
 
   /**

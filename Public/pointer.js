@@ -8,8 +8,9 @@
 /**
  * One change of a stream or of a dispatch answer.
  *
- * `path` is a JSON Pointer. In a keyed collection (an array of objects that have an `id`) the token after the collection is
- * the element's id, and `index` says where the element goes; in any other array the token is the index.
+ * `path` is a JSON Pointer. In a keyed collection the token after the collection is the element's id, and `index` says where
+ * the element goes; in any other array the token is the index. Which one an array is, its elements tell: those of a keyed
+ * collection are objects with an `id`. Changes are made in their order, each to what the one before has left.
  *
  * @typedef {object} Change
  * @property {"add" | "replace" | "remove" | "move"} op
@@ -99,13 +100,39 @@ export function apply(root, change) {
   const parent = get(root, pointer(parts));
   if (!Array.isArray(parent)) return change.op === "move" ? root : set(root, change.path, change.value ?? null);
 
-  const keyed = change.index !== undefined;
-  const from = keyed ? locate(parent, last) : -1;
+  const isByID = change.index !== undefined || isKeyed(parent);
+  const from = isByID ? locate(parent, last) : -1;
   if (change.op === "move" && from < 0) return root;
   const element = change.op === "move" ? parent[from] : change.value ?? null;
   const others = from < 0 ? parent : parent.toSpliced(from, 1);
-  const index = keyed ? change.index : last === "-" ? others.length : Number(last);
-  return edit(root, parts, () => others.toSpliced(index, 0, element));
+  const known = isByID ? (from < 0 ? others.length : from) : last === "-" ? others.length : Number(last);
+  return edit(root, parts, () => others.toSpliced(change.index ?? known, 0, element));
+}
+
+/**
+ * A value like `root` with all the changes made, in their order.
+ *
+ * Changes that follow each other in one keyed collection share one copy of it, so that many of them cost about as much as the
+ * collection is long, and not a copy each.
+ *
+ * @param {Json | undefined} root
+ * @param {Change[]} changes
+ * @returns {Json | undefined}
+ */
+export function applyAll(root, changes) {
+  let made = root;
+  for (let start = 0, end = 0; start < changes.length; start = end) {
+    const place = collection(made, changes[start].path);
+    end = start + 1;
+    while (place !== null && end < changes.length && changes[end].path.startsWith(`${place}/`)) end += 1;
+    if (end === start + 1) {
+      made = apply(made, changes[start]);
+    } else {
+      const run = changes.slice(start, end).map((change) => ({ ...change, path: change.path.slice(place.length) }));
+      made = edit(made, tokens(place), (elements) => changed(elements, run));
+    }
+  }
+  return made;
 }
 
 /**
@@ -176,7 +203,7 @@ function child(value, token) {
 
 /** The tokens that a `*` stands for below a value: names, ids of a keyed collection, or indices. */
 function childTokens(value) {
-  if (Array.isArray(value)) return value.map((element, i) => (isKeyed(value) ? String(element.id) : String(i)));
+  if (Array.isArray(value)) return value.map((element, i) => (isKeyed(value) ? idOf(element) : String(i)));
   return isObject(value) ? Object.keys(value) : [];
 }
 
@@ -190,14 +217,68 @@ function edit(root, parts, change) {
   return index < 0 ? [...root, value] : root.with(index, value);
 }
 
+/** The pointer of the outermost keyed collection that a path leads into; null when there is none. */
+function collection(root, path) {
+  let value = root;
+  const parts = tokens(path);
+  for (const [i, token] of parts.entries()) {
+    if (isKeyed(value)) return pointer(parts.slice(0, i));
+    value = child(value, token);
+  }
+  return null;
+}
+
+/** A keyed collection with changes made to it, whose paths begin at its elements. */
+function changed(collection, changes) {
+  let elements = [...collection];
+  const ids = new Set(elements.map(idOf));
+  /** @type {Map<string, number> | null} Where each element is; null after one came between others, or went. */
+  let places = null;
+  const find = (id) => (places ??= new Map(elements.map((element, i) => [idOf(element), i]))).get(id) ?? -1;
+
+  for (let i = 0; i < changes.length; i += 1) {
+    const [id, ...rest] = tokens(changes[i].path);
+    if (rest.length > 0 || changes[i].op === "replace") {
+      const at = find(id);
+      if (at >= 0) elements[at] = apply(elements[at], { ...changes[i], path: pointer(rest) });
+    } else if (changes[i].op === "remove") {
+      const gone = new Set([id]);
+      while (isRemoval(changes[i + 1])) gone.add(tokens(changes[(i += 1)].path)[0]);
+      elements = elements.filter((element) => !gone.has(idOf(element)));
+      gone.forEach((one) => ids.delete(one));
+      places = null;
+    } else if (changes[i].op === "add" && !ids.has(id) && (changes[i].index ?? elements.length) >= elements.length) {
+      ids.add(id);
+      places?.set(id, elements.length);
+      elements.push(changes[i].value ?? null);
+    } else {
+      elements = apply(elements, changes[i]);
+      ids.add(id);
+      places = null;
+    }
+  }
+  return elements;
+}
+
+/** Whether a change takes an element out of the collection at which its path begins. */
+function isRemoval(change) {
+  return change?.op === "remove" && tokens(change.path).length === 1;
+}
+
 /** Where the element with this token is: by id in a keyed collection, by index in any other array; -1 for nowhere. */
 function locate(array, token) {
-  if (isKeyed(array)) return array.findIndex((element) => isObject(element) && String(element.id) === token);
+  if (isKeyed(array)) return array.findIndex((element) => idOf(element) === token);
   return /^(0|[1-9]\d*)$/.test(token) && Number(token) < array.length ? Number(token) : -1;
 }
 
-function isKeyed(array) {
-  return isObject(array[0]) && Object.hasOwn(array[0], "id");
+/** Whether an array is a keyed collection, as far as its first element tells. */
+function isKeyed(value) {
+  return Array.isArray(value) && isObject(value[0]) && Object.hasOwn(value[0], "id");
+}
+
+/** The token that names an element of a keyed collection. */
+function idOf(element) {
+  return isObject(element) ? String(element.id) : "";
 }
 
 function isObject(value) {

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // The browser's end of a session: one event stream that heals itself, a local copy of the watched paths, and dispatch.
 
-import { apply, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";
+import { applyAll, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";
 
 export * from "./pointer.js";
 
@@ -149,7 +149,8 @@ export class Session {
 
   /**
    * Watches key paths. The callback gets the current values as soon as they are known, then again after every event that
-   * touched them: first all values by path (a path that holds nothing is absent), then what changed.
+   * touched them: first all values by path (a path that holds nothing is absent), then what changed. Values are never altered:
+   * what a change did not touch is the same object (`===`) as before, such as the other elements of a collection.
    *
    * All observers of a session share one stream. A path that the stream does not carry yet opens it anew, with a snapshot: a
    * resumed stream would only tell what changes from now on. Until the snapshot is here, every local value stays.
@@ -305,7 +306,7 @@ export class Session {
     try {
       const content = JSON.parse(data);
       if (name === "bye") this.#leave(content);
-      else if (name === "change") this.#root = content.changes.reduce(apply, before);
+      else if (name === "change") this.#root = applyAll(before, content.changes);
       else this.#root = this.#replaced(content.values);
       if (name !== "bye") this.#accept(name, content, cursor, before);
     } catch (error) {

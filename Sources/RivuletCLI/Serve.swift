@@ -37,6 +37,7 @@ struct Serve: ParsableCommand {
     func run() throws {
         let server = try makeServer()
         try server.host(CounterApp())
+        try server.host(TodosApp())
         try server.run { url in
             print("rivulet listening on \(url)")
         }
@@ -46,11 +47,11 @@ struct Serve: ParsableCommand {
         var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = try level()
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let workers = try workers ?? Environment.value("WORKERS", Int.init) ?? cores
+        let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
         let options = ServerOptions(
             host: host,
-            port: try port ?? Environment.value("PORT", UInt16.init) ?? 8080,
+            port: try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080,
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder
         )

@@ -27,6 +27,12 @@ def session(shared):
 
 
 @pytest.fixture
+def todos(shared):
+    """The same of the app `todos`."""
+    return shared.session(f"test-{next(numbers)}", app="todos")
+
+
+@pytest.fixture
 def data(tmp_path):
     """A folder for a server of one's own."""
     return tmp_path / "data"
@@ -56,3 +62,17 @@ def browser():
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def browse(browser):
+    """Opens pages, each in a browser context of its own, as a kind of `Tab`."""
+    contexts = []
+
+    def start(kind, address, **options):
+        contexts.append(browser.new_context(**options))
+        return kind(contexts[-1], address)
+
+    yield start
+    for context in contexts:
+        context.close()

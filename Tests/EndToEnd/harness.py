@@ -78,8 +78,8 @@ class Server:
     def get(self, target, **headers):
         return self.request("GET", target, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
-    def session(self, identifier):
-        return Session(self, identifier)
+    def session(self, identifier, app="counter"):
+        return Session(self, identifier, app)
 
     def stop(self):
         """SIGTERM; answers the exit status."""
@@ -232,11 +232,12 @@ def message(method, target, body=None, headers=None):
 
 
 class Session:
-    """A session of the app `counter`, as a client sees it."""
+    """A session of an app, as a client sees it."""
 
-    def __init__(self, server, identifier):
+    def __init__(self, server, identifier, app="counter"):
         self.server = server
-        self.path = f"/v1/apps/counter/sessions/{identifier}"
+        self.identifier = identifier
+        self.path = f"/v1/apps/{app}/sessions/{identifier}"
 
     def dispatch(self, event):
         """Dispatches an event that has to be accepted; answers the answer."""

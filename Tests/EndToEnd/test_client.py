@@ -17,14 +17,14 @@ def page(browser, shared):
 
 
 @pytest.fixture
-def do(page, shared, session):
+def do(page, session):
     """Runs JavaScript with `rivulet`, a client `s` of a fresh session, and `until(condition)`."""
 
-    def run(script):
+    def run(script, app="counter"):
         return page.evaluate(
-            """async ([script, id]) => {
+            """async ([script, app, id]) => {
                 const rivulet = await import("/rivulet.js");
-                const s = rivulet.connect({ app: "counter", session: id });
+                const s = rivulet.connect({ app, session: id });
                 const until = async (condition) => {
                     for (let waited = 0; !condition(); waited += 10) {
                         if (waited > 10000) throw new Error("never true: " + condition);
@@ -34,7 +34,7 @@ def do(page, shared, session):
                 const body = Object.getPrototypeOf(async () => {}).constructor("rivulet", "s", "until", script);
                 try { return await body(rivulet, s, until); } finally { s.close(); }
             }""",
-            [script, session.path.rsplit("/", 1)[1]],
+            [script, app, session.identifier],
         )
 
     return run
@@ -63,6 +63,9 @@ KEYED = [{"id": "a", "n": 1}, {"id": "b", "n": 2}]
         (KEYED, {"op": "add", "path": "/c", "index": 1, "value": {"id": "c"}}, [KEYED[0], {"id": "c"}, KEYED[1]]),
         ([], {"op": "add", "path": "/c", "index": 0, "value": {"id": "c"}}, [{"id": "c"}]),
         (KEYED, {"op": "add", "path": "/b", "index": 0, "value": {"id": "b"}}, [{"id": "b"}, KEYED[0]]),
+        (KEYED, {"op": "add", "path": "/b", "value": {"id": "b"}}, [KEYED[0], {"id": "b"}]),
+        (KEYED, {"op": "add", "path": "/c", "value": {"id": "c"}}, [*KEYED, {"id": "c"}]),
+        (KEYED, {"op": "move", "path": "/x", "index": 0}, KEYED),
         ({}, {"op": "add", "path": "/__proto__/x", "value": 1}, None),
     ],
 )
@@ -77,6 +80,65 @@ def test_a_change_is_made_and_the_value_that_was_given_stays(page, root, change,
     )
     assert json.loads(after) == root and not polluted
     assert outcome is None or json.loads(made) == outcome
+
+
+def test_many_changes_at_once_come_to_the_same_as_one_by_one(page):
+    counts = page.evaluate(
+        """async () => {
+            const { apply, applyAll } = await import("/pointer.js");
+            let seed = 11;
+            const below = (n) => (seed = (seed * 48271) % 2147483647) % n;
+            const counts = {};
+            let root = { list: [], other: 0, nested: [{ id: "x", list: [] }] };
+            for (let round = 0; round < 300; round++) {
+                const changes = [];
+                let one = root;
+                for (let i = below(30); i > 0; i--) {
+                    const path = below(4) === 0 ? "/nested/x/list" : "/list";
+                    const list = path === "/list" ? one.list : one.nested[0].list;
+                    const known = list.length > 0 ? list[below(list.length)].id : null;
+                    const fresh = `${round}.${i}`;
+                    const kind = known === null ? "append" : ["append", "add", "remove", "remove", "move", "field", "replace", "other"][below(8)];
+                    counts[kind] = (counts[kind] ?? 0) + 1;
+                    const change = {
+                        append: { op: "add", path: `${path}/${fresh}`, index: list.length, value: { id: fresh } },
+                        add: { op: "add", path: `${path}/${fresh}`, index: below(list.length + 1), value: { id: fresh } },
+                        remove: { op: "remove", path: `${path}/${known}` },
+                        move: { op: "move", path: `${path}/${known}`, index: below(list.length) },
+                        field: { op: "replace", path: `${path}/${known}/n`, value: i },
+                        replace: { op: "replace", path: `${path}/${known}`, value: { id: known, n: -i } },
+                        other: { op: "replace", path: "/other", value: i },
+                    }[kind];
+                    changes.push(change);
+                    one = apply(one, change);
+                }
+                const given = JSON.stringify(root);
+                const all = applyAll(root, changes);
+                if (JSON.stringify(root) !== given) throw new Error(`round ${round} altered what it was given`);
+                if (JSON.stringify(all) !== JSON.stringify(one)) throw new Error(`round ${round}: ${JSON.stringify(changes)}`);
+                root = all;
+            }
+            return counts;
+        }"""
+    )
+    assert len(counts) == 7 and min(counts.values()) > 100, counts
+
+
+def test_thousands_of_changes_at_once_are_quick(page):
+    milliseconds = page.evaluate(
+        """async () => {
+            const { applyAll } = await import("/pointer.js");
+            const list = Array.from({ length: 50_000 }, (_, i) => ({ id: `n${i}`, done: false }));
+            const begin = performance.now();
+            const more = Array.from({ length: 20_000 }, (_, i) => ({ op: "add", path: `/list/m${i}`, index: list.length + i, value: { id: `m${i}` } }));
+            const done = Array.from({ length: 20_000 }, (_, i) => ({ op: "replace", path: `/list/n${i}/done`, value: true }));
+            const fewer = Array.from({ length: 20_000 }, (_, i) => ({ op: "remove", path: `/list/n${2 * i}` }));
+            const made = [more, done, fewer].reduce(applyAll, { list });
+            if (made.list.length !== 50_000) throw new Error(made.list.length);
+            return performance.now() - begin;
+        }"""
+    )
+    assert milliseconds < 3000, "a copy for each change would take minutes"
 
 
 @pytest.mark.parametrize(
@@ -161,6 +223,42 @@ def test_an_observer_of_known_paths_is_told_without_a_request(do):
         await until(() => told);
         return told;
     """) == ["local", 80]
+
+
+def test_an_observer_of_a_collection_gets_what_happened_to_its_elements(do):
+    assert do("""
+        const seen = [];
+        await s.dispatch([{ add: { id: "a", title: "A" } }, { add: { id: "b", title: "B" } }]);
+        s.observe("/p/todos", (values, { changes }) => seen.push([changes, values["/p/todos"]]));
+        await until(() => seen.length === 1);
+        await s.dispatch({ rename: { id: "b", title: "Bee" } });
+        await s.dispatch([{ insert: { id: "c", title: "C", at: 0 } }, { remove: "a" }]);
+        await s.dispatch({ move: { id: "b", to: 0 } });
+        await until(() => seen.length === 4);
+        const [, [renamed, one], [, two], [moved, three]] = seen;
+        return [
+            renamed, moved, three.map(({ id }) => id), one[0] === seen[0][1][0], one[1] === seen[0][1][1], two[1] === one[1],
+        ];
+    """, app="todos") == [
+        [{"op": "replace", "path": "/p/todos/b/title", "value": "Bee"}],
+        [{"op": "move", "path": "/p/todos/b", "index": 0}],
+        ["b", "c"], True, False, True,
+    ]
+
+
+def test_an_observer_of_one_element_hears_of_that_one(do):
+    assert do("""
+        const all = [], one = [];
+        await s.dispatch([{ add: { id: "a", title: "A" } }, { add: { id: "b", title: "B" } }]);
+        s.observe("/p/todos", () => all.push(null));
+        s.observe("/p/todos/b/title", (values) => one.push(values["/p/todos/b/title"] ?? null));
+        await until(() => all.length === 1);
+        for (const event of [{ toggle: "b" }, { rename: { id: "a", title: "Ah" } }, { rename: { id: "b", title: "Bee" } }, { remove: "b" }]) {
+            await s.dispatch(event);
+        }
+        await until(() => all.length === 5);
+        return one;
+    """, app="todos") == ["B", "Bee", None]
 
 
 def test_an_observer_that_ended_hears_nothing_more(do):

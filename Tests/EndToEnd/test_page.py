@@ -1,53 +1,21 @@
 # Part of Rivulet. See README.md for the architecture.
 # The demo page in Chromium: it shows what the server has, two tabs agree, and it comes back after kill -9.
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
 from harness import SCREENSHOTS
+from tab import Tab
 
 
-class Tab:
-    """A tab with the page; everything that the browser complained about is kept."""
-
-    def __init__(self, context, server, session):
-        self.faults = []
-        self.page = context.new_page()
-        self.page.on("console", lambda entry: self.faults.append(entry.text) if entry.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.goto(f"{server.url}/#{session}")
-        self.live()
-
-    def live(self):
-        self.page.wait_for_selector('#connection[data-state="live"]')
-        expect(self.page.locator("#wire .name").filter(has_text=re.compile("snapshot|change|reset")).first).to_be_attached()
-
+class CounterTab(Tab):
     def count(self, value):
         expect(self.page.locator("#count")).to_have_text(str(value))
 
-    def text(self, selector, value):
-        expect(self.page.locator(selector)).to_contain_text(value)
-
-    def dispatched(self, selector):
-        """Clicks, and waits for the server's answer."""
-        with self.page.expect_response("**/events") as answer:
-            self.page.click(selector)
-        return answer.value
-
 
 @pytest.fixture
-def open_tab(browser):
-    contexts = []
-
-    def start(server, session, **options):
-        contexts.append(browser.new_context(**options))
-        return Tab(contexts[-1], server, session)
-
-    yield start
-    for context in contexts:
-        context.close()
+def open_tab(browse):
+    return lambda server, session, **options: browse(CounterTab, f"{server.url}/#{session}", **options)
 
 
 @pytest.fixture

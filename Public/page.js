@@ -1,0 +1,78 @@
+// Part of Rivulet. See README.md for the architecture.
+// What the pages share: session ids, the connection's state in the bar, commands to copy.
+
+/** The element with this id. */
+export const the = (id) => document.getElementById(id);
+
+/** Whether a text can be the id of a session. */
+export function isSessionID(text) {
+  return /^[A-Za-z0-9_-]{1,128}$/.test(text);
+}
+
+/** An id that nobody guesses; also on origins that are not secure, where there is no `crypto.randomUUID`. */
+export function freshID() {
+  const letters = "abcdefghijkmnpqrstuvwxyz23456789";
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => letters[byte % letters.length]).join("");
+}
+
+/**
+ * Shows in the bar where the stream stands, with a button that skips the wait, and on the wire what it brings.
+ *
+ * @param {import("./rivulet.js").Session} session
+ * @param {import("./panels.js").Wire} wire
+ */
+export function follow(session, wire) {
+  the("reconnect").onclick = () => session.reconnect();
+  session.onEvent((event) => wire.add(event));
+  session.onConnection((connection) => showConnection(connection, wire));
+}
+
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let countdown;
+
+/**
+ * @param {import("./rivulet.js").Connection} connection
+ * @param {import("./panels.js").Wire} wire
+ */
+function showConnection(connection, wire) {
+  const { state, retryAt, reason } = connection;
+  const previous = the("connection").dataset.state;
+  the("connection").dataset.state = state;
+  the("reconnect").hidden = state === "live" || state === "connecting";
+  clearInterval(countdown);
+  if (retryAt !== null) countdown = setInterval(() => (the("connection-text").textContent = connectionText(connection)), 500);
+  the("connection-text").textContent = connectionText(connection);
+  the("connection").title = reason === null ? "" : `The last stream ended: ${reason}`;
+  if (state === previous) return;
+  the("connection-news").textContent = { live: "Connected", closed: "Disconnected" }[state] ?? "Reconnecting";
+  if (state === "live") wire.note(previous === "reconnecting" ? "open again" : "open");
+  else if (previous === "live") wire.note(reason === null ? "lost" : `ended: ${reason}`);
+}
+
+function connectionText({ state, retryAt, reason }) {
+  const seconds = Math.ceil(((retryAt ?? 0) - Date.now()) / 1000);
+  switch (state) {
+    case "live": return "Live";
+    case "connecting": return "Connecting";
+    case "reconnecting": return seconds > 0 ? `Reconnecting in ${seconds} s` : "Reconnecting";
+    case "paused": return "Paused";
+    case "closed": return reason === null || reason === "client" ? "Closed" : `Closed: ${reason}`;
+  }
+}
+
+/** Makes every button with `data-copy` copy the text of the element that it names. */
+export function enableCopying() {
+  document.querySelectorAll("[data-copy]").forEach((button) => {
+    button.addEventListener("click", async () => {
+      const command = the(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(command.textContent);
+        button.textContent = "Copied";
+        setTimeout(() => (button.textContent = "Copy"), 1500);
+      } catch {
+        // The clipboard belongs to secure origins: elsewhere the command is selected, ready to be copied by hand.
+        getSelection()?.selectAllChildren(command);
+      }
+    });
+  });
+}

@@ -1,0 +1,249 @@
+// Part of Rivulet. See README.md for the architecture.
+// The rows of the todo list: one node per id, touched only where its todo changed. Knows no session, and tells what is wanted.
+
+import { makeSortable } from "./sortable.js";
+
+/** A list shows no more rows than this: a browser lays out thousands at ease, and a hundred thousand not at all. */
+export const rowsMax = 2_000;
+
+/**
+ * @typedef {{id: string, title: string, done: boolean}} Todo
+ */
+
+/**
+ * What somebody did in the list. `rename` answers whether the new title was taken: the field stays open until it was.
+ *
+ * @typedef {object} Actions
+ * @property {(id: string) => any} toggle
+ * @property {(id: string) => any} remove
+ * @property {(id: string, by: 1 | -1) => any} step one place up (-1) or down
+ * @property {(id: string, before: string | null) => any} place before another shown todo; null: after the last one
+ * @property {(id: string) => any} beginRenaming
+ * @property {(id: string, title: string | null) => boolean | Promise<boolean>} rename null: left as it is
+ */
+
+/** A list of todos that keeps its nodes. */
+export class TodoList {
+  #list;
+  #template;
+  #actions;
+  /** @type {Map<string, Row>} The rows that are shown, by id. */
+  #rows = new Map();
+  /** @type {string | null} The todo that is being renamed here. */
+  #renaming = null;
+  /** @type {Parameters<TodoList["show"]>} What was shown last. */
+  #shown = [[], () => true, null];
+  /** While nodes are taken to their places, a field that loses the focus has not been left by anybody. */
+  #isArranging = false;
+
+  /**
+   * @param {HTMLElement} list
+   * @param {HTMLTemplateElement} template of one row
+   * @param {Actions} actions
+   */
+  constructor(list, template, actions) {
+    this.#list = list;
+    this.#template = template;
+    this.#actions = actions;
+    list.addEventListener("change", (event) => event.target.matches(".check") && actions.toggle(idOf(event.target)));
+    list.addEventListener("click", (event) => this.#click(event));
+    list.addEventListener("dblclick", (event) => event.target.closest(".title") && this.rename(idOf(event.target)));
+    list.addEventListener("keydown", (event) => this.#key(event));
+    list.addEventListener("focusout", (event) => this.#leave(event.target));
+    makeSortable(list, ".handle", (item, before) => actions.place(idOf(item), before === null ? null : idOf(before)));
+  }
+
+  /** The ids of the todos that are shown, in their order. */
+  get ids() {
+    return [...this.#rows.keys()];
+  }
+
+  /**
+   * Shows these todos in this order. Rows that are there already are kept, moved only where they must be, and written to only
+   * where their todo differs.
+   *
+   * @param {Todo[]} todos
+   * @param {(todo: Todo) => boolean} isShown the one that is being renamed here stays whatever this says
+   * @param {string | null} editing the todo that somebody is renaming
+   * @returns {number} how many more there are to show, beyond `rowsMax`
+   */
+  show(todos, isShown, editing) {
+    this.#shown = [todos, isShown, editing];
+    const rows = new Map();
+    let more = 0;
+    for (const todo of todos) {
+      const isRenamed = todo.id === this.#renaming;
+      if (!isShown(todo) && !isRenamed) continue;
+      if (rows.size >= rowsMax && !isRenamed) {
+        more += 1;
+        continue;
+      }
+      const row = this.#rows.get(todo.id) ?? new Row(todo.id, this.#template);
+      row.show(todo, todo.id === editing && !isRenamed);
+      rows.set(todo.id, row);
+    }
+    const focus = this.#focus();
+    if (!rows.has(this.#renaming)) this.#renaming = null;
+    this.#isArranging = true;
+    for (const [id, row] of this.#rows) if (!rows.has(id)) row.item.remove();
+    this.#rows = rows;
+    this.#arrange([...rows.values()].map((row) => row.item));
+    this.#isArranging = false;
+    if (focus !== null && document.activeElement === document.body) this.#restore(focus);
+    return more;
+  }
+
+  /**
+   * Opens the title of a todo for editing.
+   *
+   * @param {string} id
+   */
+  rename(id) {
+    if (this.#renaming === id || !this.#rows.has(id)) return;
+    this.#renaming = id;
+    this.#rows.get(id).open();
+    this.#actions.beginRenaming(id);
+  }
+
+  /** Takes the nodes to their places: those that stand right stay, so that one todo that moved is one node that moves. */
+  #arrange(items) {
+    let next = this.#list.firstElementChild;
+    for (const item of items) {
+      if (item === next) {
+        next = next.nextElementSibling;
+      } else if (item === next?.nextElementSibling) {
+        // The row before this one goes further down: it is passed over, and taken along when its turn comes.
+        next = item.nextElementSibling;
+      } else if (item.isConnected && "moveBefore" in this.#list) {
+        this.#list.moveBefore(item, next);
+      } else {
+        this.#list.insertBefore(item, next);
+      }
+    }
+  }
+
+  /** Which control of which row has the focus; null when none has. */
+  #focus() {
+    const control = document.activeElement;
+    const id = control === null || !this.#list.contains(control) ? "" : idOf(control);
+    if (id === "") return null;
+    return { id, index: this.ids.indexOf(id), selector: `.${control.classList[0]}` };
+  }
+
+  /** Gives the focus back to its row, or to the row that now stands where that one stood. */
+  #restore({ id, index, selector }) {
+    const row = this.#rows.get(id) ?? this.#rows.get(this.ids[Math.min(index, this.#rows.size - 1)]);
+    const control = row?.item.querySelector(selector) ?? row?.item.querySelector(".title") ?? this.#list;
+    control.focus({ preventScroll: true });
+  }
+
+  #click(event) {
+    const button = event.target.closest("button");
+    if (button === null) return;
+    const id = idOf(button);
+    if (button.matches(".remove")) this.#actions.remove(id);
+    else if (button.matches(".up")) this.#actions.step(id, -1);
+    else if (button.matches(".down")) this.#actions.step(id, 1);
+    // A mouse takes two clicks; a keyboard, a screen reader (detail 0) and a finger take one.
+    else if (event.detail === 0 || event.pointerType === "touch") this.rename(id);
+  }
+
+  #key(event) {
+    const { key, altKey, target } = event;
+    if (target.matches(".field")) {
+      if (key === "Escape") this.#finish(target, false);
+      else if (key === "Enter" && !event.isComposing) this.#finish(target, true);
+      return;
+    }
+    if (idOf(target) === "") return;
+    const step = { ArrowUp: -1, ArrowDown: 1 }[key];
+    if (step !== undefined && altKey) this.#actions.step(idOf(target), step);
+    else if (step !== undefined) this.#walk(target, step);
+    else if (key === "F2") this.rename(idOf(target));
+    else if (key === "Delete") this.#actions.remove(idOf(target));
+    else return;
+    event.preventDefault();
+  }
+
+  /** A field that is left is done: what was typed counts. */
+  #leave(target) {
+    if (target.matches(".field") && !this.#isArranging) this.#finish(target, true);
+  }
+
+  /** Takes the focus to the same control of the row above or below. */
+  #walk(control, step) {
+    const item = control.closest("li");
+    const other = step < 0 ? item?.previousElementSibling : item?.nextElementSibling;
+    other?.querySelector(`.${control.classList[0]}`)?.focus();
+  }
+
+  /** Ends the renaming: with what was typed, or as it was. A title that is refused stays open. */
+  async #finish(field, takes) {
+    const id = idOf(field);
+    if (this.#renaming !== id || field.readOnly) return;
+    const title = field.value.trim();
+    const old = this.#rows.get(id)?.title;
+    field.readOnly = true;
+    const isTaken = await this.#actions.rename(id, takes && title !== "" && title !== old ? title : null);
+    field.readOnly = false;
+    if (!isTaken && field.isConnected) return field.focus();
+    const hadFocus = document.activeElement === field;
+    this.#renaming = null;
+    this.#rows.get(id)?.close(hadFocus);
+    this.show(...this.#shown);
+  }
+}
+
+/** One row. */
+class Row {
+  /** @type {HTMLElement} */
+  item;
+  title = "";
+  #done = false;
+  #isEdited = false;
+
+  constructor(id, template) {
+    this.item = template.content.firstElementChild.cloneNode(true);
+    this.item.dataset.id = id;
+  }
+
+  /** Writes to the nodes what differs from what they show. */
+  show({ title, done }, isEdited) {
+    const { item } = this;
+    const part = (name) => item.querySelector(name);
+    if (title !== this.title) {
+      this.title = title;
+      part(".text").textContent = title;
+      part(".check").ariaLabel = title;
+      for (const [name, verb] of [[".up", "Move up"], [".down", "Move down"], [".remove", "Remove"]]) {
+        part(name).ariaLabel = `${verb}: ${title}`;
+      }
+    }
+    // What was clicked shows at once; a refusal takes it back here.
+    if (part(".check").checked !== done) part(".check").checked = done;
+    if (done !== this.#done) item.toggleAttribute("data-done", (this.#done = done));
+    if (isEdited !== this.#isEdited) part(".edited").hidden = !(this.#isEdited = isEdited);
+  }
+
+  open() {
+    const field = document.createElement("input");
+    Object.assign(field, { className: "field", value: this.title, autocomplete: "off", enterKeyHint: "done" });
+    field.ariaLabel = `New title of ${this.title}`;
+    this.item.querySelector(".title").hidden = true;
+    this.item.querySelector(".name").append(field);
+    field.focus();
+    field.select();
+  }
+
+  close(takesFocus) {
+    const button = this.item.querySelector(".title");
+    this.item.querySelector(".field")?.remove();
+    button.hidden = false;
+    if (takesFocus) button.focus();
+  }
+}
+
+/** The id of the todo whose row a node is in. */
+function idOf(node) {
+  return node.closest("li")?.dataset.id ?? "";
+}

@@ -1,0 +1,171 @@
+// Part of Rivulet. See README.md for the architecture.
+// The todo list's page: shows one session of the `todos` app as it streams in, and turns what is done into events.
+
+import { enableCopying, follow, freshID, isSessionID, the } from "./page.js";
+import { Wire } from "./panels.js";
+import { connect } from "./rivulet.js";
+import { TodoList } from "./todo-list.js";
+
+/** @typedef {import("./todo-list.js").Todo} Todo */
+
+const paths = ["/p/todos", "/p/filter", "/t/editing"];
+/** The server takes so many events as one transaction. */
+const eventsMax = 1_000;
+
+/** @type {{[filter: string]: (todo: Todo) => boolean}} */
+const filters = { all: () => true, open: (todo) => !todo.done, done: (todo) => todo.done };
+
+const id = sessionID();
+const session = connect({ app: "todos", session: id });
+const list = new TodoList(the("todos"), the("todo"), { toggle, remove, step, place, beginRenaming, rename });
+/** @type {{todo: Todo, index: number}[]} What the last removal took, in the order of the list. */
+let removed = [];
+
+/** The session that the address names; without one, a new one, which the address names from now on. */
+function sessionID() {
+  const named = new URLSearchParams(location.search).get("session") ?? "";
+  if (isSessionID(named)) return named;
+  const fresh = freshID();
+  history.replaceState(null, "", `?session=${fresh}`);
+  return fresh;
+}
+
+/** Shows the session as it is now. */
+function show() {
+  const todos = allTodos();
+  const filter = String(session.value("/p/filter") ?? "all");
+  const open = todos.filter(filters.open).length;
+  const more = list.show(todos, filters[filter] ?? filters.all, session.value("/t/editing") ?? null);
+
+  the("open-count").textContent = `${open} open`;
+  the("total").textContent = `of ${todos.length}`;
+  document.title = `${open} open · Todos`;
+  const radio = document.querySelector(`#filters [value="${CSS.escape(filter)}"]`);
+  if (radio !== null) radio.checked = true;
+  the("clear-done").disabled = open === todos.length;
+  the("rest").hidden = list.ids.length > 0 && more === 0;
+  the("rest").textContent = more > 0 ? `${more} more are not shown.`
+    : todos.length === 0 ? "Nothing to do. Add something above." : `No ${filter} todos.`;
+}
+
+/** @returns {Todo[]} */
+function allTodos() {
+  return session.value("/p/todos") ?? [];
+}
+
+/** @returns {Todo | undefined} */
+function todoOf(id) {
+  return allTodos().find((todo) => todo.id === id);
+}
+
+/**
+ * Sends an event, or several as one transaction. A refusal is told, and the list shows again what the server has.
+ *
+ * @param {import("./rivulet.js").Json} event
+ * @returns {Promise<boolean>} whether it was accepted
+ */
+async function dispatch(event) {
+  try {
+    await session.dispatch(event);
+    return true;
+  } catch (error) {
+    tell(error.message, { failed: true });
+    show();
+    return false;
+  }
+}
+
+/** Tells below the list what was done; `undo` says that it can be taken back. */
+function tell(text, { failed = false, undo = false } = {}) {
+  the("news").textContent = text;
+  the("news").dataset.failed = String(failed);
+  the("undo").hidden = !undo;
+}
+
+async function add(submit) {
+  submit.preventDefault();
+  const field = the("new-title");
+  const title = field.value.trim();
+  if (title === "") return;
+  field.value = "";
+  if (await dispatch({ add: { id: freshID(), title } })) tell(`Added “${title}”.`);
+  else if (field.value === "") field.value = title;
+}
+
+function toggle(id) {
+  return dispatch({ toggle: id });
+}
+
+async function remove(id) {
+  const todo = todoOf(id);
+  const index = allTodos().findIndex((one) => one.id === id);
+  if (todo === undefined || !(await dispatch({ remove: id }))) return;
+  removed = [{ todo, index }];
+  tell(`Removed “${todo.title}”.`, { undo: true });
+}
+
+async function clearDone() {
+  const gone = allTodos().map((todo, index) => ({ todo, index })).filter(({ todo }) => todo.done);
+  if (!(await dispatch("clearDone"))) return;
+  removed = gone;
+  tell(`Removed ${gone.length} done.`, { undo: 2 * gone.length <= eventsMax });
+}
+
+/** Puts back what the last removal took, each to its place, as one transaction: all of it or nothing. */
+async function undo() {
+  let count = allTodos().length;
+  const events = removed.flatMap(({ todo: { id, title, done }, index }) => {
+    const at = Math.min(index, count++);
+    return [{ insert: { id, title, at } }, ...(done ? [{ toggle: id }] : [])];
+  });
+  if (!(await dispatch(events))) return;
+  the("todos").focus({ preventScroll: true });
+  tell(removed.length === 1 ? `“${removed[0].todo.title}” is back.` : `${removed.length} are back.`);
+}
+
+/** One place up or down among the todos that are shown. */
+function step(id, by) {
+  const { ids } = list;
+  const index = ids.indexOf(id) + by;
+  if (index < 0 || index >= ids.length) return tell(by < 0 ? "It is the first one already." : "It is the last one that is shown.");
+  return place(id, (by < 0 ? ids[index] : ids[index + 1]) ?? null);
+}
+
+/** Before another shown todo, or after the last shown one; what the filter hides keeps its place. */
+async function place(id, before) {
+  const shown = list.ids.filter((one) => one !== id);
+  const others = allTodos().map((todo) => todo.id).filter((one) => one !== id);
+  const to = before === null ? others.indexOf(shown.at(-1)) + 1 : others.indexOf(before);
+  if (await dispatch({ move: { id, to } })) tell(`Moved “${todoOf(id)?.title}” to ${to + 1} of ${others.length + 1}.`);
+}
+
+function beginRenaming(id) {
+  return dispatch({ edit: id });
+}
+
+/** A new title and the end of the editing are one transaction; what is gone by now has no title to be renamed to. */
+async function rename(id, title) {
+  const end = session.value("/t/editing") === id ? [{ edit: null }] : [];
+  if (title === null) return end.length === 0 || dispatch(end[0]);
+  return (await dispatch([{ rename: { id, title } }, ...end])) || todoOf(id) === undefined;
+}
+
+function showSession() {
+  the("session-id").textContent = id;
+  the("twin").href = `?session=${id}`;
+  the("raw").href = `${session.url}/state`;
+  the("counter-link").href = `/#${id}`;
+  the("command-add").textContent =
+    `curl --json '{"add":{"id":"milk","title":"Milk"}}' ${location.origin}${session.url}/events`;
+  the("command-watch").textContent = `curl -N '${location.origin}${session.url}/changes?path=/p/todos'`;
+}
+
+the("add").addEventListener("submit", add);
+the("filters").addEventListener("change", (event) => dispatch({ setFilter: event.target.value }));
+the("clear-done").addEventListener("click", clearDone);
+the("undo").addEventListener("click", undo);
+the("many").addEventListener("click", () => dispatch({ addMany: { count: 100 } }));
+enableCopying();
+showSession();
+follow(session, new Wire(the("wire"), the("wire-total")));
+session.observe(paths, show);

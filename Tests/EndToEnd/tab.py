@@ -1,0 +1,31 @@
+# Part of Rivulet. See README.md for the architecture.
+# A tab of the browser with one of our pages.
+
+import re
+
+from playwright.sync_api import expect
+
+
+class Tab:
+    """A tab with a page; everything that the browser complained about is kept."""
+
+    def __init__(self, context, address):
+        self.faults = []
+        self.page = context.new_page()
+        self.page.on("console", lambda entry: self.faults.append(entry.text) if entry.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.goto(address)
+        self.live()
+
+    def live(self):
+        self.page.wait_for_selector('#connection[data-state="live"]')
+        expect(self.page.locator("#wire .name").filter(has_text=re.compile("snapshot|change|reset")).first).to_be_attached()
+
+    def text(self, selector, value):
+        expect(self.page.locator(selector)).to_contain_text(value)
+
+    def dispatched(self, selector):
+        """Clicks, and waits for the server's answer."""
+        with self.page.expect_response("**/events") as answer:
+            self.page.click(selector)
+        return answer.value
