@@ -19,10 +19,15 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         switch StateModel.parse(node, on: declaration, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            return []
+            let model = StateModel.recover(node, on: declaration, in: context.lexicalContext)
+            return model.map(members) ?? []
         case .model(let model):
-            return StateRenderer(model: model).members.map { "\(raw: $0)" }
+            return members(model)
         }
+    }
+
+    private static func members(_ model: StateModel) -> [DeclSyntax] {
+        StateRenderer(model: model).members.map { "\(raw: $0)" }
     }
 
     package static func expansion(
@@ -33,7 +38,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
     ) -> [AttributeSyntax] {
         guard
             StateModel.isTracked(member),
-            case .model = StateModel.parse(node, on: declaration, in: context.lexicalContext)
+            StateModel.recover(node, on: declaration, in: context.lexicalContext) != nil
         else { return [] }
         return ["@ObservationStateTracked"]
     }
@@ -45,9 +50,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard case .model(let model) = StateModel.parse(node, on: declaration, in: context.lexicalContext) else {
-            return []
-        }
+        guard let model = StateModel.recover(node, on: declaration, in: context.lexicalContext) else { return [] }
         let names = protocols.map(\.trimmedDescription).joined(separator: ", ")
         let conformance = names.isEmpty ? "" : ": \(names)"
         let members = StateRenderer(model: model).extensionMembers.joined(separator: "\n\n")

@@ -60,6 +60,12 @@ extension TypeSyntax {
 }
 
 extension String {
+    /// The identifier with something in front, in backticks if it is a raw one, such as `two words`.
+    func prefixed(_ prefix: String) -> String {
+        let isPlain = allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        return isPlain ? "\(prefix)\(self)" : "`\(prefix)\(self)`"
+    }
+
     /// The text as a Swift string literal.
     var quoted: String {
         let escaped = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")
