@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct ObservableStateWrapperMacroTests {
     @Test
-    func `a configured wrapper`() {
+    func `A-03, A-08, A-15: accessors stand in order over private storage, and the attribute is gone`() {
         expectExpansion(
             """
             struct S {
@@ -48,7 +48,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `a projected optional`() {
+    func `A-09, A-10, A-16: the storage stands before the second face, and attributes may be qualified`() {
         expectExpansion(
             """
             struct S {
@@ -103,7 +103,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `a field without an initial value leaves its storage to the initialiser`() {
+    func `A-02, A-11, A-12, A-13: storage has a value by the spelling, and only a literal true makes a second face`() {
         expectExpansion(
             """
             struct S {

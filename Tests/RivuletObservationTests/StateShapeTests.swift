@@ -53,6 +53,7 @@ struct Clashing: Equatable, Sendable {
     var newValue = 11
     var initialValue = 12
     var wasAbsent = 13
+    // swift-format-ignore: NoLeadingUnderscores
     var _x = 14
     var `init` = 15
     var `self` = 16

@@ -65,6 +65,7 @@ struct Overloads: Equatable, Sendable {
     @ObservableStateWrapper(Counted.self, projected: true)
     @ObservationStateIgnored
     var projected: Int = 5
+    /// Public, while `$both` is internal.
     @ObservableStateWrapper(Scaled.self, projected: true, config: 10)
     @ObservationStateIgnored
     public var both: Int = 6
