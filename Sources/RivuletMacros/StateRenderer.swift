@@ -77,7 +77,7 @@ struct StateRenderer {
 
     /// Without a default of any field there is nothing to say.
     private var encodeDefault: [String] {
-        let cases = model.fields.flatMap { field -> [String] in
+        let cases = each { _, field in
             guard let standard = field.standard else { return [] }
             let wrapped = field.wrapper?.makeWrapper(standard)
             let type = wrapped == nil && field.type != nil ? ": \(field.typeText)" : ""
@@ -88,7 +88,7 @@ struct StateRenderer {
                 "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
-        guard !cases.isEmpty else { return [] }
+        guard model.fields.contains(where: { $0.standard != nil }) else { return [] }
         let function = lines(
             "\(access)static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
             "    switch name {",

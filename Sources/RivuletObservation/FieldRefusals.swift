@@ -19,7 +19,7 @@ extension ChangeCollector {
     )
     public mutating func field<Value>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         _ old: Value,
         _ new: Value,
         isTransient: Bool = false,
@@ -38,7 +38,7 @@ extension ChangeCollector {
     )
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
-        _ name: String,
+        _ step: String,
         wrapper old: Wrapper,
         _ new: Wrapper,
         isTransient: Bool = false,
@@ -49,7 +49,12 @@ extension ChangeCollector {
 extension StateField {
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public init<State, Value>(_ name: String, _ storage: KeyPath<State, Value>, isTransient: Bool = false) {
+    public init<State, Value>(
+        _ name: String,
+        _ storage: KeyPath<State, Value>,
+        hasDefault: Bool = false,
+        isTransient: Bool = false
+    ) {
         fatalError(refused)
     }
 
@@ -61,6 +66,7 @@ extension StateField {
         named wrapper: String,
         config: Wrapper.Config,
         text: String?,
+        hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
         fatalError(refused)

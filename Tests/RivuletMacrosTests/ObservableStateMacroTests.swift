@@ -463,16 +463,16 @@ struct ObservableStateMacroTests {
         )
         #expect(text.contains("static var a: Int {\n_$Position.a.rawValue\n}"))
         let table = """
-            fields.append(RivuletObservation.StateField("a", \\Self._a))
+            fields.append(RivuletObservation.StateField("a", \\Self._a, hasDefault: true))
             #if DEBUG
-            fields.append(RivuletObservation.StateField("b", \\Self._b))
+            fields.append(RivuletObservation.StateField("b", \\Self._b, hasDefault: true))
             #elseif os(Linux) && !TEST
-            fields.append(RivuletObservation.StateField("b", \\Self._b))
+            fields.append(RivuletObservation.StateField("b", \\Self._b, hasDefault: true))
             #else
             #endif
             """
         #expect(text.contains(table))
-        #expect(text.contains("collector.field(Self._$Index.b, \"b\", old._b, new._b)"))
+        #expect(text.contains("collector.field(Self._$Index.b, \"/b\", old._b, new._b)"))
         #expect(text.split(separator: "#if TEST").count == 2)
     }
 }
