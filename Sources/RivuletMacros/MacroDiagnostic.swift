@@ -13,7 +13,9 @@ enum MacroDiagnostic: DiagnosticMessage {
     case pattern
     case observers(name: String)
     case lazy(name: String)
-    case conditional
+    case closure(name: String)
+    case tuple(name: String)
+    case otherAttribute(name: String)
     case constantWithoutValue(name: String)
     case ignoredWithoutValue(name: String)
     case eventOnOtherType
@@ -47,8 +49,15 @@ enum MacroDiagnostic: DiagnosticMessage {
             """
         case .lazy(let name):
             "'@ObservableState' cannot track the lazy '\(name)': remove 'lazy', or make it computed"
-        case .conditional:
-            "'@ObservableState' cannot track a field inside of '#if': put the condition around the type"
+        case .closure(let name):
+            """
+            '@ObservableState' cannot track the closure '\(name)', because JSON has none: keep a value that says which to call, or mark \
+            it @ObservationStateIgnored
+            """
+        case .tuple(let name):
+            "'@ObservableState' cannot track the tuple '\(name)': make it a struct with @ObservableState, or one 'var' for each element"
+        case .otherAttribute(let name):
+            "'@\(name)' cannot be used in '@ObservableState'"
         case .constantWithoutValue(let name):
             "'\(name)' needs a value here, because JSON does not carry 'let': write 'private(set) var \(name)', or give it a value"
         case .ignoredWithoutValue(let name):
@@ -85,7 +94,9 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .pattern: "pattern"
         case .observers: "observers"
         case .lazy: "lazy"
-        case .conditional: "conditional"
+        case .closure: "closure"
+        case .tuple: "tuple"
+        case .otherAttribute: "otherAttribute"
         case .constantWithoutValue: "constantWithoutValue"
         case .ignoredWithoutValue: "ignoredWithoutValue"
         case .eventOnOtherType: "eventOnOtherType"

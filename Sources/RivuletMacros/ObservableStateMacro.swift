@@ -19,10 +19,15 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         switch Expansion.parse(node, on: declaration, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            return []
+            // What can be tracked still is: the fault is told once, and not once more for each use of a missing member.
+            return Expansion.recover(node, on: declaration, in: context.lexicalContext).map(members) ?? []
         case .model(let expansion):
-            return expansion.members.map { "\(raw: $0)" }
+            return members(expansion)
         }
+    }
+
+    private static func members(_ expansion: Expansion) -> [DeclSyntax] {
+        expansion.members.map { "\(raw: $0)" }
     }
 
     package static func expansion(
@@ -33,7 +38,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
     ) -> [AttributeSyntax] {
         guard
             StateModel.isTracked(member),
-            case .model = StateModel.parse(node, on: declaration, in: context.lexicalContext)
+            Expansion.recover(node, on: declaration, in: context.lexicalContext) != nil
         else { return [] }
         return ["@ObservationStateTracked"]
     }
@@ -45,9 +50,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard case .model(let expansion) = Expansion.parse(node, on: declaration, in: context.lexicalContext) else {
-            return []
-        }
+        guard let expansion = Expansion.recover(node, on: declaration, in: context.lexicalContext) else { return [] }
         let names = protocols.map(\.trimmedDescription)
             .filter { !$0.hasSuffix(expansion.otherProtocol) }
             .joined(separator: ", ")
@@ -74,22 +77,35 @@ private struct Expansion {
         in context: [Syntax]
     ) -> Parsed<Expansion> {
         if declaration.is(EnumDeclSyntax.self) {
-            return EnumModel.parse(node, on: declaration, for: .state, in: context).map { model in
-                let renderer = StateEnumRenderer(model: model)
-                return Expansion(
-                    members: renderer.members,
-                    extensionMembers: renderer.extensionMembers,
-                    otherProtocol: "ObservableState"
-                )
-            }
+            return EnumModel.parse(node, on: declaration, for: .state, in: context).map(Expansion.init)
         }
-        return StateModel.parse(node, on: declaration, in: context).map { model in
-            let renderer = StateRenderer(model: model)
-            return Expansion(
-                members: renderer.members,
-                extensionMembers: renderer.extensionMembers,
-                otherProtocol: "ObservableEnum"
-            )
+        return StateModel.parse(node, on: declaration, in: context).map(Expansion.init)
+    }
+
+    /// What is generated for a type in which not all can be tracked; nil when nothing can be.
+    static func recover(
+        _ node: AttributeSyntax,
+        on declaration: some DeclGroupSyntax,
+        in context: [Syntax]
+    ) -> Expansion? {
+        guard declaration.is(EnumDeclSyntax.self) else {
+            return StateModel.recover(node, on: declaration, in: context).map(Expansion.init)
         }
+        guard case .model(let expansion) = parse(node, on: declaration, in: context) else { return nil }
+        return expansion
+    }
+
+    private init(_ model: EnumModel) {
+        let renderer = StateEnumRenderer(model: model)
+        members = renderer.members
+        extensionMembers = renderer.extensionMembers
+        otherProtocol = "ObservableState"
+    }
+
+    private init(_ model: StateModel) {
+        let renderer = StateRenderer(model: model)
+        members = renderer.members
+        extensionMembers = renderer.extensionMembers
+        otherProtocol = "ObservableEnum"
     }
 }

@@ -17,7 +17,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         switch WrapperModel.parse(node, on: declaration) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            return []
+            return stubs(for: declaration)
         case .model(let field):
             return accessors(of: field)
         }
@@ -32,6 +32,16 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         guard case .model(let field) = WrapperModel.parse(node, on: declaration) else { return [] }
         let storage = storage(of: field)
         return field.isProjected ? [storage, projection(of: field)] : [storage]
+    }
+
+    /// Accessors for a variable with a fault, so that the compiler does not complain of their absence too.
+    private static func stubs(for declaration: some DeclSyntaxProtocol) -> [AccessorDeclSyntax] {
+        guard
+            let variable = declaration.as(VariableDeclSyntax.self),
+            variable.bindingSpecifier.tokenKind == .keyword(.var),
+            variable.bindings.allSatisfy({ $0.accessorBlock == nil })
+        else { return [] }
+        return ["get { fatalError() }", "set {}"]
     }
 
     private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {
@@ -75,7 +85,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
 
     private static func projection(of field: WrapperModel) -> DeclSyntax {
         """
-        var $\(raw: field.bareName): \(raw: field.wrapper).ProjectedValue {
+        var \(raw: field.bareName.prefixed("$")): \(raw: field.wrapper).ProjectedValue {
             get {
                 _$observationRegistrar.noteRead(_$Index.\(raw: field.name), \(raw: field.wrapper).self)
                 return \(raw: field.storage).projectedValue

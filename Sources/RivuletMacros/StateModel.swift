@@ -17,7 +17,10 @@ struct StateModel {
         let isReplaceable: Bool
 
         /// The storage's name.
-        var storage: String { "_\(bareName)" }
+        var storage: String { bareName.prefixed("_") }
+
+        /// The name of the variable that has the value while JSON is read.
+        var local: String { bareName.prefixed("_$") }
 
         /// The field's step in a key path: a slash and the escaped name.
         ///
@@ -31,12 +34,30 @@ struct StateModel {
         var standard: String? { initializer ?? (type?.isOptionalBySpelling == true ? "nil" : nil) }
     }
 
-    let fields: [Field]
+    /// What stands in the struct: a field, or fields that are there on a condition.
+    indirect enum Part {
+        /// A field, by its position in `fields`.
+        case field(Int)
+        /// The clauses of an `#if`, each with the line that opens it.
+        case conditional([(opening: String, parts: [Part])])
+    }
+
+    /// The fields in the order of declaration, those of all branches of an `#if` among them.
+    var fields: [Field] = []
+    var parts: [Part] = []
     /// What generated members need in front, with a space after it.
     let access: String
 
     /// Whether every field has a value before JSON is read.
     var isDefaulted: Bool { fields.allSatisfy { $0.standard != nil } }
+
+    /// Whether a field is there on a condition only, so that positions are not known here.
+    var isConditional: Bool {
+        parts.contains { if case .conditional = $0 { true } else { false } }
+    }
+
+    /// Whether some member cannot be tracked; what is generated then only keeps the compiler from complaining more.
+    var isFaulty = false
 
     /// Reads a declaration, with all faults of its members.
     static func parse(
@@ -47,18 +68,61 @@ struct StateModel {
         guard let declaration = declaration.as(StructDeclSyntax.self) else {
             return .diagnostics([Diagnostic(node: node, message: otherType(declaration))])
         }
+        let (model, diagnostics) = read(declaration, node, in: context)
+        return diagnostics.isEmpty ? .model(model) : .diagnostics(diagnostics)
+    }
+
+    /// The model of what can be tracked in a struct in which not all can be.
+    static func recover(
+        _ node: AttributeSyntax,
+        on declaration: some DeclGroupSyntax,
+        in context: [Syntax]
+    ) -> StateModel? {
+        guard
+            let declaration = declaration.as(StructDeclSyntax.self),
+            declaration.hidingModifier(in: context) == nil
+        else { return nil }
+        return read(declaration, node, in: context).0
+    }
+
+    private static func read(
+        _ declaration: StructDeclSyntax,
+        _ node: AttributeSyntax,
+        in context: [Syntax]
+    ) -> (StateModel, [Diagnostic]) {
         var diagnostics: [Diagnostic] = []
-        let fields = declaration.memberBlock.members.compactMap { field($0.decl, &diagnostics) }
-        if fields.count > MacroDiagnostic.fieldsMax {
-            let message = MacroDiagnostic.tooManyFields(count: fields.count)
+        var model = StateModel(access: declaration.memberAccess(in: context))
+        model.parts = model.read(declaration.memberBlock.members, &diagnostics)
+        if model.fields.count > MacroDiagnostic.fieldsMax {
+            let message = MacroDiagnostic.tooManyFields(count: model.fields.count)
             diagnostics.append(Diagnostic(node: node, message: message))
         }
         if let modifier = declaration.hidingModifier(in: context) {
             let message = MacroDiagnostic.privateInType(macro: "@ObservableState", name: declaration.name.text)
-            diagnostics.append(Diagnostic(node: modifier, message: message))
+            let mend = Mend.replace(modifier, with: "fileprivate", "Replace 'private' with 'fileprivate'", id: "unhide")
+            diagnostics.append(Diagnostic(node: modifier, message: message, fixIts: [mend]))
         }
-        guard diagnostics.isEmpty else { return .diagnostics(diagnostics) }
-        return .model(StateModel(fields: fields, access: declaration.memberAccess(in: context)))
+        model.isFaulty = !diagnostics.isEmpty
+        return (model, diagnostics)
+    }
+
+    /// Takes the fields of a list of members; members that are no fields leave nothing.
+    private mutating func read(_ members: MemberBlockItemListSyntax, _ diagnostics: inout [Diagnostic]) -> [Part] {
+        var parts: [Part] = []
+        for member in members {
+            if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
+                let count = fields.count
+                let clauses = conditional.clauses.map { clause in
+                    guard case .decls(let members)? = clause.elements else { return (clause.opening, [Part]()) }
+                    return (clause.opening, read(members, &diagnostics))
+                }
+                if fields.count > count { parts.append(.conditional(clauses)) }
+            } else if let field = Self.field(member.decl, &diagnostics) {
+                parts.append(.field(fields.count))
+                fields.append(field)
+            }
+        }
+        return parts
     }
 
     /// Whether a member gets `@ObservationStateTracked`.
@@ -85,9 +149,6 @@ struct StateModel {
     }
 
     private static func field(_ member: DeclSyntax, _ diagnostics: inout [Diagnostic]) -> Field? {
-        if let conditional = member.as(IfConfigDeclSyntax.self), conditional.hasStoredVariable {
-            diagnostics.append(Diagnostic(node: conditional, message: MacroDiagnostic.conditional))
-        }
         guard let variable = member.as(VariableDeclSyntax.self), !variable.isTypeMember else { return nil }
         if let attribute = variable.attributes.attribute(named: "ObservableStateWrapper") {
             // The wrapper macro reports its own faults.
@@ -95,7 +156,7 @@ struct StateModel {
             return Field(wrapper, variable)
         }
         guard variable.isStored else { return nil }
-        if let fault = fault(variable) {
+        if let fault = variable.stateFault {
             diagnostics.append(fault)
             return nil
         }
@@ -105,29 +166,6 @@ struct StateModel {
             let tracked = TrackedField(variable)
         else { return nil }
         return Field(tracked, variable)
-    }
-
-    /// What keeps a stored variable from being tracked, or, if it need not be, from having a value.
-    private static func fault(_ variable: VariableDeclSyntax) -> Diagnostic? {
-        guard let binding = variable.bindings.first else { return nil }
-        let name = binding.pattern.trimmedDescription
-        let hasValue = variable.bindings.allSatisfy {
-            $0.initializer != nil || $0.typeAnnotation?.type.isOptionalBySpelling == true
-        }
-        func diagnostic(_ message: MacroDiagnostic, _ node: some SyntaxProtocol) -> Diagnostic {
-            Diagnostic(node: node, message: message)
-        }
-        if variable.bindingSpecifier.tokenKind == .keyword(.let) {
-            let isSet = variable.bindings.allSatisfy { $0.initializer != nil }
-            return isSet ? nil : diagnostic(.constantWithoutValue(name: name), variable.bindingSpecifier)
-        }
-        if variable.attributes.attribute(named: "ObservationStateIgnored") != nil {
-            return hasValue ? nil : diagnostic(.ignoredWithoutValue(name: name), binding.pattern)
-        }
-        guard variable.bindings.count == 1 else { return diagnostic(.severalBindings, variable.bindings) }
-        guard binding.pattern.is(IdentifierPatternSyntax.self) else { return diagnostic(.pattern, binding.pattern) }
-        if variable.modifiers.contains(.lazy) { return diagnostic(.lazy(name: name), binding.pattern) }
-        return binding.accessorBlock.map { diagnostic(.observers(name: name), $0) }
     }
 }
 
@@ -154,5 +192,12 @@ extension StateModel.Field {
             isTransient: variable.attributes.attribute(named: "Transient") != nil,
             isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil
         )
+    }
+}
+
+extension IfConfigClauseSyntax {
+    /// The line that opens the clause.
+    fileprivate var opening: String {
+        condition.map { "\(poundKeyword.text) \($0.trimmedDescription)" } ?? poundKeyword.text
     }
 }

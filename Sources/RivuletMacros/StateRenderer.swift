@@ -11,13 +11,25 @@ struct StateRenderer {
 
     /// The hidden registrar, and the fields' positions, by which accessors name their field.
     var members: [String] {
-        let positions = model.fields.enumerated().map { index, field in
-            "    static var \(field.name): Int { \(index) }"
-        }
-        return [
+        [
             "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
             lines("private enum _$Index {", positions, "}"),
         ]
+    }
+
+    /// With an `#if` among the fields, the compiler counts those that are there, by the cases of an enum.
+    private var positions: [String] {
+        guard model.isConditional else {
+            return each { index, field in ["    static var \(field.name): Int { \(index) }"] }
+        }
+        return ["    private enum _$Position: Int {"] + each { _, field in ["        case \(field.name)"] }
+            + ["        case _$end", "    }"]
+            + each { _, field in ["    static var \(field.name): Int { _$Position.\(field.name).rawValue }"] }
+    }
+
+    /// What stands for a field's position.
+    private func position(_ index: Int, _ field: StateModel.Field) -> String {
+        model.isConditional ? "Self._$Index.\(field.name)" : "\(index)"
     }
 
     // MARK: - In the extension, so that the memberwise initialiser stays
@@ -27,11 +39,24 @@ struct StateRenderer {
     }
 
     private var fields: String {
-        lines(
+        guard !model.isConditional else { return conditionalFields }
+        return lines(
             "\(access)static var _$fields: [RivuletObservation.StateField] {",
             "    [",
             model.fields.map { "        \(description(of: $0))," },
             "    ]",
+            "}"
+        )
+    }
+
+    /// The table with an `#if` among the fields, which an array literal cannot have.
+    private var conditionalFields: String {
+        lines(
+            "\(access)static var _$fields: [RivuletObservation.StateField] {",
+            "    var fields: [RivuletObservation.StateField] = []",
+            "    fields.reserveCapacity(\(model.fields.count))",
+            each { _, field in ["    fields.append(\(description(of: field)))"] },
+            "    return fields",
             "}"
         )
     }
@@ -52,7 +77,7 @@ struct StateRenderer {
 
     /// Without a default of any field there is nothing to say.
     private var encodeDefault: [String] {
-        let cases = model.fields.flatMap { field -> [String] in
+        let cases = each { _, field in
             guard let standard = field.standard else { return [] }
             let wrapped = field.wrapper?.makeWrapper(standard)
             let type = wrapped == nil && field.type != nil ? ": \(field.typeText)" : ""
@@ -63,7 +88,7 @@ struct StateRenderer {
                 "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
-        guard !cases.isEmpty else { return [] }
+        guard model.fields.contains(where: { $0.standard != nil }) else { return [] }
         let function = lines(
             "\(access)static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
             "    switch name {",
@@ -83,28 +108,32 @@ struct StateRenderer {
             "    to new: Self,",
             "    into collector: inout RivuletObservation.ChangeCollector",
             ") {",
-            model.fields.enumerated().map { index, field in
+            each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
                 let transient = field.isTransient ? ", isTransient: true" : ""
                 let replaceable = field.isReplaceable ? ", isReplaceable: true" : ""
-                return """
-                        if collector.visits(\(index)) { collector.field(\(index), \(field.step.quoted), \(label)old.\(field.storage), \
+                let position = position(index, field)
+                let call = """
+                        if collector.visits(\(position)) { collector.field(\(position), \(field.step.quoted), \(label)old.\(field.storage), \
                     new.\(field.storage)\(transient)\(replaceable)) }
                     """
+                return [call]
             },
             "}"
         )
     }
 
     private var edit: String {
-        let cases = model.fields.enumerated().map { index, field in
+        let cases = each { index, field in
             let storage = "&self.\(field.storage)"
             let place = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
-            return """
+            let call = """
                     case \(field.bareName.quoted): \
-                try self._$observationRegistrar.edit(\(index), \(place), edit, json: &reader)
+                try self._$observationRegistrar.edit(\(position(index, field)), \(place), edit, json: &reader)
                 """
+            return model.isConditional ? [call, "        return true"] : [call]
         }
+        let end = ["    default: return false", "    }"] + (model.isConditional ? [] : ["    return true"])
         return lines(
             "\(access)mutating func _$edit(",
             "    _ name: String,",
@@ -113,7 +142,7 @@ struct StateRenderer {
             ") throws(RivuletJSON.JSONError) -> Bool {",
             cases.isEmpty
                 ? ["    false"]
-                : ["    switch name {"] + cases + ["    default: return false", "    }", "    return true"],
+                : ["    switch name {"] + cases + end,
             "}"
         )
     }
@@ -135,30 +164,33 @@ struct StateRenderer {
     private var decode: String {
         let opening =
             "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {"
+        guard !model.isFaulty else {
+            return lines(opening, "    throw reader.error(.mismatch, \"this type has a fault\")", "}")
+        }
         guard !model.isDefaulted else { return lines(opening, "    try self._$merge(json: &reader)", "}") }
         return lines(
             opening,
-            model.fields.map(local),
+            each { _, field in [local(field)] },
             "    try reader.object { (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) in",
             "        switch name {",
-            model.fields.map(reading),
+            each { _, field in [reading(field)] },
             "        default: try reader.unknownKey(name)",
             "        }",
             "    }",
-            model.fields.map(assignment),
+            each { _, field in [assignment(field)] },
             "}"
         )
     }
 
     /// Where a field's value is kept until the struct can be made.
     private func local(_ field: StateModel.Field) -> String {
-        let name = "_$\(field.bareName)"
+        let name = field.local
         guard let standard = field.standard else { return "    var \(name): (\(field.typeText))?" }
         return field.type == nil ? "    var \(name) = \(standard)" : "    var \(name): \(field.typeText) = \(standard)"
     }
 
     private func reading(_ field: StateModel.Field) -> String {
-        let name = "_$\(field.bareName)"
+        let name = field.local
         let wrapper = field.wrapper.map { "for: \($0.wrapper).self, " } ?? ""
         let call =
             if field.standard != nil {
@@ -172,7 +204,7 @@ struct StateRenderer {
     }
 
     private func assignment(_ field: StateModel.Field) -> String {
-        let local = "_$\(field.bareName)"
+        let local = field.local
         let value =
             field.standard != nil
             ? local
@@ -187,12 +219,12 @@ struct StateRenderer {
             "\(access)func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {",
             "    self._$observationRegistrar.readWhole()",
             "    writer.beginObject()",
-            model.fields.map { field in
+            each { _, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
                 let call = """
                     RivuletObservation.StateCoding.write(\(field.bareName.quoted), \(label)self.\(field.storage), into: &writer)
                     """
-                return field.isTransient ? "    if writer.includesTransient { \(call) }" : "    \(call)"
+                return [field.isTransient ? "    if writer.includesTransient { \(call) }" : "    \(call)"]
             },
             "    writer.endObject()",
             "}"
@@ -202,13 +234,13 @@ struct StateRenderer {
     private var encodeAtPath: String {
         let opening =
             "\(access)func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {"
-        let cases = model.fields.map { field in
+        let cases = each { _, field in
             let label = field.wrapper == nil ? "" : "wrapper: "
             let call = """
                 RivuletObservation.StateCoding.write(\(label)self.\(field.storage), at: path.dropFirst(), into: &writer)
                 """
             let guarded = field.isTransient ? "writer.includesTransient && \(call)" : call
-            return "    case \(field.bareName.quoted): return \(guarded)"
+            return ["    case \(field.bareName.quoted): return \(guarded)"]
         }
         return lines(
             opening,
@@ -224,6 +256,20 @@ struct StateRenderer {
     }
 
     // MARK: - Text
+
+    /// What `render` makes of every field, with every `#if` among them repeated around its fields.
+    private func each(_ render: (Int, StateModel.Field) -> [String]) -> [String] {
+        func lines(_ parts: [StateModel.Part]) -> [String] {
+            parts.flatMap { part in
+                switch part {
+                case .field(let index): render(index, model.fields[index])
+                case .conditional(let clauses):
+                    clauses.flatMap { [$0.opening] + lines($0.parts) } + ["#endif"]
+                }
+            }
+        }
+        return lines(model.parts)
+    }
 
     private func lines(_ parts: any Lines...) -> String {
         parts.flatMap(\.lines).joined(separator: "\n")

@@ -63,6 +63,12 @@ extension String {
     /// The name as a step of a JSON Pointer.
     var step: String { "/" + replacing("~", with: "~0").replacing("/", with: "~1") }
 
+    /// The identifier with something in front, in backticks if it is a raw one, such as `two words`.
+    func prefixed(_ prefix: String) -> String {
+        let isPlain = allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        return isPlain ? "\(prefix)\(self)" : "`\(prefix)\(self)`"
+    }
+
     /// The text as a Swift string literal.
     var quoted: String {
         let escaped = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")

@@ -7,9 +7,9 @@ extension VariableDeclSyntax {
     /// Whether this is a member of the type itself, not of its values.
     var isTypeMember: Bool { modifiers.contains(.static) || modifiers.contains(.class) }
 
-    /// Whether the variable has storage: it has no accessors, or only observers.
+    /// Whether a name of the declaration has storage: it has no accessors, or only observers.
     var isStored: Bool {
-        bindings.allSatisfy { binding in
+        bindings.contains { binding in
             switch binding.accessorBlock?.accessors {
             case nil: return true
             case .accessors(let accessors)?:

@@ -16,7 +16,7 @@ struct TrackedField {
     let modifiers: DeclModifierListSyntax
 
     /// The storage's name.
-    var storage: String { "_\(bareName)" }
+    var storage: String { bareName.prefixed("_") }
 
     init?(_ declaration: some DeclSyntaxProtocol) {
         guard

@@ -17,7 +17,7 @@ struct WrapperModel {
     let isProjected: Bool
 
     /// The storage's name.
-    var storage: String { "_\(bareName)" }
+    var storage: String { bareName.prefixed("_") }
 
     /// The wrapper's name without module and type arguments.
     var wrapperName: String {
@@ -41,13 +41,16 @@ struct WrapperModel {
             return fault(.invalidDeclarationPlacement, node)
         }
         guard let binding = variable.bindings.first, variable.bindings.count == 1 else {
-            return fault(.unsupportedMultiBinding, node)
+            return fault(.unsupportedMultiBinding, node, Mend.split(variable))
         }
         guard variable.bindingSpecifier.tokenKind == .keyword(.var) else {
-            return fault(.requiresVar, variable.bindingSpecifier)
+            return fault(.requiresVar, variable.bindingSpecifier, Mend.makeVariable(variable.bindingSpecifier))
         }
         if let accessors = binding.accessorBlock { return fault(.existingAccessorsNotSupported, accessors) }
-        guard let type = binding.typeAnnotation?.type else { return fault(.requiresExplicitType, binding.pattern) }
+        guard let type = binding.typeAnnotation?.type else {
+            let isName = binding.pattern.is(IdentifierPatternSyntax.self)
+            return fault(.requiresExplicitType, binding.pattern, isName ? Mend.addType(binding) : nil)
+        }
         guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
             return fault(.unsupportedPattern, binding.pattern)
         }
@@ -57,7 +60,7 @@ struct WrapperModel {
             let reference = wrapper.expression.as(MemberAccessExprSyntax.self),
             let base = reference.base,
             reference.declName.baseName.tokenKind == .keyword(.self)
-        else { return fault(.invalidWrapperExpression, wrapper.expression) }
+        else { return fault(.invalidWrapperExpression, wrapper.expression, Mend.addSelf(wrapper.expression)) }
         if let diagnostic = attributeFault(node, variable.attributes) { return .diagnostics([diagnostic]) }
         let projected = arguments?.first { $0.label?.text == "projected" }?.expression
         return .model(
@@ -76,7 +79,8 @@ struct WrapperModel {
     /// The fault in the order of the attributes, if there is one.
     private static func attributeFault(_ node: AttributeSyntax, _ attributes: AttributeListSyntax) -> Diagnostic? {
         guard let ignored = attributes.attribute(named: "ObservationStateIgnored") else {
-            return Diagnostic(node: node, message: WrapperDiagnostic.missingObservationStateIgnored)
+            let message = WrapperDiagnostic.missingObservationStateIgnored
+            return Diagnostic(node: node, message: message, fixIts: [Mend.ignore(after: node)])
         }
         let names = attributes.compactMap { $0.as(AttributeSyntax.self)?.lastName }
         guard
@@ -84,10 +88,16 @@ struct WrapperModel {
             let other = names.firstIndex(of: ignored.lastName),
             other < own
         else { return nil }
-        return Diagnostic(node: ignored, message: WrapperDiagnostic.incorrectAttributeOrder)
+        let mend = Mend.move(ignored, behind: node, in: attributes)
+        let message = WrapperDiagnostic.incorrectAttributeOrder
+        return Diagnostic(node: ignored, message: message, fixIts: mend.map { [$0] } ?? [])
     }
 
-    private static func fault(_ message: WrapperDiagnostic, _ node: some SyntaxProtocol) -> Parsed<WrapperModel> {
-        .diagnostics([Diagnostic(node: node, message: message)])
+    private static func fault(
+        _ message: WrapperDiagnostic,
+        _ node: some SyntaxProtocol,
+        _ mend: FixIt? = nil
+    ) -> Parsed<WrapperModel> {
+        .diagnostics([Diagnostic(node: node, message: message, fixIts: mend.map { [$0] } ?? [])])
     }
 }

@@ -78,6 +78,7 @@ public struct EventCase: Sendable {
 
     /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
     ///
+    /// Here an object may have any further keys, so a fault in Swift's form fits the short form of a state; the reader refuses it.
     /// Source: spec/http.md §3.
     public var acceptedSchemas: [JSONSchema] {
         let needsNothing = payload.allSatisfy { !$0.isRequired }

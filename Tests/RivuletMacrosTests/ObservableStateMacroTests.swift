@@ -426,60 +426,6 @@ struct ObservableStateMacroTests {
     }
 
     @Test(arguments: [
-        ("class A {}", "'@ObservableState' cannot be applied to class type 'A'", "@ObservableState"),
-        ("actor A {}", "'@ObservableState' cannot be applied to actor type 'A'", "@ObservableState"),
-        (
-            "struct A { var a = 1, b = 2 }",
-            "'@ObservableState' needs one 'var' for each field: split this declaration", "a = 1, b = 2"
-        ),
-        (
-            "struct A { var (a, b) = (1, 2) }",
-            "'@ObservableState' cannot track a tuple pattern: declare one 'var' for each field", "(a, b)"
-        ),
-        (
-            "struct A { var a = 1 { didSet {} } }",
-            """
-            '@ObservableState' cannot track 'a' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
-            @ObservationStateIgnored, which keeps it out of state, streams and storage
-            """, "{ didSet {} }"
-        ),
-        (
-            "struct A { lazy var a = 1 }",
-            "'@ObservableState' cannot track the lazy 'a': remove 'lazy', or make it computed", "a"
-        ),
-        (
-            "struct A {\n#if DEBUG\nvar a = 1\n#endif\n}",
-            "'@ObservableState' cannot track a field inside of '#if': put the condition around the type",
-            "#if DEBUG\nvar a = 1\n#endif"
-        ),
-        (
-            "struct A { let a: Int }",
-            """
-            'a' needs a value here, because JSON does not carry 'let': write 'private(set) var a', or give it a value
-            """, "let"
-        ),
-        (
-            "struct A { @ObservationStateIgnored var a: Int }",
-            "'a' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored", "a"
-        ),
-    ])
-    func `a type that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
-        let faults = faults(in: "@ObservableState \(source)")
-        #expect(faults.map(\.message) == [message])
-        #expect(faults.map(\.node) == [node])
-    }
-
-    @Test
-    func `a private type in another one is refused`() {
-        let source = "struct Outer {\n@ObservableState private struct A { var a = 1 }\n}"
-        let message = """
-            '@ObservableState' extends 'A', and no extension can see a 'private' type in another one: write 'fileprivate'
-            """
-        #expect(faults(in: source).map(\.message) == [message])
-        #expect(faults(in: "@ObservableState private struct A { var a = 1 }").isEmpty)
-    }
-
-    @Test(arguments: [
         ("fileprivate struct Outer { @ObservableState struct A { var a = 1 } }", "fileprivate static var _$fields"),
         ("public extension Outer { @ObservableState struct A { var a = 1 } }", "public static var _$fields"),
         ("public struct Outer { @ObservableState struct A { var a = 1 } }", "    static var _$fields"),
@@ -491,12 +437,42 @@ struct ObservableStateMacroTests {
     }
 
     @Test
-    func `64 fields are tracked and one more is refused`() {
-        func source(_ count: Int) -> String {
-            "@ObservableState struct A {\n\((0..<count).map { "var f\($0) = 0" }.joined(separator: "\n"))\n}"
-        }
-        #expect(faults(in: source(64)).isEmpty)
-        let message = "'@ObservableState' tracks at most 64 fields and this type has 65: move some to a nested state"
-        #expect(faults(in: source(65)).map(\.message) == [message])
+    func
+        `fields inside of a condition have their positions from the compiler, and the condition around all that is theirs`()
+    {
+        let text = expansion(
+            of: """
+                @ObservableState
+                struct S {
+                    var a = 1
+                    #if DEBUG
+                    var b = 2
+                    #elseif os(Linux) && !TEST
+                    var b = "2"
+                    #else
+                    #endif
+                    #if TEST
+                    func f() {}
+                    #endif
+                }
+                """
+        )
+        .split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+        #expect(
+            text.contains("case a\n#if DEBUG\ncase b\n#elseif os(Linux) && !TEST\ncase b\n#else\n#endif\ncase _$end")
+        )
+        #expect(text.contains("static var a: Int {\n_$Position.a.rawValue\n}"))
+        let table = """
+            fields.append(RivuletObservation.StateField("a", \\Self._a, hasDefault: true))
+            #if DEBUG
+            fields.append(RivuletObservation.StateField("b", \\Self._b, hasDefault: true))
+            #elseif os(Linux) && !TEST
+            fields.append(RivuletObservation.StateField("b", \\Self._b, hasDefault: true))
+            #else
+            #endif
+            """
+        #expect(text.contains(table))
+        #expect(text.contains("collector.field(Self._$Index.b, \"/b\", old._b, new._b)"))
+        #expect(text.split(separator: "#if TEST").count == 2)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct ObservableStateWrapperMacroTests {
     @Test
-    func `a configured wrapper`() {
+    func `A-03, A-08, A-15: accessors stand in order over private storage, and the attribute is gone`() {
         expectExpansion(
             """
             struct S {
@@ -48,7 +48,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `a projected optional`() {
+    func `A-09, A-10, A-16: the storage stands before the second face, and attributes may be qualified`() {
         expectExpansion(
             """
             struct S {
@@ -103,7 +103,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `a field without an initial value leaves its storage to the initialiser`() {
+    func `A-02, A-11, A-12, A-13: storage has a value by the spelling, and only a literal true makes a second face`() {
         expectExpansion(
             """
             struct S {
@@ -277,5 +277,49 @@ struct ObservableStateWrapperMacroTests {
         let messageID = MessageID(domain: "ObservableStateWrapper", id: id)
         let fault = ReportedFault(id: messageID, message: message, node: "@ObservableStateWrapper")
         #expect(wrapperFaults(in: source) == [fault])
+    }
+
+    @Test(arguments: [
+        (
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored let x: Int = 1", "Replace 'let' with 'var'",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: Int = 1"
+        ),
+        (
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x = \"a\"", "Add the type",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: String = \"a\""
+        ),
+        (
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x = f()", "Add the type",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: <#Type#> = f()"
+        ),
+        (
+            "@ObservableStateWrapper(M.W<Int>, config: 1) @ObservationStateIgnored var x: Int", "Add '.self'",
+            "@ObservableStateWrapper(M.W<Int>.self, config: 1) @ObservationStateIgnored var x: Int"
+        ),
+        (
+            "@ObservableStateWrapper(W) @ObservationStateIgnored var x: Int", "Add '.self'",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored var x: Int"
+        ),
+        (
+            "@ObservableStateWrapper(W.self)\n    public var x: Int", "Add '@ObservationStateIgnored'",
+            "@ObservableStateWrapper(W.self) @ObservationStateIgnored\n    public var x: Int"
+        ),
+        (
+            "@ObservationStateIgnored\n    @ObservableStateWrapper(W.self) @Transient var x: Int",
+            "Move '@ObservationStateIgnored' behind '@ObservableStateWrapper'",
+            "@ObservableStateWrapper(W.self)\n    @ObservationStateIgnored @Transient var x: Int"
+        ),
+    ])
+    func `a mechanical mend is offered`(member: String, message: String, expected: String) {
+        let mended = mended("struct S {\n    \(member)\n}")
+        #expect(mended?.message == message)
+        #expect(mended?.source == "struct S {\n    \(expected)\n}")
+    }
+
+    @Test
+    func `a field with a fault has accessors that keep the compiler quiet, and no storage`() {
+        let text = expansion(of: "struct S {\n    @ObservableStateWrapper(W.self) var x: Int = 1\n}")
+        #expect(text.contains("fatalError()"))
+        #expect(!text.contains("_x"))
     }
 }

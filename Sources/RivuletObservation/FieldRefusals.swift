@@ -1,0 +1,180 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns what the compiler says of a field whose type JSON cannot have.
+
+public import RivuletJSON
+
+// One overload is unavailable and says what to do; the others exist so that it is said once for each field. None can ever run: the
+// code that would call it does not compile.
+
+extension ChangeCollector {
+    /// Refuses a field.
+    @_disfavoredOverload
+    @available(
+        *,
+        unavailable,
+        message: """
+            a field of a state needs a type that is JSONCodable or Codable: make its type that, or mark the field \
+            @ObservationStateIgnored
+            """
+    )
+    public mutating func field<Value>(
+        _ index: Int,
+        _ step: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {}
+
+    /// Refuses a field in a wrapper.
+    @_disfavoredOverload
+    @available(
+        *,
+        unavailable,
+        message: """
+            a field of a state needs a type that is JSONCodable or Codable, also in a wrapper: make its type that, or mark the field \
+            @ObservationStateIgnored without @ObservableStateWrapper
+            """
+    )
+    public mutating func field<Wrapper: ObservableWrapper>(
+        _ index: Int,
+        _ step: String,
+        wrapper old: Wrapper,
+        _ new: Wrapper,
+        isTransient: Bool = false,
+        isReplaceable: Bool = false
+    ) {}
+}
+
+extension StateField {
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public init<State, Value>(
+        _ name: String,
+        _ storage: KeyPath<State, Value>,
+        hasDefault: Bool = false,
+        isTransient: Bool = false
+    ) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public init<State, Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper storage: KeyPath<State, Wrapper>,
+        named wrapper: String,
+        config: Wrapper.Config,
+        text: String?,
+        hasDefault: Bool = false,
+        isTransient: Bool = false
+    ) {
+        fatalError(refused)
+    }
+}
+
+extension ObservationStateRegistrar {
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public mutating func edit<Value>(
+        _ field: Int,
+        _ storage: inout Value,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        fatalError(refused)
+    }
+}
+
+extension StateCoding {
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func write<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func write<Wrapper: ObservableWrapper>(
+        _ name: String,
+        wrapper: Wrapper,
+        into writer: inout JSONWriter
+    ) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func write<Value>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func write<Wrapper: ObservableWrapper>(
+        wrapper: Wrapper,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func read<Value>(_ type: Value.Type, from reader: inout JSONReader) throws(JSONError) -> Value {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func read<Value>(over value: inout Value, from reader: inout JSONReader) throws(JSONError) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func read<Wrapper: ObservableWrapper>(
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Wrapper.WrappedValue? {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func read<Wrapper: ObservableWrapper>(
+        over value: inout Wrapper.WrappedValue,
+        for wrapper: Wrapper.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``ChangeCollector`` refuses.
+    @_disfavoredOverload
+    public static func require<Value>(
+        _ value: Value?,
+        _ name: String,
+        in reader: JSONReader
+    ) throws(JSONError) -> Value {
+        fatalError(refused)
+    }
+}
+
+private let refused = "a field that JSON cannot have was compiled"

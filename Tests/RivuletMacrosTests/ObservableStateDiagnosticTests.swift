@@ -1,0 +1,181 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the tests of what @ObservableState refuses, and of the mends that it offers.
+
+import SwiftDiagnostics
+import Testing
+
+@Suite
+struct ObservableStateDiagnosticTests {
+    @Test(arguments: [
+        ("class A {}", "'@ObservableState' cannot be applied to class type 'A'", "@ObservableState"),
+        ("actor A {}", "'@ObservableState' cannot be applied to actor type 'A'", "@ObservableState"),
+        ("enum A { case a }", "'@ObservableState' cannot be applied to enumeration type 'A'", "@ObservableState"),
+        (
+            "struct A { var a = 1, b = 2 }",
+            "'@ObservableState' needs one 'var' for each field: split this declaration", "a = 1, b = 2"
+        ),
+        (
+            "struct A { var (a, b) = (1, 2) }",
+            "'@ObservableState' cannot track a tuple pattern: declare one 'var' for each field", "(a, b)"
+        ),
+        (
+            "struct A { var a = 1 { didSet {} } }",
+            """
+            '@ObservableState' cannot track 'a' with 'willSet' or 'didSet': do that work where the field is written, or mark it \
+            @ObservationStateIgnored, which keeps it out of state, streams and storage
+            """, "{ didSet {} }"
+        ),
+        (
+            "struct A { lazy var a = 1 }",
+            "'@ObservableState' cannot track the lazy 'a': remove 'lazy', or make it computed", "a"
+        ),
+        (
+            "struct A { let a: Int }",
+            """
+            'a' needs a value here, because JSON does not carry 'let': write 'private(set) var a', or give it a value
+            """, "let"
+        ),
+        (
+            "struct A { @ObservationStateIgnored var a: Int }",
+            "'a' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored", "a"
+        ),
+    ])
+    func `a type that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
+        let faults = faults(in: "@ObservableState \(source)")
+        #expect(faults.map(\.message) == [message])
+        #expect(faults.map(\.node) == [node])
+    }
+
+    @Test
+    func `a private type in another one is refused`() {
+        let source = "struct Outer {\n@ObservableState private struct A { var a = 1 }\n}"
+        let message = """
+            '@ObservableState' extends 'A', and no extension can see a 'private' type in another one: write 'fileprivate'
+            """
+        #expect(faults(in: source).map(\.message) == [message])
+        #expect(faults(in: "@ObservableState private struct A { var a = 1 }").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("@ObservationIgnored", "ObservationIgnored", "@ObservationStateIgnored"),
+        ("@Observation.ObservationIgnored", "ObservationIgnored", "@ObservationStateIgnored"),
+        ("@ObservationTracked", "ObservationTracked", "@ObservationStateTracked"),
+        (
+            "@Clamped(range: 0...9)", "Clamped",
+            "@ObservableStateWrapper(Clamped<Int?>.self, config: 0...9) @ObservationStateIgnored"
+        ),
+        ("@Box", "Box", "@ObservableStateWrapper(Box<Int?>.self) @ObservationStateIgnored"),
+        ("@OmitCoding", "OmitCoding", "@ObservableStateWrapper(OmitCoding<Int?>.self) @ObservationStateIgnored"),
+        (
+            "@PresentationState", "PresentationState",
+            "@ObservableStateWrapper(PresentationState<Int>.self, projected: true) @ObservationStateIgnored"
+        ),
+        (
+            "@Presents", "Presents",
+            "@ObservableStateWrapper(PresentationState<Int>.self, projected: true) @ObservationStateIgnored"
+        ),
+    ])
+    func `F-08: an attribute of another mechanism is refused, and the right one offered`(
+        attribute: String,
+        name: String,
+        replacement: String
+    ) {
+        let source = "@ObservableState struct A {\n    \(attribute) public var a: Int? = 1\n}"
+        let id = MessageID(domain: "Rivulet", id: "otherAttribute")
+        let message = "'@\(name)' cannot be used in '@ObservableState'"
+        #expect(faults(in: source) == [ReportedFault(id: id, message: message, node: attribute)])
+        let mended = mended(source)
+        #expect(mended?.message == "Use '\(replacement)' instead")
+        #expect(mended?.source == "@ObservableState struct A {\n    \(replacement) public var a: Int? = 1\n}")
+    }
+
+    @Test(arguments: [
+        ("var a = 1, b = 2", "Declare each by itself", "var a = 1\n    var b = 2"),
+        ("public var a, b: Int", "Declare each by itself", "public var a: Int\n    public var b: Int"),
+        (
+            "private(set) var a: Int?, b = 2", "Declare each by itself",
+            "private(set) var a: Int?\n    private(set) var b = 2"
+        ),
+        (
+            "var a = 1 { didSet {} }", "Add '@ObservationStateIgnored'",
+            "@ObservationStateIgnored var a = 1 { didSet {} }"
+        ),
+        ("lazy var a = 1", "Remove 'lazy'", "var a = 1"),
+        ("private lazy var a = 1", "Remove 'lazy'", "private var a = 1"),
+        ("let a: Int", "Replace 'let' with 'private(set) var'", "private(set) var a: Int"),
+        (
+            "private var a: () -> Void = {}", "Add '@ObservationStateIgnored'",
+            "@ObservationStateIgnored private var a: () -> Void = {}"
+        ),
+    ])
+    func `a mechanical mend is offered`(member: String, message: String, expected: String) {
+        let mended = mended("@ObservableState struct A {\n    \(member)\n}")
+        #expect(mended?.message == message)
+        #expect(mended?.source == "@ObservableState struct A {\n    \(expected)\n}")
+    }
+
+    @Test(arguments: [
+        "var (a, b) = (1, 2)", "var a: () -> Void", "var a: Int { didSet {} }", "@ObservationStateIgnored var a: Int",
+        "var (a, b) = (1, 2), c = 3",
+    ])
+    func `where only the author knows what to do, no mend is offered`(member: String) {
+        let source = "@ObservableState struct A {\n    \(member)\n}"
+        #expect(faults(in: source).count == 1)
+        #expect(mended(source) == nil)
+    }
+
+    @Test
+    func `the mend of a hidden type shows it`() {
+        let mended = mended("struct Outer {\n@ObservableState private struct A { var a = 1 }\n}")
+        #expect(mended?.source == "struct Outer {\n@ObservableState fileprivate struct A { var a = 1 }\n}")
+    }
+
+    @Test(arguments: [
+        ("var a: () -> Void = {}", "closure", "() -> Void"),
+        ("var a: (@Sendable (Int) async -> Void)?", "closure", "(@Sendable (Int) async -> Void)?"),
+        ("var a = { 1 }", "closure", "a"),
+        ("var a: (x: Int, y: Int) = (1, 2)", "tuple", "(x: Int, y: Int)"),
+        ("var a: (Int, Int)?", "tuple", "(Int, Int)?"),
+        ("var a = (1, 2)", "tuple", "a"),
+        ("var a: Void = ()", nil, ""),
+        ("var a: (Int) = (1)", nil, ""),
+        ("let a: () -> Void = {}", nil, ""),
+        ("static var a = (1, 2)", nil, ""),
+        ("@ObservationStateIgnored var a = { 1 }", nil, ""),
+        ("var a: [Int] = [], b: [String: Int] { [:] }", "severalBindings", "a: [Int] = [], b: [String: Int] { [:] }"),
+    ])
+    func `closures and tuples are refused by their spelling`(member: String, id: String?, node: String) {
+        let faults = faults(in: "@ObservableState struct A {\n    \(member)\n}")
+        #expect(faults.map(\.id) == (id.map { [MessageID(domain: "Rivulet", id: $0)] } ?? []))
+        #expect(faults.map(\.node) == (id == nil ? [] : [node]))
+    }
+
+    @Test
+    func `every fault is told, and what is left of the type still conforms`() {
+        let source = """
+            @ObservableState struct A {
+                lazy var a = 1
+                #if DEBUG
+                var b = 1 { didSet {} }
+                #endif
+                var c = 1
+            }
+            """
+        #expect(faults(in: source).count == 2)
+        let text = expansion(of: source)
+        #expect(text.contains("extension A: ObservableState"))
+        #expect(text.contains("static var c: Int {"))
+        #expect(text.contains("throw reader.error(.mismatch"))
+        #expect(!text.contains("\"a\"") && !text.contains("\"b\""))
+    }
+
+    @Test
+    func `64 fields are tracked and one more is refused`() {
+        func source(_ count: Int) -> String {
+            "@ObservableState struct A {\n\((0..<count).map { "var f\($0) = 0" }.joined(separator: "\n"))\n}"
+        }
+        #expect(faults(in: source(64)).isEmpty)
+        let message = "'@ObservableState' tracks at most 64 fields and this type has 65: move some to a nested state"
+        #expect(faults(in: source(65)).map(\.message) == [message])
+    }
+}

@@ -1,0 +1,88 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that the pages in Documentation say what the tests say: samples that compile, and rows that are tested.
+
+import Foundation
+import Testing
+
+@Suite struct DocumentationTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Lines without the space around them, and without empty ones.
+    private static func lines(_ text: some StringProtocol) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    @Test(arguments: ["Wrappers.md", "Observation.md"])
+    func `every sample of a page stands in a file that is compiled`(_ page: String) throws {
+        let compiled = Self.lines(try Self.text("Tests/RivuletObservationTests/DocumentedSamplesTests.swift"))
+        let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
+        #expect(!samples.isEmpty)
+        for sample in samples {
+            let lines = Self.lines(sample)
+            let isThere = compiled.indices.contains { compiled[$0...].starts(with: lines) }
+            #expect(isThere, "\(page) has a sample that is not compiled: \(sample)")
+        }
+    }
+
+    // MARK: - Rows
+
+    /// How many rows each system has.
+    private static let rows = ["A": 23, "B": 16]
+
+    private struct RowTest: Hashable {
+        let row: String
+        let name: String
+        let file: String
+    }
+
+    /// The tests whose names begin with rows: ``func `A-01, A-02: …` ``.
+    private static func testsByRow() throws -> Set<RowTest> {
+        let folder = root.appending(path: "Tests")
+        var tests: Set<RowTest> = []
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for match in text.matches(of: /func `((?:[AB]-\d\d(?:, )?)+: [^`]*)`/) {
+                let name = String(match.1)
+                for row in name.prefix(while: { $0 != ":" }).components(separatedBy: ", ") {
+                    tests.insert(RowTest(row: row, name: name, file: file))
+                }
+            }
+        }
+        return tests
+    }
+
+    /// The tests that Documentation/Rows.md names: `| row | test | file |`.
+    private static func documentedTests() throws -> Set<RowTest> {
+        let text = try text("Documentation/Rows.md")
+        return Set(
+            text.matches(of: /(?m)^\| ([AB]-\d\d) \| (.*?) \| `(.*?)` \|$/).map { match in
+                RowTest(row: String(match.1), name: String(match.2), file: String(match.3))
+            }
+        )
+    }
+
+    @Test func `Rows.md names exactly the tests that there are`() throws {
+        let (tests, documented) = (try Self.testsByRow(), try Self.documentedTests())
+        for missing in tests.subtracting(documented).sorted(by: { $0.row < $1.row }) {
+            Issue.record("add: | \(missing.row) | \(missing.name) | `\(missing.file)` |")
+        }
+        for gone in documented.subtracting(tests).sorted(by: { $0.row < $1.row }) {
+            Issue.record("remove: | \(gone.row) | \(gone.name) | `\(gone.file)` |")
+        }
+    }
+
+    @Test func `every row of the specification has a test`() throws {
+        let tested = Set(try Self.testsByRow().map(\.row))
+        for (system, count) in Self.rows.sorted(by: { $0.key < $1.key }) {
+            for number in 1...count {
+                let row = "\(system)-\(number < 10 ? "0" : "")\(number)"
+                #expect(tested.contains(row), "\(row) has no test")
+            }
+        }
+    }
+}
