@@ -64,7 +64,7 @@ struct JSONSchemaTests {
     private static let identity = ObjectIdentifier(JSONSchemaTests.self)
 
     private static var tree: JSONSchema {
-        .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(tree)]) }
+        .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(Self.tree)]) }
     }
 
     @Test func `an optional adds null in the shortest way`() {

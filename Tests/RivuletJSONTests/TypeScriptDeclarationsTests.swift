@@ -87,7 +87,7 @@ struct TypeScriptDeclarationsTests {
 
     private static var branch: JSONSchema {
         let identity = ObjectIdentifier(TypeScriptDeclarationsTests.self)
-        return .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(branch)]) }
+        return .named(title: "Branch", identity: identity) { .oneOf([.constant("leaf"), .array(Self.branch)]) }
     }
 
     @Test func `integers of 64 bits are marked by an alias that is declared once`() {
