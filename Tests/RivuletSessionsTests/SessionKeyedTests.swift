@@ -2,6 +2,7 @@
 // Checks keyed collections on their way through sessions: streams, resumption, the log.
 
 import CounterFixture
+import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 import RivuletSessions
@@ -156,6 +157,21 @@ import Testing
                 #"[{"op":"remove","path":"/p/items/a/title"}]"#
             ]
         )
+    }
+
+    // MARK: - Memory
+
+    @Test func `each event finds the elements in one piece, whatever those before it edited`() throws {
+        for place in 0..<100 { try harness.dispatch(#"{"insert":{"id":"\#(place)","at":0}}"#) }
+        let session = try #require(try harness.session() as? Session<TallyApp>)
+        for place in 0..<100 {
+            try harness.dispatch(#"{"retitle":{"id":"\#(place)","title":"x"}}"#)
+            #expect(session.visible.p.items.overlaidCount == 1)
+        }
+        #expect(throws: SessionError.self) {
+            try harness.dispatch(#"[{"retitle":{"id":"5","title":"y"}},"blowUp"]"#)
+        }
+        #expect(session.visible.p.items[id: "5"]?.title == "x")
     }
 
     // MARK: - The log
