@@ -90,7 +90,7 @@ extension Session {
         }
         // The log has what persisted events changed in transient fields; only transient events are in no log.
         let hasLostTransients = !isSameResidence || cursor.position.transients != visiblePosition.transients
-        var stale = hasLostTransients ? transientPaths.map(MissedChange.init(path:)) : []
+        var stale = hasLostTransients ? State.jsonSchema.transientPaths.map(MissedChange.init(path:)) : []
         if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append(MissedChange(path: "")) }
         resumeFromLog(request, paths, after: cursor.position.version, missed: stale)
     }
@@ -162,10 +162,5 @@ extension Session {
             let error = SessionError.unreadable(key, detail: "the log's changes do not decode: \(error)")
             environment.sink.refuse(request.stream, with: .failed(error))
         }
-    }
-
-    /// The fields that a restart puts back to their defaults.
-    private var transientPaths: [String] {
-        State._$fields.filter { $0.isTransient && !$0.isOmitted }.map { "/" + JSONPointer.escape($0.name) }
     }
 }

@@ -111,7 +111,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     /// The state that readers see.
-    var visible: State { published ?? head }
+    package var visible: State { published ?? head }
 
     package var isStored: Bool { storedHead != nil }
 

@@ -11,8 +11,12 @@ extension JSONValue {
         return edited(path, change.operation, change.index, try value.map { try JSONValue(parsing: $0) })
     }
 
-    /// The value at a path with ids of elements.
-    func keyed(_ path: ArraySlice<String>) -> JSONValue? {
+    /// The text of the value at a path with ids of elements.
+    func bytes(at path: ArraySlice<String>) -> [UInt8]? {
+        keyed(path)?.jsonBytes()
+    }
+
+    private func keyed(_ path: ArraySlice<String>) -> JSONValue? {
         guard let token = path.first else { return self }
         switch self {
         case .object(let members): return members.first { $0.name == token }?.value.keyed(path.dropFirst())

@@ -314,11 +314,16 @@ final class SessionHarness {
     /// Adds a subscriber and gives what it got first.
     @discardableResult
     func subscribe(_ paths: String..., resume: String? = nil) throws -> RecordingSink.Joined {
+        try subscribe(try paths.map { try JSONPointer(parsing: $0) }, resume: resume)
+    }
+
+    /// Adds a subscriber and gives what it got first.
+    func subscribe(_ paths: [JSONPointer], resume: String? = nil) throws -> RecordingSink.Joined {
         let count = sink.joined.count
         loops += 1
         let request = StreamRequest(
             stream: StreamID(loop: loops, connection: UInt64(loops)),
-            paths: try paths.map { try JSONPointer(parsing: $0) },
+            paths: paths,
             resume: resume
         )
         shard.find(key, of: app) { found in

@@ -16,6 +16,7 @@ package struct Tally: PersistentState {
     package var marks: [Int] = []
     package var ratio = 0.5
     package var limits = Bounds()
+    package var items: Keyed<Item> = []
 
     package init() {}
 }
@@ -25,6 +26,16 @@ package struct Tally: PersistentState {
 package struct Bounds: Equatable, Sendable {
     package var low = 0
     package var high = 80
+
+    package init() {}
+}
+
+/// An element of a keyed collection.
+@ObservableState
+package struct Item: Equatable, Sendable, Identifiable {
+    package var id = ""
+    package var title = ""
+    @Transient package var isOpen = false
 
     package init() {}
 }
@@ -53,10 +64,18 @@ package enum TallyEvent: Equatable {
     case nothing
     case chain(Int)
     case slow
+    case insert(id: String, at: Int)
+    case quietInsert(id: String, at: Int)
+    case retitle(id: String, title: String)
+    case quietRetitle(id: String, title: String)
+    case open(String)
+    case drop(String)
+    case quietDrop(String)
+    case move(id: String, to: Int)
 
     package var persist: Bool {
         switch self {
-        case .peek, .quietAdd: false
+        case .peek, .quietAdd, .quietInsert, .quietRetitle, .quietDrop: false
         default: true
         }
     }
@@ -92,8 +111,23 @@ package struct TallyApp: AppDefinition {
         case .chain(let count): state.p.marks.append(count)
         case .peek, .slow: break
         case .nothing: return
+        default: reduceItems(of: &state.p, event)
         }
         state.t.lastEvent = event.eventName
+    }
+
+    private func reduceItems(of tally: inout Tally, _ event: TallyEvent) {
+        switch event {
+        case .insert(let id, let position), .quietInsert(let id, let position):
+            var item = Item()
+            item.id = id
+            tally.items.insert(item, at: min(max(position, 0), tally.items.count))
+        case .retitle(let id, let title), .quietRetitle(let id, let title): tally.items[id: id]?.title = title
+        case .open(let id): tally.items[id: id]?.isOpen = true
+        case .drop(let id), .quietDrop(let id): tally.items.remove(id: id)
+        case .move(let id, let position): tally.items.move(id: id, to: position)
+        default: break
+        }
     }
 
     package func effect(of event: TallyEvent, state: State) -> Effect<TallyEvent> {
