@@ -152,9 +152,10 @@ struct StateRenderer {
             "@inline(never)",
             "\(access)mutating func _$settle() {",
             "    guard self._$observationRegistrar.beginSettling() else { return }",
-            model.fields.enumerated().map { index, field in
+            each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
-                return "    self._$observationRegistrar.settle(\(index), \(label)&self.\(field.storage))"
+                let position = position(index, field)
+                return ["    self._$observationRegistrar.settle(\(position), \(label)&self.\(field.storage))"]
             },
             "    self._$observationRegistrar.endSettling()",
             "}"

@@ -37,13 +37,13 @@ struct ObservableStateWrapperTests {
 
     @Test
     func `A-05: a read is noted for the field alone`() {
-        #expect(fires(owner, reading: { _ = $0.state.percent }, { $0.state.percent = 9 }))
-        #expect(!fires(owner, reading: { _ = $0.state.percent }, { $0.state.count = 9 }))
+        #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 9 }))
+        #expect(!fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.count = 9 }))
     }
 
     @Test
     func `A-06: every whole-value write is told, of an equal value too`() {
-        #expect(fires(owner, reading: { _ = $0.state.percent }, { $0.state.percent = 50 }))
+        #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 50 }))
         #expect(owner.state.percent == 50)
         // A change stream has the net difference, whatever observers were told.
         var state = Screen()
@@ -52,10 +52,10 @@ struct ObservableStateWrapperTests {
 
     @Test
     func `A-07: every edit in place is told, and one of a nested state tells its fields only`() {
-        #expect(fires(owner, reading: { _ = $0.state.percent }, { $0.state.percent += 0 }))
-        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, { $0.state.boxed.city = "x" }))
-        #expect(!fires(owner, reading: { _ = $0.state.boxed.zip }, { $0.state.boxed.city = "y" }))
-        #expect(!fires(owner, reading: { _ = $0.state.boxed }, { $0.state.boxed.city = "z" }))
+        #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent += 0 }))
+        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed.city = "x" }))
+        #expect(!fires(owner, reading: { _ = $0.state.boxed.zip }, writing: { $0.state.boxed.city = "y" }))
+        #expect(!fires(owner, reading: { _ = $0.state.boxed }, writing: { $0.state.boxed.city = "z" }))
     }
 
     @Test
@@ -65,9 +65,9 @@ struct ObservableStateWrapperTests {
         let recording = ChangeRecorder.record(&state) { $0.$both = 80 }
         #expect(state.both == 8)
         #expect(recording.changes.map(\.text) == ["/both=8"])
-        #expect(fires(projectedOwner, reading: { _ = $0.state.$both }, { $0.state.both = 1 }))
-        #expect(fires(projectedOwner, reading: { _ = $0.state.both }, { $0.state.$both = 90 }))
-        #expect(!fires(projectedOwner, reading: { _ = $0.state.$both }, { $0.state.projected = 1 }))
+        #expect(fires(projectedOwner, reading: { _ = $0.state.$both }, writing: { $0.state.both = 1 }))
+        #expect(fires(projectedOwner, reading: { _ = $0.state.both }, writing: { $0.state.$both = 90 }))
+        #expect(!fires(projectedOwner, reading: { _ = $0.state.$both }, writing: { $0.state.projected = 1 }))
     }
 
     @Test
@@ -105,7 +105,7 @@ struct ObservableStateWrapperTests {
 
     @Test
     func `A-17: a wrapper without configuration is made without one`() {
-        #expect(Counted.makeWrapper(from: 3) == Counted.makeWrapper(from: 3, config: ()))
+        #expect(WriteCounted.makeWrapper(from: 3) == WriteCounted.makeWrapper(from: 3, config: ()))
         #expect(Scaled.makeWrapper(from: 3, config: 2).projectedValue == 6)
     }
 
@@ -132,7 +132,7 @@ struct ObservableStateWrapperTests {
         #expect(!state.json.contains("hidden"))
         #expect(try Collections(jsonBytes: state.jsonBytes()).hidden == nil)
         let owner = ObservedState(state)
-        #expect(fires(owner, reading: { _ = $0.state.hidden }, { $0.state.hidden?.insert("y") }))
+        #expect(fires(owner, reading: { _ = $0.state.hidden }, writing: { $0.state.hidden?.insert("y") }))
     }
 
     @Test
@@ -153,14 +153,14 @@ struct ObservableStateWrapperTests {
     @Test
     func `A-21: presenting, replacing and dismissing are told; an edit of the child tells the child's fields only`() {
         let read: (ObservedState<Screen>) -> Void = { _ = $0.state.alert }
-        #expect(fires(owner, reading: read, { $0.state.alert = Address() }))
-        #expect(!fires(owner, reading: read, { $0.state.alert?.city = "x" }))
-        #expect(fires(owner, reading: { _ = $0.state.alert?.city }, { $0.state.alert?.city = "y" }))
-        #expect(!fires(owner, reading: { _ = $0.state.alert?.zip }, { $0.state.alert?.city = "z" }))
-        #expect(fires(owner, reading: read, { $0.state.alert = Address(city: "other") }))
-        #expect(fires(owner, reading: read, { $0.state.$alert.dismiss() }))
+        #expect(fires(owner, reading: read, writing: { $0.state.alert = Address() }))
+        #expect(!fires(owner, reading: read, writing: { $0.state.alert?.city = "x" }))
+        #expect(fires(owner, reading: { _ = $0.state.alert?.city }, writing: { $0.state.alert?.city = "y" }))
+        #expect(!fires(owner, reading: { _ = $0.state.alert?.zip }, writing: { $0.state.alert?.city = "z" }))
+        #expect(fires(owner, reading: read, writing: { $0.state.alert = Address(city: "other") }))
+        #expect(fires(owner, reading: read, writing: { $0.state.$alert.dismiss() }))
         #expect(owner.state.alert == nil)
-        #expect(fires(owner, reading: { _ = $0.state.$alert }, { $0.state.alert = Address() }))
+        #expect(fires(owner, reading: { _ = $0.state.$alert }, writing: { $0.state.alert = Address() }))
     }
 
     @Test

@@ -14,18 +14,18 @@ struct TruthTableTests {
 
     @Test
     func `a new value is told, and an equal one by a wrapper only`() {
-        #expect(fires(owner, reading: count, { $0.state.count = 5 }))
-        #expect(!fires(owner, reading: count, { $0.state.count = 5 }))
-        #expect(fires(owner, reading: percent, { $0.state.percent = 60 }))
-        #expect(fires(owner, reading: percent, { $0.state.percent = 60 }))
+        #expect(fires(owner, reading: count, writing: { $0.state.count = 5 }))
+        #expect(!fires(owner, reading: count, writing: { $0.state.count = 5 }))
+        #expect(fires(owner, reading: percent, writing: { $0.state.percent = 60 }))
+        #expect(fires(owner, reading: percent, writing: { $0.state.percent = 60 }))
         #expect(ChangeRecorder.differences(from: Screen(), to: Screen()).isEmpty)
     }
 
     @Test
     func `an edit in place is told, and a write that is clamped to the same value too`() {
-        #expect(fires(owner, reading: count, { $0.state.count += 0 }))
-        #expect(fires(owner, reading: percent, { $0.state.percent = 250 }))
-        #expect(fires(owner, reading: percent, { $0.state.percent += 500 }))
+        #expect(fires(owner, reading: count, writing: { $0.state.count += 0 }))
+        #expect(fires(owner, reading: percent, writing: { $0.state.percent = 250 }))
+        #expect(fires(owner, reading: percent, writing: { $0.state.percent += 500 }))
         var state = Screen()
         let recording = ChangeRecorder.record(&state) { state in
             state.count += 0
@@ -46,27 +46,27 @@ struct TruthTableTests {
         func write(_ owner: Owner) {
             if isBoxed { owner.state.boxed.zip += 1 } else { owner.state.address.zip += 1 }
         }
-        #expect(fires(owner, reading: { _ = $0.state[keyPath: path].zip }, write))
-        #expect(!fires(owner, reading: { _ = $0.state[keyPath: path].city }, write))
-        #expect(!fires(owner, reading: { _ = $0.state[keyPath: path] }, write))
+        #expect(fires(owner, reading: { _ = $0.state[keyPath: path].zip }, writing: write))
+        #expect(!fires(owner, reading: { _ = $0.state[keyPath: path].city }, writing: write))
+        #expect(!fires(owner, reading: { _ = $0.state[keyPath: path] }, writing: write))
     }
 
     @Test
     func `a fresh child is told to observers of the child`() {
-        #expect(fires(owner, reading: { _ = $0.state.address }, { $0.state.address = Address(city: "x") }))
-        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, { $0.state.boxed = Address(city: "x") }))
+        #expect(fires(owner, reading: { _ = $0.state.address }, writing: { $0.state.address = Address(city: "x") }))
+        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed = Address(city: "x") }))
         let child = owner.state.address
-        #expect(!fires(owner, reading: { _ in _ = child.city }, { $0.state.address = Address(city: "y") }))
+        #expect(!fires(owner, reading: { _ in _ = child.city }, writing: { $0.state.address = Address(city: "y") }))
     }
 
     @Test
     func `an edit of a copied child is told at once, and its way back is not`() {
         var copy = owner.state.address
-        #expect(fires(owner, reading: { _ = $0.state.address.city }, { _ in copy.city = "x" }))
-        #expect(!fires(owner, reading: { _ = $0.state.address.city }, { $0.state.address = copy }))
+        #expect(fires(owner, reading: { _ = $0.state.address.city }, writing: { _ in copy.city = "x" }))
+        #expect(!fires(owner, reading: { _ = $0.state.address.city }, writing: { $0.state.address = copy }))
         var boxed = owner.state.boxed
-        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, { _ in boxed.city = "x" }))
-        #expect(!fires(owner, reading: { _ = $0.state.boxed.city }, { $0.state.boxed = boxed }))
+        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { _ in boxed.city = "x" }))
+        #expect(!fires(owner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed = boxed }))
         var state = Screen()
         let recording = ChangeRecorder.record(&state) { state in
             var copy = state.address
@@ -82,9 +82,9 @@ struct TruthTableTests {
         other.boxed.city = "x"
         other.count = 9
         let replacement = other
-        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, { $0.state = replacement }))
-        #expect(!fires(owner, reading: { _ = $0.state.address.city }, { $0.state = Screen() }))
-        #expect(fires(owner, reading: count, { $0.state = replacement }))
-        #expect(!fires(owner, reading: percent, { $0.state = Screen() }))
+        #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { $0.state = replacement }))
+        #expect(!fires(owner, reading: { _ = $0.state.address.city }, writing: { $0.state = Screen() }))
+        #expect(fires(owner, reading: count, writing: { $0.state = replacement }))
+        #expect(!fires(owner, reading: percent, writing: { $0.state = Screen() }))
     }
 }
