@@ -152,8 +152,9 @@ struct StateRenderer {
             "@inline(never)",
             "\(access)mutating func _$settle() {",
             "    guard self._$observationRegistrar.beginSettling() else { return }",
-            each { position, field in
+            each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
+                let position = position(index, field)
                 return ["    self._$observationRegistrar.settle(\(position), \(label)&self.\(field.storage))"]
             },
             "    self._$observationRegistrar.endSettling()",

@@ -8,72 +8,68 @@ import Synchronization
 import Testing
 
 // WallsTests checks that every sample of those pages stands here, line by line.
-enum DocumentedSamples {
-    @propertyWrapper
-    struct Trimmed: ObservableWrapperProjected, Equatable, Sendable {
-        typealias ProjectedValue = Trimmed
 
-        var wrappedValue: String
-        let charactersMax: Int
+@propertyWrapper
+struct Trimmed: ObservableWrapperProjected, Equatable, Sendable {
+    typealias ProjectedValue = Trimmed
 
-        /// How many characters more would fit.
-        var charactersLeft: Int { charactersMax - wrappedValue.count }
+    var wrappedValue: String
+    let charactersMax: Int
 
-        var projectedValue: Trimmed {
-            get { self }
-            set { self = newValue }
-        }
+    /// How many characters more would fit.
+    var charactersLeft: Int { charactersMax - wrappedValue.count }
 
-        static func makeWrapper(from value: String, config charactersMax: Int) -> Trimmed {
-            let text = value.drop { $0.isWhitespace }.prefix(charactersMax)
-            return Trimmed(wrappedValue: String(text), charactersMax: charactersMax)
-        }
-
-        static func jsonSchema(of value: JSONSchema, config charactersMax: Int) -> JSONSchema {
-            .annotated(value, [JSONSchema.Annotation("maxLength", .number("\(charactersMax)"))])
-        }
+    var projectedValue: Trimmed {
+        get { self }
+        set { self = newValue }
     }
 
-    @ObservableState
-    struct Draft: Equatable, Sendable {
-        @ObservableStateWrapper(Trimmed.self, projected: true, config: 40)
-        @ObservationStateIgnored
-        var title: String = ""
+    static func makeWrapper(from value: String, config charactersMax: Int) -> Trimmed {
+        let text = value.drop { $0.isWhitespace }.prefix(charactersMax)
+        return Trimmed(wrappedValue: String(text), charactersMax: charactersMax)
     }
 
-    @ObservableState
-    struct Note: Equatable, Sendable {
-        var text = ""
-        var tags: [String] = []
-        var isPinned = false
-        #if DEBUG
-        var edits = 0
-        #endif
-        let format = 1
-        var isEmpty: Bool { text.isEmpty }
-        @Transient var isOpen = false
-        @ObservationStateIgnored var cachedWidth = 0.0
-        @ObservableStateWrapper(Clamped<Int>.self, config: 1...5)
-        @ObservationStateIgnored
-        var priority: Int = 3
+    static func jsonSchema(of value: JSONSchema, config charactersMax: Int) -> JSONSchema {
+        .annotated(value, [JSONSchema.Annotation("maxLength", .number("\(charactersMax)"))])
     }
+}
 
-    @ObservableState
-    struct OldWay: Equatable, Sendable {
-        private(set) var text: String
+@ObservableState
+struct Draft: Equatable, Sendable {
+    @ObservableStateWrapper(Trimmed.self, projected: true, config: 40)
+    @ObservationStateIgnored
+    var title: String = ""
+}
 
-        mutating func write(_ text: String) {
-            self.text = text
-            // What a `didSet` would have done stands here.
-        }
+@ObservableState
+struct Note: Equatable, Sendable {
+    var text = ""
+    var tags: [String] = []
+    var isPinned = false
+    #if DEBUG
+    var edits = 0
+    #endif
+    let format = 1
+    var isEmpty: Bool { text.isEmpty }
+    @Transient var isOpen = false
+    @ObservationStateIgnored var cachedWidth = 0.0
+    @ObservableStateWrapper(Clamped<Int>.self, config: 1...5)
+    @ObservationStateIgnored
+    var priority: Int = 3
+}
+
+@ObservableState
+struct OldWay: Equatable, Sendable {
+    private(set) var text: String
+
+    mutating func write(_ text: String) {
+        self.text = text
+        // What a `didSet` would have done stands here.
     }
 }
 
 @Suite
 struct DocumentedSamplesTests {
-    private typealias Draft = DocumentedSamples.Draft
-    private typealias Note = DocumentedSamples.Note
-
     @Test
     func `the documented wrapper trims, says what is left, and describes itself`() {
         var draft = Draft()
@@ -92,7 +88,7 @@ struct DocumentedSamplesTests {
     func `the documented state keeps in JSON what the page says`() {
         let names = Note._$fields.map(\.name).filter { $0 != "edits" }
         #expect(names == ["text", "tags", "isPinned", "isOpen", "priority"])
-        var old = DocumentedSamples.OldWay(text: "a")
+        var old = OldWay(text: "a")
         old.write("b")
         #expect(old.json == #"{"text":"b"}"#)
     }

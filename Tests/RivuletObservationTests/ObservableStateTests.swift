@@ -138,7 +138,7 @@ struct ObservableStateTests {
     func `the fields describe themselves`() {
         let fields = Wrapped._$fields
         #expect(fields.map(\.name) == ["percent", "share", "secrets", "address", "alert", "name"])
-        #expect(fields.map(\.wrapper) == ["Clamped", "Clamped", "OmitCoding", "Box", "PresentationState", "Trimmed"])
+        #expect(fields.map(\.wrapper) == ["Clamped", "Clamped", "OmitCoding", "Box", "PresentationState", "Shortened"])
         #expect(fields.map(\.config) == ["0...100", "0.0...1.0", nil, nil, nil, nil])
         #expect(fields.map(\.isOmitted) == [false, false, true, false, false, false])
         #expect(Tree._$fields.map(\.isTransient) == [false, true, false, false, false])

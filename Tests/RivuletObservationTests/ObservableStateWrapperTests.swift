@@ -105,7 +105,7 @@ struct ObservableStateWrapperTests {
 
     @Test
     func `A-17: a wrapper without configuration is made without one`() {
-        #expect(Remade.makeWrapper(from: 3) == Remade.makeWrapper(from: 3, config: ()))
+        #expect(WriteCounted.makeWrapper(from: 3) == WriteCounted.makeWrapper(from: 3, config: ()))
         #expect(Scaled.makeWrapper(from: 3, config: 2).projectedValue == 6)
     }
 

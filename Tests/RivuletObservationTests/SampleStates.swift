@@ -47,7 +47,7 @@ struct Wrapped: Equatable, Sendable {
     @ObservableStateWrapper(PresentationState<Address>.self, projected: true)
     @ObservationStateIgnored
     var alert: Address?
-    @ObservableStateWrapper(Trimmed.self)
+    @ObservableStateWrapper(Shortened.self)
     @ObservationStateIgnored
     var name: String = ""
 
@@ -58,11 +58,11 @@ struct Wrapped: Equatable, Sendable {
 }
 
 /// A wrapper that is made anew after every edit.
-struct Trimmed: ObservableWrapper, Equatable, Sendable {
+struct Shortened: ObservableWrapper, Equatable, Sendable {
     var wrappedValue: String
 
-    static func makeWrapper(from value: String, config: Void) -> Trimmed {
-        Trimmed(wrappedValue: String(value.prefix(3)))
+    static func makeWrapper(from value: String, config: Void) -> Shortened {
+        Shortened(wrappedValue: String(value.prefix(3)))
     }
 }
 

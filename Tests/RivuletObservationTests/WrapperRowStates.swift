@@ -6,18 +6,18 @@ import RivuletObservation
 import Synchronization
 
 /// A wrapper that knows how often its value was written, until it is made anew.
-struct Remade: ObservableWrapperProjected, Equatable, Sendable {
-    typealias ProjectedValue = Remade
+struct WriteCounted: ObservableWrapperProjected, Equatable, Sendable {
+    typealias ProjectedValue = WriteCounted
 
     var wrappedValue: Int { didSet { writes += 1 } }
     var writes = 0
 
-    var projectedValue: Remade {
+    var projectedValue: WriteCounted {
         get { self }
         set { self = newValue }
     }
 
-    static func makeWrapper(from value: Int, config: Void) -> Remade { Remade(wrappedValue: value) }
+    static func makeWrapper(from value: Int, config: Void) -> WriteCounted { WriteCounted(wrappedValue: value) }
 }
 
 /// A wrapper with a configuration and a second face.
@@ -62,14 +62,14 @@ struct Overloads: Equatable, Sendable {
     @ObservableStateWrapper(Clamped.self, config: 0...9)
     @ObservationStateIgnored
     var inferred: Int = 4
-    @ObservableStateWrapper(Remade.self, projected: true)
+    @ObservableStateWrapper(WriteCounted.self, projected: true)
     @ObservationStateIgnored
     var projected: Int = 5
     /// Public, while `$both` is internal.
     @ObservableStateWrapper(Scaled.self, projected: true, config: 10)
     @ObservationStateIgnored
     public var both: Int = 6
-    @ObservableStateWrapper(Remade.self, projected: false)
+    @ObservableStateWrapper(WriteCounted.self, projected: false)
     @ObservationStateIgnored
     var unprojected: Int = 7
 }
