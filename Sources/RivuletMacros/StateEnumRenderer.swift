@@ -90,11 +90,14 @@ struct StateEnumRenderer {
     }
 
     private var editPayload: String {
+        // As in the variables, the value is nowhere else meanwhile, if that can be.
+        let emptying = empty.map { ["        self = .\($0.name)"] } ?? []
         let cases = model.singles.enumerated().flatMap { index, element in
-            [
-                "    case .\(element.name)(var value):",
+            ["    case .\(element.name)(var value):"] + emptying + [
+                "        defer {",
+                "            self = .\(element.name)(value)",
+                "        }",
                 "        try edit.payload(\(index), \(element.bareName.quoted), &value)",
-                "        self = .\(element.name)(value)",
             ]
         }
         let remainder = model.cases.count == model.singles.count ? [] : ["    default:", "        break"]

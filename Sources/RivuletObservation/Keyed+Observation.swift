@@ -19,7 +19,7 @@ extension Keyed {
         observed?.accessWhole()
         var slot = slot(at: position)
         observe(&slot)
-        slot.element?._$place?.accessPresence()
+        if let id = slot.element?.id { observed?.child(.element(id.keyPathToken)).accessPresence() }
         return slot.value
     }
 
@@ -51,7 +51,8 @@ extension Keyed {
     /// Tells the observers of an element if another one took its place; its own fields have told theirs.
     @usableFromInline
     func tellReplacement(of id: Element.ID, by element: Element?) {
-        guard let place = observed?.child(.element(id.keyPathToken)), element?._$place !== place else { return }
+        guard let place = observed?.child(.element(id.keyPathToken)) else { return }
+        guard element?._$isObserved(at: place) != true else { return }
         place.mutate(ObservedPlace.wholeField) {}
     }
 }

@@ -24,7 +24,7 @@ public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
     /// Offers the payload to an edit, if this value is of a case in ``_$fields``.
     ///
-    /// - Throws: what the edit throws; this value is then what it was.
+    /// - Throws: what the edit throws; this value then has what the edit left in the payload.
     mutating func _$editPayload<Edit: PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure)
 }
 
@@ -79,6 +79,13 @@ extension ObservableEnum {
         try _$editPayload(&edit)
         guard edit.isDone else { throw StateCoding.noField(name, reader) }
         reader = edit.reader
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Puts the payload in order.
+    public mutating func _$settle() {
+        var edit = PayloadSettling()
+        _$editPayload(&edit)
     }
 
     /// Exactly one of the cases' shapes.

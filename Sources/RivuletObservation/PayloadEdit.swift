@@ -94,6 +94,13 @@ struct PayloadApplication: PayloadEdit {
     }
 }
 
+/// Puts the payload in order between two runs.
+struct PayloadSettling: PayloadEdit {
+    mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
+        value._$settle()
+    }
+}
+
 /// Writes the value at a path, whose first token is the case.
 struct PayloadWriting: PayloadEdit {
     let path: ArraySlice<String>

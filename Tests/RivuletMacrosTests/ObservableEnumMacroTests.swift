@@ -116,14 +116,23 @@ struct ObservableEnumMacroTests {
                     public mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
                         switch self {
                         case .editing(var value):
+                            self = .idle
+                            defer {
+                                self = .editing(value)
+                            }
                             try edit.payload(0, "editing", &value)
-                            self = .editing(value)
                         case .counting(var value):
+                            self = .idle
+                            defer {
+                                self = .counting(value)
+                            }
                             try edit.payload(1, "counting", &value)
-                            self = .counting(value)
                         case .screen(var value):
+                            self = .idle
+                            defer {
+                                self = .screen(value)
+                            }
                             try edit.payload(2, "screen", &value)
-                            self = .screen(value)
                         default:
                             break
                         }
@@ -250,8 +259,10 @@ struct ObservableEnumMacroTests {
                     mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
                         switch self {
                         case .one(var value):
+                            defer {
+                                self = .one(value)
+                            }
                             try edit.payload(0, "one", &value)
-                            self = .one(value)
                         }
                     }
 

@@ -124,6 +124,22 @@ struct ObservableEnumTests {
     }
 
     @Test
+    func `elements of a collection in a case have key paths`() throws {
+        var state = Workspace(mode: .pages([Page(id: "a"), Page(id: "b")]))
+        let before = state
+        #expect(changes(&state) { $0.mode.pages?[id: "b"]?.text = "x" } == [#"/mode/pages/b/text "x""#])
+        let added = ChangeRecorder.record(&state) { $0.mode.pages?.append(Page(id: "c")) }
+        #expect(added.changes.map(\.operation) == [.add])
+        #expect(added.changes.map(\.path) == ["/mode/pages/c"])
+        var replayed = before
+        var reader = JSONReader([UInt8](#""y""#.utf8))
+        try replayed._$replace(at: ["mode", "pages", "a", "text"], json: &reader)
+        #expect(replayed.mode.pages?[id: "a"]?.text == "y")
+        let derived = state.observe { $0.mode.pages?[id: "a"]?.text }
+        #expect(derived.keyPaths == ["/mode/pages/a/text"])
+    }
+
+    @Test
     func `what is transient in a payload, or about the enum, is told`() {
         var state = Workspace(ledger: .open(Book()))
         let recording = ChangeRecorder.record(&state) {
@@ -226,12 +242,12 @@ struct ObservableEnumTests {
     func `the field table lists the cases that have one value`() {
         let mode = Workspace._$fields.first { $0.name == "mode" }
         let cases = mode?.nested?() ?? []
-        #expect(cases.map(\.name) == ["editing", "counting", "table", "maybe", "plain", "screen"])
+        #expect(cases.map(\.name) == ["editing", "counting", "table", "maybe", "plain", "screen", "pages"])
         #expect(cases[0].nested?().map(\.name) == ["city", "zip"])
         #expect(cases[3].nested?().map(\.name) == ["city", "zip"])
         #expect(cases[5].nested?().map(\.name) == ["detail"])
         #expect(cases[1].nested == nil)
-        #expect(Workspace._$fields.first { $0.name == "maybe" }?.nested?().count == 6)
+        #expect(Workspace._$fields.first { $0.name == "maybe" }?.nested?().count == 7)
         #expect(Names._$fields.isEmpty)
     }
 
@@ -242,7 +258,7 @@ struct ObservableEnumTests {
         #expect(schema.accepts(path: ["mode", "failed", "code"]))
         #expect(!schema.accepts(path: ["mode", "editing", "street"]))
         let definition = schema.document["$defs"]?["Mode"]
-        #expect(definition?["oneOf"]?.elements?.count == 11)
+        #expect(definition?["oneOf"]?.elements?.count == 12)
         #expect(definition?["oneOf"]?[0] == ["type": "string", "const": "idle"])
         #expect(schema.document["properties"]?["mode"]?["$ref"] == "#/$defs/Mode")
         let load = Load<Int>.jsonSchema

@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the random writes to enums: other cases, edits of payloads in place, payloads that move from case to case.
 
+import RivuletObservation
+
 extension OracleProgram {
     mutating func edit(_ mode: inout OracleMode, depth: Int) throws {
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
@@ -21,7 +23,7 @@ extension OracleProgram {
 
     private mutating func fresh(depth: Int) -> OracleMode {
         let inner = inners[pick(inners.count)]
-        switch pick(9) {
+        switch pick(11) {
         case 0: return .idle
         case 1: return .counting(small())
         case 2: return .editing(inner)
@@ -30,6 +32,7 @@ extension OracleProgram {
         case 5: return .failed(code: small(), inner: inner)
         case 6: return .list([inner])
         case 7: return depth > 0 ? .nested(fresh(depth: depth - 1)) : .editing(OracleInner())
+        case 8, 9: return .keyed([OracleElement(id: "a"), OracleElement(id: "b")])
         default: return .tag(OracleTag(a: small(), b: ""))
         }
     }
@@ -52,6 +55,7 @@ extension OracleProgram {
                 mode.nested?.nested?.reviewing?.text += "n"
             }
         case .tag: mode.tag?.a = small()
+        case .keyed: edit(&mode.keyed)
         }
     }
 
@@ -66,6 +70,18 @@ extension OracleProgram {
             if chance(2) { payload = nil }
             try edit(&inner)
             payload = inner
+        }
+    }
+
+    private mutating func edit(_ keyed: inout Keyed<OracleElement>?) {
+        let id = ["a", "b", "c"][pick(3)]
+        switch pick(6) {
+        case 0: keyed?.append(OracleElement(id: id))
+        case 1: keyed?.remove(id: id)
+        case 2: keyed?.move(id: id, to: 0)
+        case 3: keyed = keyed.map { Keyed($0.reversed()) }
+        case 4: keyed?[id: id]?.inner.number += small()
+        default: keyed?[id: id]?.text += "t"
         }
     }
 

@@ -41,6 +41,7 @@ indirect enum OracleMode: Equatable, Sendable {
     case list([OracleInner])
     case nested(OracleMode)
     case tag(OracleTag)
+    case keyed(Keyed<OracleElement>)
 }
 
 @ObservableState

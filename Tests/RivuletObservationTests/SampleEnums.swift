@@ -17,6 +17,14 @@ enum Mode: Hashable, Sendable {
     case `default`
     case pair(Int, Address)
     case labelled(address: Address)
+    case pages(Keyed<Page>)
+}
+
+/// An element of a collection in a case.
+@ObservableState
+struct Page: Hashable, Sendable, Identifiable {
+    var id = ""
+    var text = ""
 }
 
 /// An enum in an enum, with a payload-less case of its own.
