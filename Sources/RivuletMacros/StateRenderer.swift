@@ -9,12 +9,14 @@ struct StateRenderer {
 
     // MARK: - In the struct
 
-    /// The hidden registrar, and the fields' positions, by which accessors name their field.
+    /// The hidden registrar, the fields' positions, by which accessors name their field, and all that repeats text of the source:
+    /// only here it can name what stands beside a nested type.
     var members: [String] {
         [
             "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
             lines("private enum _$Index {", positions, "}"),
-        ]
+            fields,
+        ] + encodeDefault + [edit] + (wrapping.isEmpty ? [] : [lines(wrapping)])
     }
 
     /// With an `#if` among the fields, the compiler counts those that are there, by the cases of an enum.
@@ -35,7 +37,7 @@ struct StateRenderer {
     // MARK: - In the extension, so that the memberwise initialiser stays
 
     var extensionMembers: [String] {
-        [fields] + encodeDefault + [collect, edit, settle, decode, encode, encodeAtPath]
+        [collect, settle, decode, encode, encodeAtPath]
     }
 
     private var fields: String {
@@ -162,6 +164,9 @@ struct StateRenderer {
         )
     }
 
+    /// Fields without a default are read first; then there is a value, into which the others are merged.
+    ///
+    /// Types follow from the storage: in an extension, names from beside a nested type are not in scope.
     private var decode: String {
         let opening =
             "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {"
@@ -171,47 +176,64 @@ struct StateRenderer {
         guard !model.isDefaulted else { return lines(opening, "    try self._$merge(json: &reader)", "}") }
         return lines(
             opening,
-            each { _, field in [local(field)] },
-            "    try reader.object { (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) in",
+            each(required) { field in
+                ["    var \(field.local) = RivuletObservation.StateCoding.absent(\(label(field))\(storage(field)))"]
+            },
+            "    let others = try RivuletObservation.StateCoding.members(of: &reader) {",
+            "        (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Bool in",
             "        switch name {",
-            each { _, field in [reading(field)] },
-            "        default: try reader.unknownKey(name)",
+            each(required) { field in
+                let wrapper = field.wrapper == nil ? "" : "wrapper: \(storage(field)), "
+                return [
+                    "        case \(field.bareName.quoted):",
+                    "            try RivuletObservation.StateCoding.read(into: &\(field.local), \(wrapper)from: &reader)",
+                    "            return true",
+                ]
+            },
+            "        default:",
+            "            return false",
             "        }",
             "    }",
-            each { _, field in [assignment(field)] },
+            each(required) { field in
+                let name = field.bareName.quoted
+                let value = "RivuletObservation.StateCoding.require(\(field.local), \(name), in: reader)"
+                let stored = field.wrapper == nil ? value : "Self.\(wrap(field))(\(value))"
+                return ["    self.\(field.storage) = try \(stored)"]
+            },
+            "    try self._$merge(others)",
             "}"
         )
     }
 
-    /// Where a field's value is kept until the struct can be made.
-    private func local(_ field: StateModel.Field) -> String {
-        let name = field.local
-        guard let standard = field.standard else { return "    var \(name): (\(field.typeText))?" }
-        return field.type == nil ? "    var \(name) = \(standard)" : "    var \(name): \(field.typeText) = \(standard)"
+    /// What tells the type of a field, and is never called.
+    private func storage(_ field: StateModel.Field) -> String { "{ (state: Self) in state.\(field.storage) }" }
+
+    private func label(_ field: StateModel.Field) -> String { field.wrapper == nil ? "" : "wrapper: " }
+
+    /// The name of the function that wraps a field without a default.
+    private func wrap(_ field: StateModel.Field) -> String { field.bareName.prefixed("_$wrap_") }
+
+    /// What wraps fields without a default.
+    private var wrapping: [String] {
+        guard !model.isFaulty else { return [] }
+        return each(required) { field in
+            guard let wrapper = field.wrapper else { return [] }
+            return [
+                "private static func \(wrap(field))(_ value: \(field.typeText)) -> \(wrapper.wrapper) {",
+                "    \(wrapper.makeWrapper("value"))",
+                "}",
+            ]
+        }
     }
 
-    private func reading(_ field: StateModel.Field) -> String {
-        let name = field.local
-        let wrapper = field.wrapper.map { "for: \($0.wrapper).self, " } ?? ""
-        let call =
-            if field.standard != nil {
-                "try RivuletObservation.StateCoding.read(over: &\(name), \(wrapper)from: &reader)"
-            } else if field.wrapper != nil {
-                "\(name) = try RivuletObservation.StateCoding.read(\(wrapper)from: &reader)"
-            } else {
-                "\(name) = try RivuletObservation.StateCoding.read((\(field.typeText)).self, from: &reader)"
-            }
-        return "        case \(field.bareName.quoted): \(call)"
-    }
+    private func required(_ field: StateModel.Field) -> Bool { field.standard == nil }
 
-    private func assignment(_ field: StateModel.Field) -> String {
-        let local = field.local
-        let value =
-            field.standard != nil
-            ? local
-            : "RivuletObservation.StateCoding.require(\(local), \(field.bareName.quoted), in: reader)"
-        let keyword = field.standard == nil ? "try " : ""
-        return "    self.\(field.storage) = \(keyword)\(field.wrapper?.makeWrapper(value) ?? value)"
+    /// Text for each field that is wanted, with the conditions around it.
+    private func each(
+        _ isWanted: (StateModel.Field) -> Bool,
+        _ text: (StateModel.Field) -> [String]
+    ) -> [String] {
+        each { _, field in isWanted(field) ? text(field) : [] }
     }
 
     private var encode: String {

@@ -92,6 +92,16 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the members of a document over this value.
+    public mutating func _$merge(_ members: [(name: String, value: JSONReader)]) throws(JSONError) {
+        for (name, value) in members {
+            var reader = value
+            guard try !_$edit(name, .merge, json: &reader) else { continue }
+            try reader.unknownKey(name)
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
     /// Does what was recorded at a path below this value; an empty path is this value itself.
     public mutating func _$apply(
         _ operation: StateChange.Operation,

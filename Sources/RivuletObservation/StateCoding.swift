@@ -100,107 +100,67 @@ extension StateCoding {
     }
 }
 
-// Reading.
+// Reading fields without a default; a function from the state to the storage tells the type, and is never called.
 extension StateCoding {
+    /// No value yet.
+    @inlinable
+    public static func absent<State, Value>(_ storage: (State) -> Value) -> Value? { nil }
+
+    /// No value yet of a field in a wrapper.
+    @inlinable
+    public static func absent<State, Wrapper: ObservableWrapper>(
+        wrapper storage: (State) -> Wrapper
+    ) -> Wrapper.WrappedValue? { nil }
+
+    /// Goes through an object: `body` reads the values it knows and says so, the others are given back.
+    public static func members(
+        of reader: inout JSONReader,
+        _ body: (_ name: String, _ reader: inout JSONReader) throws(JSONError) -> Bool
+    ) throws(JSONError) -> [(name: String, value: JSONReader)] {
+        var others: [(name: String, value: JSONReader)] = []
+        try reader.object { (name, reader) throws(JSONError) in
+            if try !body(name, &reader) { others.append((name, try reader.value())) }
+        }
+        return others
+    }
+
     /// Reads a value.
     @inlinable
     public static func read<Value: JSONCodable>(
-        _ type: Value.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) -> Value {
-        try Value(json: &reader)
-    }
-
-    /// Reads a value that is only Codable.
-    @_disfavoredOverload
-    public static func read<Value: Codable>(
-        _ type: Value.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) -> Value {
-        try CodableJSON.decode(type, from: &reader)
-    }
-
-    /// Reads a value over the default of its field.
-    @inlinable
-    public static func read<Value: JSONCodable>(
-        over value: inout Value,
+        into value: inout Value?,
         from reader: inout JSONReader
     ) throws(JSONError) {
         value = try Value(json: &reader)
     }
 
-    /// Reads a value that is only Codable over the default of its field.
+    /// Reads a value that is only Codable.
     @_disfavoredOverload
     public static func read<Value: Codable>(
-        over value: inout Value,
+        into value: inout Value?,
         from reader: inout JSONReader
     ) throws(JSONError) {
         value = try CodableJSON.decode(Value.self, from: &reader)
     }
 
-    /// Reads a partial document over the default of a nested state.
-    @inlinable
-    public static func read<Value: StateNode>(
-        over value: inout Value,
-        from reader: inout JSONReader
-    ) throws(JSONError) {
-        try value._$merge(json: &reader)
-    }
-
-    /// Reads the value of a field in a wrapper; nil, with the value skipped, when the field is omitted.
-    public static func read<Wrapper: ObservableWrapper>(
-        for wrapper: Wrapper.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) -> Wrapper.WrappedValue? where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else {
-            try reader.skip()
-            return nil
-        }
-        return try Wrapper.WrappedValue(json: &reader)
-    }
-
-    /// Reads the value of a field in a wrapper that is only Codable; nil, with the value skipped, when the field is omitted.
-    @_disfavoredOverload
-    public static func read<Wrapper: ObservableWrapper>(
-        for wrapper: Wrapper.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) -> Wrapper.WrappedValue? where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else {
-            try reader.skip()
-            return nil
-        }
-        return try CodableJSON.decode(Wrapper.WrappedValue.self, from: &reader)
-    }
-
-    /// Reads a value over the default of a field in a wrapper; an omitted field keeps its default.
-    public static func read<Wrapper: ObservableWrapper>(
-        over value: inout Wrapper.WrappedValue,
-        for wrapper: Wrapper.Type,
+    /// Reads the value of a field in a wrapper; that of an omitted field is skipped.
+    public static func read<State, Wrapper: ObservableWrapper>(
+        into value: inout Wrapper.WrappedValue?,
+        wrapper storage: (State) -> Wrapper,
         from reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
-        try read(over: &value, from: &reader)
+        try read(into: &value, from: &reader)
     }
 
-    /// Reads a value, that is only Codable, over the default of a field in a wrapper; an omitted field keeps its default.
+    /// Reads the value of a field in a wrapper that is only Codable; that of an omitted field is skipped.
     @_disfavoredOverload
-    public static func read<Wrapper: ObservableWrapper>(
-        over value: inout Wrapper.WrappedValue,
-        for wrapper: Wrapper.Type,
+    public static func read<State, Wrapper: ObservableWrapper>(
+        into value: inout Wrapper.WrappedValue?,
+        wrapper storage: (State) -> Wrapper,
         from reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: Codable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
-        try read(over: &value, from: &reader)
-    }
-
-    /// Reads a partial document over the default of a nested state in a wrapper.
-    public static func read<Wrapper: ObservableWrapper>(
-        over value: inout Wrapper.WrappedValue,
-        for wrapper: Wrapper.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) where Wrapper.WrappedValue: StateNode {
-        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
-        try read(over: &value, from: &reader)
+        try read(into: &value, from: &reader)
     }
 
     /// What a field without a default has after reading: its value, or what its absence means.

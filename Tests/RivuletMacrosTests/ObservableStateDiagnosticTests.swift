@@ -9,7 +9,6 @@ struct ObservableStateDiagnosticTests {
     @Test(arguments: [
         ("class A {}", "'@ObservableState' cannot be applied to class type 'A'", "@ObservableState"),
         ("actor A {}", "'@ObservableState' cannot be applied to actor type 'A'", "@ObservableState"),
-        ("enum A { case a }", "'@ObservableState' cannot be applied to enumeration type 'A'", "@ObservableState"),
         (
             "struct A { var a = 1, b = 2 }",
             "'@ObservableState' needs one 'var' for each field: split this declaration", "a = 1, b = 2"

@@ -49,9 +49,7 @@ struct ObservableStateMacroTests {
                             2
                         }
                     }
-                }
 
-                extension S: ObservableState, StateNode {
                     static var _$fields: [RivuletObservation.StateField] {
                         [
                             RivuletObservation.StateField("count", \Self._count, hasDefault: true),
@@ -76,23 +74,6 @@ struct ObservableStateMacroTests {
                         }
                     }
 
-                    @inline(never)
-                    static func _$collect(
-                        from old: Self,
-                        to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
-                    ) {
-                        if collector.visits(0) {
-                            collector.field(0, "/count", old._count, new._count)
-                        }
-                        if collector.visits(1) {
-                            collector.field(1, "/child", old._child, new._child, isTransient: true)
-                        }
-                        if collector.visits(2) {
-                            collector.field(2, "/level", wrapper: old._level, new._level)
-                        }
-                    }
-
                     mutating func _$edit(
                         _ name: String,
                         _ edit: RivuletObservation.StateEdit,
@@ -109,6 +90,25 @@ struct ObservableStateMacroTests {
                             return false
                         }
                         return true
+                    }
+                }
+
+                extension S: ObservableState, StateNode {
+                    @inline(never)
+                    static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
+                        if collector.visits(0) {
+                            collector.field(0, "/count", old._count, new._count)
+                        }
+                        if collector.visits(1) {
+                            collector.field(1, "/child", old._child, new._child, isTransient: true)
+                        }
+                        if collector.visits(2) {
+                            collector.field(2, "/level", wrapper: old._level, new._level)
+                        }
                     }
 
                     @inline(never)
@@ -196,9 +196,7 @@ struct ObservableStateMacroTests {
                             2
                         }
                     }
-                }
 
-                extension S: ObservableState, StateNode {
                     public static var _$fields: [RivuletObservation.StateField] {
                         [
                             RivuletObservation.StateField("id", \Self._id),
@@ -214,23 +212,6 @@ struct ObservableStateMacroTests {
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
                         default:
                             return false
-                        }
-                    }
-
-                    @inline(never)
-                    public static func _$collect(
-                        from old: Self,
-                        to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
-                    ) {
-                        if collector.visits(0) {
-                            collector.field(0, "/id", old._id, new._id)
-                        }
-                        if collector.visits(1) {
-                            collector.field(1, "/title", old._title, new._title)
-                        }
-                        if collector.visits(2) {
-                            collector.field(2, "/default", wrapper: old._default, new._default)
                         }
                     }
 
@@ -252,6 +233,29 @@ struct ObservableStateMacroTests {
                         return true
                     }
 
+                    private static func _$wrap_default(_ value: Big) -> Box<Big> {
+                        Box<Big>.makeWrapper(from: value)
+                    }
+                }
+
+                extension S: ObservableState, StateNode {
+                    @inline(never)
+                    public static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
+                        if collector.visits(0) {
+                            collector.field(0, "/id", old._id, new._id)
+                        }
+                        if collector.visits(1) {
+                            collector.field(1, "/title", old._title, new._title)
+                        }
+                        if collector.visits(2) {
+                            collector.field(2, "/default", wrapper: old._default, new._default)
+                        }
+                    }
+
                     @inline(never)
                     public mutating func _$settle() {
                         guard self._$observationRegistrar.beginSettling() else {
@@ -264,24 +268,30 @@ struct ObservableStateMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        var _$id: (String)?
-                        var _$title = "x"
-                        var _$default: (Big)?
-                        try reader.object { (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) in
+                        var _$id = RivuletObservation.StateCoding.absent({ (state: Self) in
+                                state._id
+                            })
+                        var _$default = RivuletObservation.StateCoding.absent(wrapper: { (state: Self) in
+                                state._default
+                            })
+                        let others = try RivuletObservation.StateCoding.members(of: &reader) {
+                            (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Bool in
                             switch name {
                             case "id":
-                                _$id = try RivuletObservation.StateCoding.read((String).self, from: &reader)
-                            case "title":
-                                try RivuletObservation.StateCoding.read(over: &_$title, from: &reader)
+                                try RivuletObservation.StateCoding.read(into: &_$id, from: &reader)
+                                return true
                             case "default":
-                                _$default = try RivuletObservation.StateCoding.read(for: Box<Big>.self, from: &reader)
+                                try RivuletObservation.StateCoding.read(into: &_$default, wrapper: { (state: Self) in
+                                        state._default
+                                    }, from: &reader)
+                                return true
                             default:
-                                try reader.unknownKey(name)
+                                return false
                             }
                         }
                         self._id = try RivuletObservation.StateCoding.require(_$id, "id", in: reader)
-                        self._title = _$title
-                        self._default = try Box<Big>.makeWrapper(from: RivuletObservation.StateCoding.require(_$default, "default", in: reader))
+                        self._default = try Self._$wrap_default(RivuletObservation.StateCoding.require(_$default, "default", in: reader))
+                        try self._$merge(others)
                     }
 
                     @inline(never)
@@ -361,7 +371,7 @@ struct ObservableStateMacroTests {
                 let constant = 1
             }
             """,
-            to: """
+            to: #"""
                 package struct Empty {
                     let constant = 1
 
@@ -369,20 +379,10 @@ struct ObservableStateMacroTests {
 
                     private enum _$Index {
                     }
-                }
 
-                extension Empty: ObservableState, StateNode {
                     package static var _$fields: [RivuletObservation.StateField] {
                         [
                         ]
-                    }
-
-                    @inline(never)
-                    package static func _$collect(
-                        from old: Self,
-                        to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
-                    ) {
                     }
 
                     package mutating func _$edit(
@@ -391,6 +391,16 @@ struct ObservableStateMacroTests {
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         false
+                    }
+                }
+
+                extension Empty: ObservableState, StateNode {
+                    @inline(never)
+                    package static func _$collect(
+                        from old: Self,
+                        to new: Self,
+                        into collector: inout RivuletObservation.ChangeCollector
+                    ) {
                     }
 
                     @inline(never)
@@ -421,7 +431,7 @@ struct ObservableStateMacroTests {
                         return false
                     }
                 }
-                """
+                """#
         )
     }
 

@@ -65,6 +65,18 @@ struct ObservableStateTests {
     }
 
     @Test
+    func `a state beside the types of its fields reads, writes and describes itself`() throws {
+        let text = #"{"id":"all","filter":"open","other":"open","name":"ABCDE","title":"TITLE"}"#
+        let json = #"{"filter":"open","name":"abcdefg","id":"all"}"#
+        let state = try Feature.State(jsonBytes: [UInt8](json.utf8))
+        #expect(state.json == text)
+        #expect(Feature.State._$fields.map(\.name) == ["id", "filter", "other", "name", "title"])
+        #expect(Feature.State.jsonSchema.document["properties"]?["filter"]?["default"] == "all")
+        let error = #expect(throws: JSONError.self) { try Feature.State(jsonBytes: [UInt8](#"{"id":"all"}"#.utf8)) }
+        #expect(error?.kind == .missing)
+    }
+
+    @Test
     func `an error names the place`() {
         let bytes = [UInt8](#"{"id":"a","address":{"zip":"x"}}"#.utf8)
         let error = #expect(throws: JSONError.self) { try Profile(jsonBytes: bytes) }

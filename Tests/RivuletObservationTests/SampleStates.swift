@@ -102,3 +102,31 @@ struct Tree: Equatable, Sendable {
     var shown: Tree?
     var ratio: Double?
 }
+
+/// A feature as apps have it: a state beside the types of its fields, which no extension can see.
+enum Feature {
+    enum Filter: String, JSONCodable, Codable, Sendable { case all, open }
+
+    struct Upper: ObservableWrapper, Equatable, Sendable {
+        var wrappedValue: String
+
+        static func makeWrapper(from value: String, config: Int) -> Upper {
+            Upper(wrappedValue: String(value.uppercased().prefix(config)))
+        }
+    }
+
+    static let nameMax = 5
+
+    @ObservableState
+    struct State: Equatable, Sendable {
+        var id: Filter
+        var filter: Filter = .all
+        var other = Filter.open
+        @ObservableStateWrapper(Upper.self, config: nameMax)
+        @ObservationStateIgnored
+        var name: String
+        @ObservableStateWrapper(Upper.self, config: nameMax)
+        @ObservationStateIgnored
+        var title: String = "title"
+    }
+}
