@@ -42,6 +42,7 @@ extension AppEvent where Self: EventCoding {
 ///
 /// `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, `case move(x: Int, y: Int)` is
 /// `{"move":{"x":1,"y":2}}`; Swift's own `{"setCount":{"_0":5}}` is taken too. The enum itself says `persist` and `isUIEvent`.
+@attached(member, names: named(eventCases), named(init(json:)))
 @attached(
     extension,
     conformances: AppEvent,
@@ -49,10 +50,8 @@ extension AppEvent where Self: EventCoding {
     JSONCodable,
     Encodable,
     Decodable,
-    names: named(eventCases),
-    named(eventName),
+    names: named(eventName),
     named(isSensitive),
-    named(init(json:)),
     named(encodeJSON(into:))
 )
 public macro AppEvent() = #externalMacro(module: "RivuletMacros", type: "AppEventMacro")

@@ -7,7 +7,24 @@ import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
 /// The expansion of `@AppEvent`.
-package struct AppEventMacro: ExtensionMacro {
+///
+/// Faults are reported by the member role, once; the extension role is silent.
+package struct AppEventMacro: MemberMacro, ExtensionMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) -> [DeclSyntax] {
+        switch EnumModel.parse(node, on: declaration, for: .events, in: context.lexicalContext) {
+        case .diagnostics(let diagnostics):
+            for diagnostic in diagnostics { context.diagnose(diagnostic) }
+            return []
+        case .model(let model):
+            return EventRenderer(model: model).members.map { "\(raw: $0)" }
+        }
+    }
+
     package static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
@@ -15,20 +32,16 @@ package struct AppEventMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) -> [ExtensionDeclSyntax] {
-        switch EnumModel.parse(node, on: declaration, for: .events, in: context.lexicalContext) {
-        case .diagnostics(let diagnostics):
-            for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            return []
-        case .model(let model):
-            let names = protocols.map(\.trimmedDescription).joined(separator: ", ")
-            let conformance = names.isEmpty ? "" : ": \(names)"
-            let members = EventRenderer(model: model).members.joined(separator: "\n\n")
-            let text: DeclSyntax = """
-                extension \(type.trimmed)\(raw: conformance) {
-                \(raw: members)
-                }
-                """
-            return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
-        }
+        guard
+            case .model(let model) = EnumModel.parse(node, on: declaration, for: .events, in: context.lexicalContext)
+        else { return [] }
+        let names = protocols.map(\.trimmedDescription).joined(separator: ", ")
+        let conformance = names.isEmpty ? "" : ": \(names)"
+        let text: DeclSyntax = """
+            extension \(type.trimmed)\(raw: conformance) {
+            \(raw: EventRenderer(model: model).extensionMembers.joined(separator: "\n\n"))
+            }
+            """
+        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
     }
 }

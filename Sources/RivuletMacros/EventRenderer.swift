@@ -7,9 +7,14 @@ struct EventRenderer {
 
     private var access: String { model.access }
 
+    /// All that names types of the source: an extension does not see what stands beside a nested type.
     var members: [String] {
         let shared = CaseRenderer(model: model)
-        return [shared.table("eventCases"), eventName, isSensitive, shared.decode, shared.encode]
+        return [shared.table("eventCases"), shared.decode]
+    }
+
+    var extensionMembers: [String] {
+        [eventName, isSensitive, CaseRenderer(model: model).encode]
     }
 
     private var eventName: String {

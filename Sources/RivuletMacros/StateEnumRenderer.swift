@@ -12,11 +12,14 @@ struct StateEnumRenderer {
 
     // MARK: - In the enum
 
-    /// For each case with a single value without a label, a variable for edits in place.
+    /// For each case with a single value without a label, a variable for edits in place; and all that names types of the source,
+    /// because an extension does not see what stands beside a nested type.
     var members: [String] {
-        model.singles
+        let shared = CaseRenderer(model: model)
+        let accessors = model.singles
             .filter { !model.memberNames.contains($0.bareName) && !Self.reservedNames.contains($0.bareName) }
             .map(accessor)
+        return accessors + [shared.table("_$cases"), fields, shared.decode]
     }
 
     /// The case that a nil makes of the enum.
@@ -55,8 +58,7 @@ struct StateEnumRenderer {
     // MARK: - In the extension
 
     var extensionMembers: [String] {
-        let shared = CaseRenderer(model: model)
-        return [shared.table("_$cases"), fields, collect, editPayload, shared.decode, shared.encode]
+        [collect, editPayload, CaseRenderer(model: model).encode]
     }
 
     private var fields: String {

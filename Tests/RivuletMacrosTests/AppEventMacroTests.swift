@@ -18,16 +18,14 @@ struct AppEventMacroTests {
                 @Sensitive case setNote(String?)
             }
             """,
-            to: """
+            to: #"""
                 public enum CounterEvent {
                     case increment, `default`
                     case setCount(Int)
                     case setLimits(warnAt: Int, label: String = "x")
                     case pair(Int, Int)
                     @Sensitive case setNote(String?)
-                }
 
-                extension CounterEvent: AppEvent, EventCoding {
                     public static var eventCases: [RivuletObservation.EventCase] {
                         [
                             RivuletObservation.EventCase("increment"),
@@ -37,32 +35,6 @@ struct AppEventMacroTests {
                             RivuletObservation.EventCase("pair", payload: [RivuletObservation.EventCase.Payload(nil, (Int).self), RivuletObservation.EventCase.Payload(nil, (Int).self)]),
                             RivuletObservation.EventCase("setNote", payload: [RivuletObservation.EventCase.Payload(nil, (String?).self)], isSensitive: true),
                         ]
-                    }
-
-                    public var eventName: String {
-                        switch self {
-                        case .increment:
-                            "increment"
-                        case .`default`:
-                            "default"
-                        case .setCount:
-                            "setCount"
-                        case .setLimits:
-                            "setLimits"
-                        case .pair:
-                            "pair"
-                        case .setNote:
-                            "setNote"
-                        }
-                    }
-
-                    public var isSensitive: Bool {
-                        switch self {
-                        case .setNote:
-                            true
-                        default:
-                            false
-                        }
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
@@ -88,6 +60,34 @@ struct AppEventMacroTests {
                             default:
                                 return nil
                             }
+                        }
+                    }
+                }
+
+                extension CounterEvent: AppEvent, EventCoding {
+                    public var eventName: String {
+                        switch self {
+                        case .increment:
+                            "increment"
+                        case .`default`:
+                            "default"
+                        case .setCount:
+                            "setCount"
+                        case .setLimits:
+                            "setLimits"
+                        case .pair:
+                            "pair"
+                        case .setNote:
+                            "setNote"
+                        }
+                    }
+
+                    public var isSensitive: Bool {
+                        switch self {
+                        case .setNote:
+                            true
+                        default:
+                            false
                         }
                     }
 
@@ -118,7 +118,7 @@ struct AppEventMacroTests {
                         }
                     }
                 }
-                """
+                """#
         )
     }
 

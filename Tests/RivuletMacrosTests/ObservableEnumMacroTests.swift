@@ -20,7 +20,7 @@ struct ObservableEnumMacroTests {
                 var screen: Int { 1 }
             }
             """,
-            to: """
+            to: #"""
                 public enum Mode {
                     case idle, `default`
                     case editing(Draft)
@@ -72,9 +72,7 @@ struct ObservableEnumMacroTests {
                             yield &value
                         }
                     }
-                }
 
-                extension Mode: ObservableEnum, StateNode {
                     public static var _$cases: [RivuletObservation.EventCase] {
                         [
                             RivuletObservation.EventCase("idle"),
@@ -95,6 +93,36 @@ struct ObservableEnumMacroTests {
                         ]
                     }
 
+                    public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
+                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                            switch name {
+                            case "idle":
+                                try payload.none()
+                                return .idle
+                            case "default":
+                                try payload.none()
+                                return .`default`
+                            case "editing":
+                                return .editing(try payload.single((Draft).self))
+                            case "counting":
+                                return .counting(try payload.single((Int).self))
+                            case "pair":
+                                let values = try payload.values(["_0", "_1"])
+                                return .pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
+                            case "failed":
+                                let values = try payload.values(["code", "reason"])
+                                return .failed(code: try values.value("code", (Int).self), reason: try values.value("reason", (String).self, default: "x"))
+                            case "screen":
+                                return .screen(try payload.single((Screen).self))
+                            default:
+                                return nil
+                            }
+                        }
+                    }
+                }
+
+                extension Mode: ObservableEnum, StateNode {
                     public static func _$collect(
                         from old: Self,
                         to new: Self,
@@ -138,34 +166,6 @@ struct ObservableEnumMacroTests {
                         }
                     }
 
-                    public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
-                            switch name {
-                            case "idle":
-                                try payload.none()
-                                return .idle
-                            case "default":
-                                try payload.none()
-                                return .`default`
-                            case "editing":
-                                return .editing(try payload.single((Draft).self))
-                            case "counting":
-                                return .counting(try payload.single((Int).self))
-                            case "pair":
-                                let values = try payload.values(["_0", "_1"])
-                                return .pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
-                            case "failed":
-                                let values = try payload.values(["code", "reason"])
-                                return .failed(code: try values.value("code", (Int).self), reason: try values.value("reason", (String).self, default: "x"))
-                            case "screen":
-                                return .screen(try payload.single((Screen).self))
-                            default:
-                                return nil
-                            }
-                        }
-                    }
-
                     public func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
                         switch self {
                         case .idle:
@@ -195,7 +195,7 @@ struct ObservableEnumMacroTests {
                         }
                     }
                 }
-                """
+                """#
         )
     }
 
@@ -208,7 +208,7 @@ struct ObservableEnumMacroTests {
                 case one(Draft)
             }
             """,
-            to: """
+            to: #"""
                 enum Only {
                     case one(Draft)
 
@@ -229,9 +229,7 @@ struct ObservableEnumMacroTests {
                             yield &value
                         }
                     }
-                }
 
-                extension Only: ObservableEnum, StateNode {
                     static var _$cases: [RivuletObservation.EventCase] {
                         [
                             RivuletObservation.EventCase("one", payload: [RivuletObservation.EventCase.Payload(nil, (Draft).self)]),
@@ -244,6 +242,20 @@ struct ObservableEnumMacroTests {
                         ]
                     }
 
+                    init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
+                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
+                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                            switch name {
+                            case "one":
+                                return .one(try payload.single((Draft).self))
+                            default:
+                                return nil
+                            }
+                        }
+                    }
+                }
+
+                extension Only: ObservableEnum, StateNode {
                     static func _$collect(
                         from old: Self,
                         to new: Self,
@@ -266,18 +278,6 @@ struct ObservableEnumMacroTests {
                         }
                     }
 
-                    init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
-                            switch name {
-                            case "one":
-                                return .one(try payload.single((Draft).self))
-                            default:
-                                return nil
-                            }
-                        }
-                    }
-
                     func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
                         switch self {
                         case .one(let _0):
@@ -285,7 +285,7 @@ struct ObservableEnumMacroTests {
                         }
                     }
                 }
-                """
+                """#
         )
     }
 

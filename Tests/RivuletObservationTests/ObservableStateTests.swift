@@ -72,6 +72,9 @@ struct ObservableStateTests {
         #expect(state.json == text)
         #expect(Feature.State._$fields.map(\.name) == ["id", "filter", "other", "name", "title"])
         #expect(Feature.State.jsonSchema.document["properties"]?["filter"]?["default"] == "all")
+        #expect(try Feature.Event(jsonBytes: [UInt8](#"{"setFilter":"open"}"#.utf8)) == .setFilter(.open))
+        #expect(try Feature.Event(jsonBytes: [UInt8](#"{"rename":{"_0":"all"}}"#.utf8)) == .rename(.all, to: "5"))
+        #expect(try Feature.Mode(jsonBytes: [UInt8](#"{"filtering":"open"}"#.utf8)) == .filtering(.open))
         let error = #expect(throws: JSONError.self) { try Feature.State(jsonBytes: [UInt8](#"{"id":"all"}"#.utf8)) }
         #expect(error?.kind == .missing)
     }

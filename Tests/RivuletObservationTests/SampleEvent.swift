@@ -5,14 +5,13 @@ import RivuletJSON
 import RivuletObservation
 
 /// The engine's macro of this name, without the engine's protocol.
+@attached(member, names: named(eventCases), named(init(json:)))
 @attached(
     extension,
     conformances: EventCoding,
     JSONCodable,
-    names: named(eventCases),
-    named(eventName),
+    names: named(eventName),
     named(isSensitive),
-    named(init(json:)),
     named(encodeJSON(into:))
 )
 macro AppEvent() = #externalMacro(module: "RivuletMacros", type: "AppEventMacro")

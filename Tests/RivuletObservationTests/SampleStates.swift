@@ -117,6 +117,18 @@ enum Feature {
 
     static let nameMax = 5
 
+    @AppEvent
+    enum Event: Equatable {
+        case setFilter(Filter)
+        case rename(Filter, to: String = "\(nameMax)")
+    }
+
+    @ObservableState
+    enum Mode: Equatable, Sendable {
+        case idle
+        case filtering(Filter)
+    }
+
     @ObservableState
     struct State: Equatable, Sendable {
         var id: Filter
