@@ -6,6 +6,7 @@ public import RivuletJSON
 // Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable` is for nested states whose replacement is reported field by field.
 extension ChangeCollector {
     /// Compares a leaf.
+    @inlinable
     public mutating func field<Value: JSONCodable>(
         _ index: Int,
         _ step: String,
@@ -18,6 +19,7 @@ extension ChangeCollector {
     }
 
     /// Compares an integer.
+    @inlinable
     public mutating func field<Value: JSONCodable & FixedWidthInteger>(
         _ index: Int,
         _ step: String,
@@ -57,6 +59,7 @@ extension ChangeCollector {
     }
 
     /// Compares a leaf with states in it, such as an array of them.
+    @inlinable
     public mutating func field<Value: JSONCodable & StateBearing>(
         _ index: Int,
         _ step: String,
@@ -69,6 +72,7 @@ extension ChangeCollector {
     }
 
     /// Compares a leaf that is only Codable.
+    @inlinable
     @_disfavoredOverload
     public mutating func field<Value: Codable>(
         _ index: Int,
@@ -89,6 +93,7 @@ extension ChangeCollector {
     }
 
     /// Compares a nested state.
+    @inlinable
     public mutating func field<Value: StateNode>(
         _ index: Int,
         _ step: String,
@@ -104,6 +109,7 @@ extension ChangeCollector {
     }
 
     /// Compares the nested value at the current path: by its parts, where they are known or asked for, or as a whole.
+    @inlinable
     mutating func node<Value: StateNode>(_ old: Value, _ new: Value, serial: UInt64?, isReplaceable: Bool) {
         if purpose == .coercions {
             _ = Value._$collect(from: new, to: new, serial: nil, into: &self)
@@ -121,7 +127,8 @@ extension ChangeCollector {
         collectCoercions { _ = Value._$collect(from: new, to: new, serial: nil, into: &$0) }
     }
 
-    private mutating func leaf<Value: JSONCodable>(
+    @inlinable
+    mutating func leaf<Value: JSONCodable>(
         _ step: String,
         _ old: Value,
         _ new: Value,
@@ -142,6 +149,7 @@ extension ChangeCollector {
 // Wrappers: an omitted field is never reported; what a wrapper changed is.
 extension ChangeCollector {
     /// Compares a leaf in a wrapper.
+    @inlinable
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
         _ step: String,
@@ -156,6 +164,7 @@ extension ChangeCollector {
     }
 
     /// Compares a leaf with states in it, in a wrapper.
+    @inlinable
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
         _ step: String,
@@ -170,6 +179,7 @@ extension ChangeCollector {
     }
 
     /// Compares a leaf that is only Codable, in a wrapper.
+    @inlinable
     @_disfavoredOverload
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
@@ -184,6 +194,7 @@ extension ChangeCollector {
     }
 
     /// Compares a nested state in a wrapper.
+    @inlinable
     public mutating func field<Wrapper: ObservableWrapper>(
         _ index: Int,
         _ step: String,

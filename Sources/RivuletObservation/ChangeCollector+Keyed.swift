@@ -5,11 +5,13 @@ import RivuletJSON
 
 extension ChangeCollector {
     /// Compares an element; a nil serial compares it whole.
+    @inlinable
     mutating func element<Value: StateNode>(_ token: String, _ old: Value, _ new: Value, serial: UInt64?) {
         enter(step: Self.step(token), isTransient: false) { $0.node(old, new, serial: serial, isReplaceable: false) }
     }
 
     /// Reports an element that came, to be inserted at an index.
+    @inlinable
     mutating func addition<Value: StateNode>(of element: Value, _ token: String, at index: Int) {
         enter(step: Self.step(token), isTransient: false) { collector in
             collector.report(.add, index: index) { element.encodeJSON(into: &$0) }
@@ -18,16 +20,19 @@ extension ChangeCollector {
     }
 
     /// Reports an element that went.
+    @usableFromInline
     mutating func removal(of token: String) {
         enter(step: Self.step(token), isTransient: false) { $0.report(.remove, index: nil) }
     }
 
     /// Reports an element that is to be taken out and inserted at an index.
+    @usableFromInline
     mutating func move(of token: String, to index: Int) {
         enter(step: Self.step(token), isTransient: false) { $0.report(.move, index: index) }
     }
 
-    private static func step(_ token: String) -> String {
+    @usableFromInline
+    static func step(_ token: String) -> String {
         "/" + JSONPointer.escape(token)
     }
 }

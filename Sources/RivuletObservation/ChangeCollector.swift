@@ -9,7 +9,8 @@ import RivuletJSON
 /// Generated code calls `field`; its overloads are in `ChangeCollector+Fields.swift`.
 public struct ChangeCollector {
     /// What the walk is for.
-    enum Purpose {
+    @usableFromInline
+    enum Purpose: Equatable {
         /// Report what differs.
         case differences
         /// Find the coercions inside of a value that is reported as a whole.
@@ -17,14 +18,14 @@ public struct ChangeCollector {
     }
 
     /// The mark of the value whose fields are walked now.
-    @usableFromInline private(set) var mark = ChangeMark()
+    @usableFromInline var mark = ChangeMark()
     /// Whether every field of it is compared, and not only the touched ones.
-    @usableFromInline private(set) var comparesAll = true
-    private(set) var purpose = Purpose.differences
-    /// The pointer to the current value, in parts that each begin with a slash.
-    private var steps: [String] = []
+    @usableFromInline var comparesAll = true
+    @usableFromInline private(set) var purpose = Purpose.differences
+    /// The pointer to the current value; one step needs no new string, and short ones no allocation.
+    @usableFromInline var path = ""
     /// Whether the current value is below a transient field.
-    private(set) var isTransient = false
+    @usableFromInline var isTransient = false
 
     private var changes: [StateChange] = []
     private var hasUnrepresentableNumber = false
@@ -34,12 +35,13 @@ public struct ChangeCollector {
     private var old = JSONWriter(capacity: 0)
     private var new = JSONWriter(capacity: 0)
 
+    @usableFromInline
     init(coercions entries: [CoercionLog.Entry]) {
         self.entries = entries
     }
 
     /// What was found.
-    var recording: Recording {
+    @usableFromInline var recording: Recording {
         Recording(
             changes: changes,
             coercions: coercions,
@@ -48,11 +50,13 @@ public struct ChangeCollector {
     }
 
     /// Compares two states from their root; a nil serial compares every field.
+    @inlinable
     mutating func collect<State: ObservableState>(from old: State, to new: State, serial: UInt64?) {
         _ = State._$collect(from: old, to: new, serial: serial, into: &self)
     }
 
     /// Walks the fields of one value: all of them, or those that its mark says were touched.
+    @inlinable
     mutating func walk(_ mark: ChangeMark, comparesAll: Bool, _ body: (inout ChangeCollector) -> Void) {
         let outer = (self.mark, self.comparesAll)
         (self.mark, self.comparesAll) = (mark, comparesAll)
@@ -67,21 +71,23 @@ public struct ChangeCollector {
     }
 
     /// The serial that a value carries if it knows what was touched in it; nil where nothing is known.
+    @inlinable
     func serial(of field: Int) -> UInt64? {
         comparesAll ? nil : mark.serial(of: field)
     }
 
     /// Runs `body` with the path, and the transience, of what is one step below; a step is a slash and an escaped token.
+    @inlinable
     mutating func enter(step: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
-        let outer = self.isTransient
-        steps.append(step)
-        self.isTransient = outer || isTransient
+        let outer = (path, self.isTransient)
+        path = outer.0.isEmpty ? step : outer.0 + step
+        self.isTransient = outer.1 || isTransient
         body(&self)
-        self.isTransient = outer
-        steps.removeLast()
+        (path, self.isTransient) = outer
     }
 
     /// Looks for coercions inside of a value that has been reported as a whole.
+    @usableFromInline
     mutating func collectCoercions(_ body: (inout ChangeCollector) -> Void) {
         guard !entries.isEmpty else { return }
         let outer = purpose
@@ -93,6 +99,7 @@ public struct ChangeCollector {
     /// Reports the current path if the two values differ as JSON.
     ///
     /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk is another one.
+    @usableFromInline
     mutating func compare(bearsState: Bool, _ old: (inout JSONWriter) -> Void, _ new: (inout JSONWriter) -> Void) {
         guard purpose == .differences else { return }
         encode(old, new, includesTransient: true)
@@ -115,6 +122,7 @@ public struct ChangeCollector {
     }
 
     /// Reports, at the current path, an operation on an element; `value` writes a new element.
+    @usableFromInline
     mutating func report(_ operation: StateChange.Operation, index: Int?, _ value: ((inout JSONWriter) -> Void)? = nil)
     {
         var change = StateChange(
@@ -137,14 +145,16 @@ public struct ChangeCollector {
     }
 
     /// How much has been found; `goBack` forgets what was found after it.
-    var checkpoint: (changes: Int, coercions: Int) { (changes.count, coercions.count) }
+    @usableFromInline var checkpoint: (changes: Int, coercions: Int) { (changes.count, coercions.count) }
 
+    @usableFromInline
     mutating func goBack(to checkpoint: (changes: Int, coercions: Int)) {
         changes.removeSubrange(checkpoint.changes...)
         coercions.removeSubrange(checkpoint.coercions...)
     }
 
     /// Reports what wrappers changed in a field of the current value; `value` writes the field.
+    @usableFromInline
     mutating func noteCoercion(_ field: Int, _ step: String, _ value: (inout JSONWriter) -> Void) {
         let serial = mark.serial
         guard let entry = entries.last(where: { $0.serial == serial && $0.field == field }) else { return }
@@ -156,15 +166,13 @@ public struct ChangeCollector {
     }
 
     /// Reports the current path, whose values are known to differ and hold no state.
+    @usableFromInline
     mutating func report(_ value: (inout JSONWriter) -> Void) {
         guard purpose == .differences else { return }
         var writer = JSONWriter(capacity: 16)
         value(&writer)
         changes.append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
     }
-
-    /// The pointer to the current value; one step needs no new string.
-    private var path: String { steps.count == 1 ? steps[0] : steps.joined() }
 
     private mutating func encode(
         _ old: (inout JSONWriter) -> Void,

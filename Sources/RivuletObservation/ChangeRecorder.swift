@@ -11,6 +11,7 @@ public enum ChangeRecorder {
     /// Runs on any thread, any number at once, on different states. A run inside of a run is allowed; the outer one then compares
     /// whole what the inner one edited.
     /// - Throws: what `body` throws; the state is then what it was before.
+    @inlinable
     public static func record<State: ObservableState>(
         _ state: inout State,
         _ body: (inout State) throws -> Void
@@ -18,21 +19,22 @@ public enum ChangeRecorder {
         // Before the copy: only what nobody shares can be put in order.
         state._$settle()
         let before = state
-        let serial = ChangeMark.freshSerial()
-        state._$enter(serial)
-        let coercions: [CoercionLog.Entry]
+        let run = CoercionLog.Run()
+        state._$enter(run.number)
         do {
-            coercions = try CoercionLog.collect(run: serial) { try body(&state) }
+            try body(&state)
         } catch {
+            _ = run.close()
             state = before
             throw error
         }
+        let coercions = run.close()
         // Another serial: the root itself was replaced, so nothing is known of any field.
         let mark = state._$observationRegistrar.mark
-        let isSame = mark.serial == serial
+        let isSame = mark.serial == run.number
         guard !isSame || mark.touched != 0 else { return Recording() }
         var collector = ChangeCollector(coercions: coercions)
-        collector.collect(from: before, to: state, serial: isSame ? serial : nil)
+        collector.collect(from: before, to: state, serial: isSame ? run.number : nil)
         return collector.recording
     }
 

@@ -8,7 +8,9 @@ import Synchronization
 /// The coercions of runs that go on now, by the number of the run.
 ///
 /// Most runs leave no note: then this costs two writes of a thread-local variable.
+@usableFromInline
 enum CoercionLog {
+    @usableFromInline
     struct Entry: Sendable {
         /// The serial of the value that holds the field.
         let serial: UInt64
@@ -20,23 +22,33 @@ enum CoercionLog {
     /// How many notes a run keeps; later ones are dropped, for they only inform.
     static let entriesMax = 10_000
 
-    private static let entries = Mutex<[UInt64: [Entry]]>([:])
+    fileprivate static let entries = Mutex<[UInt64: [Entry]]>([:])
 
     /// Whether this thread is in a run.
     static var isOpen: Bool { current_run().number != 0 }
 
-    /// Runs `body` and gives the notes that it left, to nobody if it throws.
-    static func collect(run: UInt64, _ body: () throws -> Void) rethrows -> [Entry] {
-        let outer = current_run()
-        set_current_run(CCurrentRun.current_run(number: run, has_notes: false))
-        defer { set_current_run(outer) }
-        do {
-            try body()
-        } catch {
-            _ = take(run)
-            throw error
+    /// A run that is open on this thread, inside of another one perhaps.
+    @usableFromInline
+    struct Run {
+        /// The run's number.
+        @usableFromInline let number: UInt64
+        private let outer: CCurrentRun.current_run
+
+        /// Opens a run.
+        @usableFromInline
+        init() {
+            number = ChangeMark.freshSerial()
+            outer = current_run()
+            set_current_run(CCurrentRun.current_run(number: number, has_notes: false))
         }
-        return take(run)
+
+        /// Closes it, and gives the notes that were left.
+        @usableFromInline
+        func close() -> [Entry] {
+            let hasNotes = current_run().has_notes
+            set_current_run(outer)
+            return hasNotes ? entries.withLock { $0.removeValue(forKey: number) ?? [] } : []
+        }
     }
 
     /// Leaves a note in the run that this thread is in.
@@ -48,10 +60,5 @@ enum CoercionLog {
         entries.withLock { entries in
             if entries[run.number, default: []].count < entriesMax { entries[run.number, default: []].append(entry) }
         }
-    }
-
-    private static func take(_ run: UInt64) -> [Entry] {
-        guard current_run().has_notes else { return [] }
-        return entries.withLock { $0.removeValue(forKey: run) ?? [] }
     }
 }

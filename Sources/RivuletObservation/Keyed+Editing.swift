@@ -44,11 +44,13 @@ extension Keyed {
     }
 
     /// Adds elements at the end; those with known ids are left as they are.
+    @inlinable
     public mutating func append(contentsOf elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }
 
     /// Adds an element at a position from 0 to the count; one with a known id is left as it is.
+    @inlinable
     @discardableResult
     public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
         precondition(position >= 0 && position <= length, "position \(position) is not in 0...\(length)")
@@ -76,12 +78,14 @@ extension Keyed {
     }
 
     /// Removes the element with this id and returns it; nil when there is none.
+    @inlinable
     @discardableResult
     public mutating func remove(id: Element.ID) -> Element? {
         position(of: id).map { remove(at: $0) }
     }
 
     /// Removes and returns the element at a position, which must be valid.
+    @inlinable
     @discardableResult
     public mutating func remove(at position: Int) -> Element {
         precondition(position >= 0 && position < length, "position \(position) is not in 0..<\(length)")
@@ -93,6 +97,7 @@ extension Keyed {
     }
 
     /// Removes and returns the last element; there must be one.
+    @inlinable
     @discardableResult
     public mutating func removeLast() -> Element {
         guard let element = popLast() else { preconditionFailure("removeLast() on an empty collection") }
@@ -100,6 +105,7 @@ extension Keyed {
     }
 
     /// Removes and returns the last element; nil when there is none.
+    @inlinable
     public mutating func popLast() -> Element? {
         guard length > 0 else { return nil }
         let element = slot(at: length - 1).value
@@ -109,28 +115,31 @@ extension Keyed {
     }
 
     /// Removes all elements.
+    @inlinable
     public mutating func removeAll() {
         let removed = observed == nil ? [] : ids
         base = KeyedBase(KeyedList())
-        overlay = nil
+        overlay = KeyedOverlay()
         tellOrder(removed)
     }
 
     /// Removes the elements that satisfy the condition.
     ///
     /// - Throws: what the condition throws; nothing is removed then.
+    @inlinable
     public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         let kept = try slots { try !isRemoved($0) }
         guard kept.count < length else { return }
         let before = observed == nil ? [] : ids
         base = KeyedBase(KeyedList(slots: kept))
-        overlay = nil
+        overlay = KeyedOverlay()
         tellOrder(before.filter { position(of: $0) == nil })
     }
 
     /// A collection of the elements that satisfy the condition, in their order.
     ///
     /// - Throws: what the condition throws.
+    @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> Keyed {
         Keyed(KeyedList(slots: try slots(where: isIncluded)))
     }
@@ -138,6 +147,7 @@ extension Keyed {
     /// Moves the element with this id to a position, counted without it; false when there is none.
     ///
     /// The element is then at `position`, which must be valid.
+    @inlinable
     @discardableResult
     public mutating func move(id: Element.ID, to position: Int) -> Bool {
         precondition(position >= 0 && position < Swift.max(length, 1), "position \(position) is not in 0..<\(length)")
@@ -153,14 +163,16 @@ extension Keyed {
     /// Orders the elements; equal ones keep their order.
     ///
     /// - Throws: what the comparison throws; nothing is moved then.
+    @inlinable
     public mutating func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
         let sorted = try slots { _ in true }.sorted { try areInIncreasingOrder($0.value, $1.value) }
         base = KeyedBase(KeyedList(slots: ContiguousArray(sorted)))
-        overlay = nil
+        overlay = KeyedOverlay()
         tellOrder([])
     }
 
-    private func slots(
+    @inlinable
+    func slots(
         where isIncluded: (Element) throws -> Bool
     ) rethrows -> ContiguousArray<KeyedSlot<Element>> {
         var slots = ContiguousArray<KeyedSlot<Element>>()

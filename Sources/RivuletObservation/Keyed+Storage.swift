@@ -1,17 +1,15 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns where a keyed collection's edits go: into its base while nobody shares it, else into the overlay.
 
-import RivuletJSON
+public import OrderedCollections
 
 /// Where an element was taken from, so that it can be put back.
 @usableFromInline
 enum KeyedAccess {
     /// The base, at a position.
     case base(Int)
-    /// The base, which is shared: the element goes into the overlay.
-    case sharedBase(Int)
-    /// The overlay's edits, at a base position.
-    case edits(Int)
+    /// The overlay's edits, or the base that is shared, at a base position: it goes into the edits.
+    case overlaid(Int)
     /// The overlay's tail, at an offset in it.
     case tail(Int)
 }
@@ -26,16 +24,13 @@ extension Keyed {
             slot = base.list.slots[position].take()
             access = .base(position)
         } else {
-            let overlay = ownedOverlay()
-            if position >= overlay.kept {
-                slot = overlay.tail.slots[position - overlay.kept].take()
-                access = .tail(position - overlay.kept)
-            } else if let index = overlay.edits.index(forKey: position) {
-                slot = overlay.edits.values[index].take()
-                access = .edits(position)
+            if position >= kept {
+                slot = overlay.tail.slots[position - kept].take()
+                access = .tail(position - kept)
             } else {
-                slot = base.list.slots[position]
-                access = .sharedBase(position)
+                let (index, isThere) = overlay.edits.index(of: position)
+                slot = isThere ? overlay.edits.list[index].slot.take() : base.list.slots[position]
+                access = .overlaid(position)
             }
         }
         place.enter(&slot)
@@ -47,18 +42,17 @@ extension Keyed {
     /// Puts an element back after its edit; without an element the place is removed.
     @inlinable
     mutating func put(_ slot: KeyedSlot<Element>, _ access: KeyedAccess, id: Element.ID) {
-        let overlay = overlay
         let position: Int
         switch access {
         case .base(let index):
             base.list.slots[index] = slot
             position = index
-        case .sharedBase(let index), .edits(let index):
-            overlay?.edits[index] = slot
+        case .overlaid(let index):
+            overlay.edits.put(slot, at: index)
             position = index
         case .tail(let offset):
-            overlay?.tail.slots[offset] = slot
-            position = offset + (overlay?.kept ?? 0)
+            overlay.tail.slots[offset] = slot
+            position = offset + kept
         }
         guard let newID = slot.element?.id, newID == id else { return finish(id, slot.element?.id, at: position) }
         foldIfHeavy()
@@ -66,7 +60,7 @@ extension Keyed {
     }
 
     /// Ends an edit that removed the element, or gave it another id.
-    @usableFromInline
+    @inlinable
     mutating func finish(_ old: Element.ID, _ new: Element.ID?, at position: Int) {
         defer { tellOrder(new.map { [old, $0] } ?? [old]) }
         if let new {
@@ -87,24 +81,24 @@ extension Keyed {
         if ownsBase() {
             base.list.append(slot, id: element.id)
         } else {
-            ownedOverlay().tail.append(slot, id: element.id)
+            overlay.tail.append(slot, id: element.id)
             foldIfHeavy()
         }
         if observed != nil { tellOrder([element.id]) }
     }
 
     /// Removes the last of at least one element.
+    @inlinable
     mutating func removeEnd() {
         if ownsBase() {
             base.list.removeLast(1)
             return
         }
-        let overlay = ownedOverlay()
         if overlay.tail.count > 0 {
             overlay.tail.removeLast(1)
         } else {
-            overlay.kept -= 1
-            overlay.edits[overlay.kept] = nil
+            overlay.cut += 1
+            overlay.edits.remove(at: kept)
         }
     }
 
@@ -112,44 +106,37 @@ extension Keyed {
     @inlinable
     mutating func ownsBase() -> Bool {
         guard isKnownUniquelyReferenced(&base) else { return false }
-        if overlay != nil { fold() }
+        if !overlay.isEmpty { fold() }
         return true
     }
 
     /// Makes the base this collection's own, by copying it when it is shared.
+    @inlinable
     mutating func own() {
         guard !ownsBase() else { return }
         base = KeyedBase(base.list)
-        if overlay != nil { fold() }
+        if !overlay.isEmpty { fold() }
     }
 
     /// Moves the overlay into the base, which must not be shared.
-    @usableFromInline
-    mutating func fold() {
-        guard let overlay else { return }
-        base.list.removeLast(base.list.count - overlay.kept)
-        for (position, slot) in overlay.edits { base.list.slots[position] = slot }
-        for (id, slot) in zip(overlay.tail.ids, overlay.tail.slots) { base.list.append(slot, id: id) }
-        self.overlay = nil
-    }
-
-    /// The overlay, made this collection's own.
     @inlinable
-    mutating func ownedOverlay() -> KeyedOverlay<Element> {
-        if isKnownUniquelyReferenced(&overlay), let overlay { return overlay }
-        let owned = overlay?.copy() ?? KeyedOverlay(kept: base.list.count)
-        overlay = owned
-        return owned
+    mutating func fold() {
+        base.list.removeLast(overlay.cut)
+        for index in overlay.edits.list.indices {
+            base.list.slots[overlay.edits.list[index].position] = overlay.edits.list[index].slot
+        }
+        for (id, slot) in zip(overlay.tail.ids, overlay.tail.slots) { base.list.append(slot, id: id) }
+        overlay = KeyedOverlay()
     }
 
     /// Copies the base once the overlay has so many elements that it is paid for.
     @inlinable
     mutating func foldIfHeavy() {
-        guard let overlay, overlay.weight > Self.overlayElementsMax else { return }
+        guard overlay.weight > Self.overlayElementsMax else { return }
         foldIfHeavier(than: overlay.weight)
     }
 
-    @usableFromInline
+    @inlinable
     mutating func foldIfHeavier(than weight: Int) {
         if weight * weight > length { own() }
     }
@@ -160,5 +147,5 @@ extension Keyed {
     }
 
     /// How many elements it holds beside those that it shares, or could share.
-    package var overlaidCount: Int { overlay?.weight ?? 0 }
+    package var overlaidCount: Int { overlay.weight }
 }

@@ -13,24 +13,58 @@ extension Keyed: StateNode {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
+    @inlinable
     public mutating func _$settle() {
-        guard isKnownUniquelyReferenced(&base), let overlay else { return }
-        for index in overlay.edits.indices { overlay.edits.values[index].element?._$settle() }
+        guard !overlay.isEmpty, isKnownUniquelyReferenced(&base) else { return }
+        for index in overlay.edits.list.indices { overlay.edits.list[index].slot.element?._$settle() }
         fold()
     }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// A replaced collection is compared element by element too.
-    public static var _$isComparedByParts: Bool { true }
+    @inlinable public static var _$isComparedByParts: Bool { true }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reports elements that came, went, moved or differ; false, with nothing reported, when that would be too many changes.
+    @inlinable
     public static func _$collect(
         from old: Keyed,
         to new: Keyed,
         serial: UInt64?,
         into collector: inout ChangeCollector
     ) -> Bool {
+        if collector.purpose == .differences, new.isEditOnly(since: old) {
+            for index in new.overlay.edits.list.indices {
+                let position = new.overlay.edits.list[index].position
+                let stamp = old.stamp(at: position)
+                guard stamp != new.overlay.edits.list[index].slot.stamp else { continue }
+                let expected = serial.map { KeyedPlace.serial(of: stamp, in: $0) }
+                let element = new.overlay.edits.list[index].slot.value
+                collector.element(element.id.keyPathToken, old.slot(at: position).value, element, serial: expected)
+            }
+            return true
+        }
+        return compare(old, new, serial: serial, into: &collector)
+    }
+
+    /// Whether the one difference from `old` is that elements of the common base were edited, few of them, and kept their ids.
+    @inlinable
+    func isEditOnly(since old: Keyed) -> Bool {
+        guard base === old.base, overlay.keepsOrder, overlay.edits.count <= Self.overlayElementsMax else {
+            return false
+        }
+        guard old.overlay.keepsOrder else { return false }
+        guard old.overlay.edits.list.allSatisfy({ overlay.edits[$0.position] != nil }) else { return false }
+        return overlay.edits.list.indices.allSatisfy { index in
+            // A client sees how an id is spelled; one that is spelled anew is another one.
+            let position = overlay.edits.list[index].position
+            guard overlay.edits.list[index].slot.stamp != old.stamp(at: position) else { return true }
+            return overlay.edits.list[index].slot.value.id.isSpelled(like: old.slot(at: position).value.id)
+        }
+    }
+
+    @inlinable
+    static func compare(_ old: Keyed, _ new: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
         if collector.purpose == .coercions {
             for element in new { collector.element(element.id.keyPathToken, element, element, serial: nil) }
             return true

@@ -15,25 +15,28 @@ public import OrderedCollections
 /// An element's `id` must be part of its JSON, under the key `id`, for clients to find it.
 public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID {
     @usableFromInline var base: KeyedBase<Element>
-    @usableFromInline var overlay: KeyedOverlay<Element>?
+    @usableFromInline var overlay = KeyedOverlay<Element>()
     /// The place in the run that edits it; no part of the value.
     @usableFromInline var place = KeyedPlace()
     /// Where it is observed, no part of the value; nil: nobody can be watching.
     @usableFromInline var observed: ObservedPlace?
 
     /// The most elements that an overlay holds while its base is shared, unless the square root of the count is more.
-    @usableFromInline static var overlayElementsMax: Int { 64 }
+    @usableFromInline static var overlayElementsMax: Int { 256 }
 
     /// Creates an empty collection.
+    @inlinable
     public init() {
         base = KeyedBase(KeyedList())
     }
 
     /// Creates a collection of elements in their order; a later one takes the place of an earlier one with its id.
+    @inlinable
     public init(_ elements: some Sequence<Element>) {
         base = KeyedBase(KeyedList(elements))
     }
 
+    @inlinable
     init(_ list: KeyedList<Element>) {
         base = KeyedBase(list)
     }
@@ -41,12 +44,12 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     /// The ids in the order of their elements.
     ///
     /// O(n) for a shared collection whose end has been changed, else O(1).
-    public var ids: [Element.ID] {
+    @inlinable public var ids: [Element.ID] {
         observed?.accessWhole()
-        guard let overlay, overlay.kept < base.list.count || overlay.tail.count > 0 else {
+        guard !overlay.keepsOrder else {
             return base.list.ids.elements
         }
-        return base.list.ids.elements.prefix(overlay.kept) + overlay.tail.ids.elements
+        return base.list.ids.elements.prefix(kept) + overlay.tail.ids.elements
     }
 
     /// Whether there is an element with this id.
@@ -66,16 +69,31 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     @inlinable
     func position(of id: Element.ID) -> Int? {
         let position = base.list.ids.firstIndex(of: id)
-        guard let overlay else { return position }
-        if let position, position < overlay.kept { return position }
-        return overlay.tail.ids.firstIndex(of: id).map { $0 + overlay.kept }
+        if let position, position < kept { return position }
+        guard overlay.tail.count > 0 else { return nil }
+        return overlay.tail.ids.firstIndex(of: id).map { $0 + kept }
+    }
+
+    /// How many elements of the base are still there: the first ones.
+    @inlinable var kept: Int { base.list.count - overlay.cut }
+
+    /// The id at a valid position.
+    @inlinable
+    func id(at position: Int) -> Element.ID {
+        position < kept ? base.list.ids[position] : overlay.tail.ids[position - kept]
+    }
+
+    /// The stamp of the element at a valid position.
+    @inlinable
+    func stamp(at position: Int) -> UInt64 {
+        guard position < kept else { return overlay.tail.slots[position - kept].stamp }
+        return overlay.edits[position]?.stamp ?? base.list.slots[position].stamp
     }
 
     /// The slot at a valid position.
     @inlinable
     func slot(at position: Int) -> KeyedSlot<Element> {
-        guard let overlay else { return base.list.slots[position] }
-        guard position < overlay.kept else { return overlay.tail.slots[position - overlay.kept] }
+        guard position < kept else { return overlay.tail.slots[position - kept] }
         return overlay.edits[position] ?? base.list.slots[position]
     }
 }
@@ -92,8 +110,7 @@ extension Keyed: RandomAccessCollection {
 
     /// The number of elements, for this type's own use: nobody is noted as a reader.
     @inlinable var length: Int {
-        guard let overlay else { return base.list.count }
-        return overlay.kept + overlay.tail.count
+        kept + overlay.tail.count
     }
 
     /// The element at a position, which must be valid; see ``index(id:)``.
@@ -107,6 +124,7 @@ extension Keyed: RandomAccessCollection {
 
 extension Keyed: ExpressibleByArrayLiteral {
     /// Creates a collection of elements in their order; a later one takes the place of an earlier one with its id.
+    @inlinable
     public init(arrayLiteral elements: Element...) {
         self.init(elements)
     }

@@ -1,33 +1,40 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the comparison of two versions of a keyed collection.
 
-import OrderedCollections
-import RivuletJSON
-
 /// What leads from one version of a collection to another: removals, then changed elements, then placements, in this order.
 ///
 /// Versions that share their base are compared where their overlays say so, others id by id. Elements are matched by id; slots of
 /// one stamp are equal without a look.
+@usableFromInline
 struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: KeyedID {
     /// An element that is new or elsewhere.
-    private struct Placement {
+    @usableFromInline
+    struct Placement {
         /// Its final position.
-        let position: Int
+        @usableFromInline let position: Int
         /// Where to insert it, once all with smaller positions are in place and it is taken out itself.
-        let index: Int
-        let isMove: Bool
+        @usableFromInline let index: Int
+        @usableFromInline let isMove: Bool
+
+        @inlinable
+        init(position: Int, index: Int, isMove: Bool) {
+            self.position = position
+            self.index = index
+            self.isMove = isMove
+        }
     }
 
     /// More changes than this, and than half the elements, are reported as one replacement of the collection.
-    private let changesMax = 256
+    @inlinable static var changesMax: Int { 256 }
 
-    private let old: Keyed<Element>
-    private let new: Keyed<Element>
-    private var removed: [Int] = []
+    @usableFromInline let old: Keyed<Element>
+    @usableFromInline let new: Keyed<Element>
+    @usableFromInline var removed: [Int] = []
     /// Elements that may differ, by their positions.
-    private var changed: [(old: Int, new: Int)] = []
-    private var placed: [Placement] = []
+    @usableFromInline var changed: [(old: Int, new: Int)] = []
+    @usableFromInline var placed: [Placement] = []
 
+    @inlinable
     init(from old: Keyed<Element>, to new: Keyed<Element>) {
         self.old = old
         self.new = new
@@ -52,6 +59,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     }
 
     /// Tells the collector; false, with nothing told, when there is too much to tell.
+    @inlinable
     func report(serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
         guard !isTooMany(removed.count + placed.count) else { return false }
         let start = collector.checkpoint
@@ -77,22 +85,25 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         return true
     }
 
-    private func isTooMany(_ changes: Int) -> Bool {
-        changes > changesMax && changes > new.length / 2
+    @inlinable
+    func isTooMany(_ changes: Int) -> Bool {
+        changes > Self.changesMax && changes > new.length / 2
     }
 
     // MARK: - Elements that stay where they are
 
     /// Compares what one of the overlays has at positions of the common base.
-    private mutating func compareEdits(below end: Int) {
-        for position in new.overlay?.edits.keys ?? [:].keys where position < end { compare(position, position) }
-        for position in old.overlay?.edits.keys ?? [:].keys where position < end {
-            if new.overlay?.edits[position] == nil { compare(position, position) }
+    @inlinable
+    mutating func compareEdits(below end: Int) {
+        for edit in new.overlay.edits.list where edit.position < end { compare(edit.position, edit.position) }
+        for edit in old.overlay.edits.list where edit.position < end {
+            if new.overlay.edits[edit.position] == nil { compare(edit.position, edit.position) }
         }
     }
 
     /// Compares two elements of equal ids that are in place.
-    private mutating func compare(_ position: Int, _ newPosition: Int) {
+    @inlinable
+    mutating func compare(_ position: Int, _ newPosition: Int) {
         if isMatch(position, newPosition) {
             note(position, newPosition)
         } else {
@@ -101,22 +112,25 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         }
     }
 
-    private mutating func note(_ position: Int, _ newPosition: Int) {
+    @inlinable
+    mutating func note(_ position: Int, _ newPosition: Int) {
         guard old.slot(at: position).stamp != new.slot(at: newPosition).stamp else { return }
         changed.append((position, newPosition))
     }
 
     /// Whether two elements of equal ids are one for a client too, who sees how an id is spelled.
-    private func isMatch(_ position: Int, _ newPosition: Int) -> Bool {
+    @inlinable
+    func isMatch(_ position: Int, _ newPosition: Int) -> Bool {
         let first = old.slot(at: position)
         let second = new.slot(at: newPosition)
         guard first.stamp != second.stamp else { return true }
-        return first.value.id.keyPathToken.utf8.elementsEqual(second.value.id.keyPathToken.utf8)
+        return second.value.id.isSpelled(like: first.value.id)
     }
 
     // MARK: - Elements that come, go and move
 
-    private mutating func arrange(_ oldRange: Range<Int>, _ newRange: Range<Int>) {
+    @inlinable
+    mutating func arrange(_ oldRange: Range<Int>, _ newRange: Range<Int>) {
         var unmatched = Dictionary(uniqueKeysWithValues: oldRange.map { (old.id(at: $0), $0) })
         // The old position of each new element; nil for one that came.
         let sources = newRange.map { position -> Int? in
@@ -131,7 +145,8 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     }
 
     /// Finds the fewest elements that have to move, and the index of each at its turn.
-    private mutating func place(_ sources: [Int?], from start: Int) {
+    @inlinable
+    mutating func place(_ sources: [Int?], from start: Int) {
         let kept = sources.compactMap { $0 }
         let staying = Set(Self.longestIncreasing(kept))
         let movers = kept.filter { !staying.contains($0) }.sorted()
@@ -160,7 +175,8 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     }
 
     /// The members of one of the longest increasing subsequences of different numbers.
-    private static func longestIncreasing(_ numbers: [Int]) -> [Int] {
+    @inlinable
+    static func longestIncreasing(_ numbers: [Int]) -> [Int] {
         // For each length, the index of the smallest number that ends such a subsequence.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
@@ -181,15 +197,5 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
             next = previous[index]
         }
         return members
-    }
-}
-
-extension Keyed {
-    /// How many elements of the base are still there.
-    fileprivate var kept: Int { overlay?.kept ?? base.list.count }
-
-    /// The id at a valid position.
-    fileprivate func id(at position: Int) -> Element.ID {
-        position < kept ? base.list.ids[position] : overlay?.tail.ids[position - kept] ?? slot(at: position).value.id
     }
 }

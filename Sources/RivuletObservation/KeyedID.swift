@@ -13,6 +13,16 @@ public protocol KeyedID: Hashable, Sendable {
     ///
     /// No initialiser, so that `compactMap(Int.init)` keeps meaning what it did.
     static func from(keyPathToken token: String) -> Self?
+
+    /// Whether an equal id has the same token, byte for byte.
+    func isSpelled(like other: Self) -> Bool
+}
+
+extension KeyedID {
+    /// Compares the tokens.
+    public func isSpelled(like other: Self) -> Bool {
+        keyPathToken.utf8.elementsEqual(other.keyPathToken.utf8)
+    }
 }
 
 extension String: KeyedID {
@@ -24,6 +34,10 @@ extension String: KeyedID {
 }
 
 extension KeyedID where Self: FixedWidthInteger {
+    /// A number is spelled in one way.
+    @inlinable
+    public func isSpelled(like other: Self) -> Bool { self == other }
+
     /// The number in decimal digits.
     public var keyPathToken: String { String(self) }
 

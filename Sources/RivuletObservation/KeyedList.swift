@@ -41,6 +41,7 @@ enum KeyedStamp {
     }
 
     /// The first of `count` new stamps that follow each other.
+    @usableFromInline
     static func next(_ count: Int) -> UInt64 {
         last.wrappingAdd(UInt64(count), ordering: .relaxed).oldValue + 1
     }
@@ -61,6 +62,7 @@ struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
     }
 
     /// Takes elements in order; a later one takes the place of an earlier one with its id.
+    @inlinable
     init(_ elements: some Sequence<Element>) {
         self.init()
         ids.reserveCapacity(elements.underestimatedCount)
@@ -78,6 +80,7 @@ struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
     }
 
     /// Takes slots as they are; their ids must differ.
+    @inlinable
     init(slots: ContiguousArray<KeyedSlot<Element>>) {
         ids = OrderedSet(uncheckedUniqueElements: slots.lazy.map(\.value.id))
         self.slots = slots
@@ -91,23 +94,28 @@ struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
         slots.append(slot)
     }
 
+    @inlinable
     mutating func insert(_ slot: KeyedSlot<Element>, id: Element.ID, at position: Int) {
         ids.insert(id, at: position)
         slots.insert(slot, at: position)
     }
 
+    @inlinable
     @discardableResult
     mutating func remove(at position: Int) -> KeyedSlot<Element> {
         ids.remove(at: position)
         return slots.remove(at: position)
     }
 
+    @inlinable
     mutating func removeLast(_ count: Int) {
+        guard count > 0 else { return }
         ids.removeLast(count)
         slots.removeLast(count)
     }
 
     /// Puts the element at a position under another id; an element that had this id goes away.
+    @inlinable
     mutating func rename(at position: Int, to id: Element.ID) {
         ids.remove(at: position)
         if let other = ids.firstIndex(of: id) {
@@ -120,3 +128,6 @@ struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
         }
     }
 }
+
+extension KeyedSlot: Sendable where Element: Sendable {}
+extension KeyedList: Sendable where Element: Sendable {}

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// This file owns the two heap objects behind a keyed collection: a large base, and a small overlay of what differs from it.
+// This file owns what is behind a keyed collection: a large base that copies share, and a small overlay of what differs from it.
 
 /// The elements that copies of a collection share.
 // SAFETY: changed only by a collection that holds the only reference to it.
@@ -14,28 +14,26 @@ final class KeyedBase<Element: Identifiable>: @unchecked Sendable where Element.
 }
 
 /// What a collection has otherwise than its base, while others share the base.
-// SAFETY: changed only by a collection that holds the only reference to it.
 @usableFromInline
-final class KeyedOverlay<Element: Identifiable>: @unchecked Sendable where Element.ID: KeyedID {
-    /// Edited elements by their position in the base, all below `kept`.
-    @usableFromInline var edits: [Int: KeyedSlot<Element>]
-    /// How many of the base's elements are still there: the first ones.
-    @usableFromInline var kept: Int
-    /// The elements after them.
-    @usableFromInline var tail: KeyedList<Element>
+struct KeyedOverlay<Element: Identifiable> where Element.ID: KeyedID {
+    /// Edited elements of the base, all among those that are still there.
+    @usableFromInline var edits = KeyedEdits<Element>()
+    /// How many of the base's last elements are gone.
+    @usableFromInline var cut = 0
+    /// The elements after those of the base.
+    @usableFromInline var tail = KeyedList<Element>()
 
     @inlinable
-    init(edits: [Int: KeyedSlot<Element>] = [:], kept: Int, tail: KeyedList<Element> = KeyedList()) {
-        self.edits = edits
-        self.kept = kept
-        self.tail = tail
-    }
+    init() {}
 
-    @inlinable
-    func copy() -> KeyedOverlay {
-        KeyedOverlay(edits: edits, kept: kept, tail: tail)
-    }
+    /// Whether the elements are those of the base, edited perhaps, in the same order.
+    @inlinable var keepsOrder: Bool { cut == 0 && tail.count == 0 }
+
+    /// Whether there is nothing.
+    @inlinable var isEmpty: Bool { edits.count == 0 && keepsOrder }
 
     /// How many elements it holds.
     @inlinable var weight: Int { edits.count + tail.count }
 }
+
+extension KeyedOverlay: Sendable where Element: Sendable {}

@@ -70,6 +70,7 @@ extension ObservableState {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reports the differing fields if this value carries the serial of its place, or if every field is asked for.
+    @inlinable
     public static func _$collect(
         from old: Self,
         to new: Self,

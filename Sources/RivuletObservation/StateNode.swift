@@ -128,6 +128,7 @@ extension Optional: StateNode where Wrapped: StateNode {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reports the differing fields of two values; a nil on either side is compared whole.
+    @inlinable
     public static func _$collect(
         from old: Wrapped?,
         to new: Wrapped?,
