@@ -1,0 +1,7 @@
+// Part of Rivulet. See README.md for the architecture.
+// Counts the calls of malloc and its kin in this process.
+#pragma once
+#include <stdint.h>
+
+/// How often memory was allocated since the process began, by this thread.
+uint64_t allocation_count(void);
