@@ -35,7 +35,7 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .stateOnOtherType(let kind, let name):
             "'@ObservableState' cannot be applied to \(kind) type '\(name)'"
         case .privateInType(let macro, let name):
-            "'\(macro)' extends '\(name)', and no extension can see a 'private' type in another one: write 'fileprivate'"
+            "'\(macro)' cannot extend '\(name)', because generated code does not see a 'private' type: write 'fileprivate'"
         case .tooManyFields(let count):
             "'@ObservableState' tracks at most \(Self.fieldsMax) fields and this type has \(count): move some to a nested state"
         case .severalBindings:

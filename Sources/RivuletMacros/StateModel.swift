@@ -80,7 +80,7 @@ struct StateModel {
     ) -> StateModel? {
         guard
             let declaration = declaration.as(StructDeclSyntax.self),
-            declaration.hidingModifier(in: context) == nil
+            declaration.privateModifier == nil
         else { return nil }
         return read(declaration, node, in: context).0
     }
@@ -97,7 +97,7 @@ struct StateModel {
             let message = MacroDiagnostic.tooManyFields(count: model.fields.count)
             diagnostics.append(Diagnostic(node: node, message: message))
         }
-        if let modifier = declaration.hidingModifier(in: context) {
+        if let modifier = declaration.privateModifier {
             let message = MacroDiagnostic.privateInType(macro: "@ObservableState", name: declaration.name.text)
             let mend = Mend.replace(modifier, with: "fileprivate", "Replace 'private' with 'fileprivate'", id: "unhide")
             diagnostics.append(Diagnostic(node: modifier, message: message, fixIts: [mend]))

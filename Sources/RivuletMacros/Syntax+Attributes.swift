@@ -36,6 +36,11 @@ extension DeclGroupSyntax {
         return modifiers.first { $0.name.tokenKind == .keyword(.private) }
     }
 
+    /// The modifier `private`, which keeps even an extension at the top of the same file from the storage of generated fields.
+    var privateModifier: DeclModifierSyntax? {
+        modifiers.first { $0.name.tokenKind == .keyword(.private) }
+    }
+
     /// What a generated member needs in front, with a space after it, to be as visible as its type.
     ///
     /// `context` is what the type stands in, from the inside out.

@@ -51,6 +51,16 @@ enum CoercionLog {
         }
     }
 
+    /// Whether the run that this thread is in has notes.
+    @usableFromInline static var hasNotes: Bool { current_run().has_notes }
+
+    /// Takes back the notes of a field, because a later write was taken as it was.
+    static func forget(serial: UInt64, field: Int) {
+        entries.withLock { entries in
+            entries[current_run().number]?.removeAll { $0.serial == serial && $0.field == field }
+        }
+    }
+
     /// Leaves a note in the run that this thread is in.
     static func append(_ entry: Entry) {
         var run = current_run()

@@ -177,9 +177,10 @@ extension Keyed {
     ) rethrows -> ContiguousArray<KeyedSlot<Element>> {
         var slots = ContiguousArray<KeyedSlot<Element>>()
         for position in 0..<length {
-            let slot = slot(at: position)
-            if try isIncluded(slot.value) { slots.append(slot) }
+            let element = observed == nil ? slot(at: position).value : observedElement(at: position)
+            if try isIncluded(element) { slots.append(slot(at: position)) }
         }
+        if length == 0 { observed?.accessWhole() }
         return slots
     }
 }

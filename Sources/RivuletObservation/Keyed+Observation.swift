@@ -44,14 +44,14 @@ extension Keyed {
     @usableFromInline
     func tellOrder(_ ids: [Element.ID]) {
         guard let observed else { return }
-        for id in ids { observed.child(.element(id.keyPathToken)).mutate(ObservedPlace.wholeField) {} }
+        for id in ids { observed.tellAndForget(.element(id.keyPathToken)) }
         observed.mutate(ObservedPlace.wholeField) {}
     }
 
     /// Tells the observers of an element if another one took its place; its own fields have told theirs.
     @usableFromInline
     func tellReplacement(of id: Element.ID, by element: Element?) {
-        guard let place = observed?.child(.element(id.keyPathToken)) else { return }
+        guard let place = observed?.existingChild(.element(id.keyPathToken)) else { return }
         guard element?._$isObserved(at: place) != true else { return }
         place.mutate(ObservedPlace.wholeField) {}
     }

@@ -13,11 +13,20 @@ extension Keyed: StateNode {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
+    ///
+    /// Only then are the edited elements put in order: the elements that they replace share what is in them.
     @inlinable
     public mutating func _$settle() {
         guard !overlay.isEmpty, isKnownUniquelyReferenced(&base) else { return }
-        for index in overlay.edits.list.indices { overlay.edits.list[index].slot.element?._$settle() }
-        fold()
+        if overlay.edits.count == 1 {
+            let position = overlay.edits.list[0].position
+            fold()
+            base.list.slots[position].element?._$settle()
+        } else {
+            let positions = overlay.edits.list.map(\.position)
+            fold()
+            for position in positions { base.list.slots[position].element?._$settle() }
+        }
     }
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -34,6 +43,7 @@ extension Keyed: StateNode {
         into collector: inout ChangeCollector
     ) -> Bool {
         if collector.purpose == .differences, new.isEditOnly(since: old) {
+            let start = collector.checkpoint
             for index in new.overlay.edits.list.indices {
                 let position = new.overlay.edits.list[index].position
                 let stamp = old.stamp(at: position)
@@ -42,7 +52,12 @@ extension Keyed: StateNode {
                 let element = new.overlay.edits.list[index].slot.value
                 collector.element(element.id.keyPathToken, old.slot(at: position).value, element, serial: expected)
             }
-            return true
+            guard KeyedDifference<Element>.isTooMany(collector.checkpoint.changes - start.changes, of: new.length)
+            else {
+                return true
+            }
+            collector.goBack(to: start)
+            return false
         }
         return compare(old, new, serial: serial, into: &collector)
     }

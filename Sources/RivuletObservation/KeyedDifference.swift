@@ -61,7 +61,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     /// Tells the collector; false, with nothing told, when there is too much to tell.
     @inlinable
     func report(serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
-        guard !isTooMany(removed.count + placed.count) else { return false }
+        guard !Self.isTooMany(removed.count + placed.count, of: new.length) else { return false }
         let start = collector.checkpoint
         for position in removed.sorted() { collector.removal(of: old.slot(at: position).value.id.keyPathToken) }
         for pair in changed.sorted(by: { $0.new < $1.new }) {
@@ -78,7 +78,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
                 collector.addition(of: element, element.id.keyPathToken, at: placement.index)
             }
         }
-        guard !isTooMany(collector.checkpoint.changes - start.changes) else {
+        guard !Self.isTooMany(collector.checkpoint.changes - start.changes, of: new.length) else {
             collector.goBack(to: start)
             return false
         }
@@ -86,8 +86,8 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     }
 
     @inlinable
-    func isTooMany(_ changes: Int) -> Bool {
-        changes > Self.changesMax && changes > new.length / 2
+    static func isTooMany(_ changes: Int, of count: Int) -> Bool {
+        changes > changesMax && changes > count / 2
     }
 
     // MARK: - Elements that stay where they are

@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns how an element's id stands in a key path.
 
+public import FoundationEssentials
+
 /// An id that can be a token of a key path.
 ///
 /// Two ids of one collection need different tokens. Strings, all integers and raw-representable types of these conform; a type of
@@ -43,6 +45,14 @@ extension KeyedID where Self: FixedWidthInteger {
 
     /// Reads decimal digits; nil when the number does not fit.
     public static func from(keyPathToken token: String) -> Self? { Self(token) }
+}
+
+extension UUID: KeyedID {
+    /// The form with hyphens, in upper case, as in JSON.
+    public var keyPathToken: String { uuidString }
+
+    /// Reads the form with hyphens, in any case.
+    public static func from(keyPathToken token: String) -> UUID? { UUID(uuidString: token) }
 }
 
 extension Int: KeyedID {}

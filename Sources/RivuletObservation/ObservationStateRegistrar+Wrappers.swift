@@ -55,7 +55,7 @@ extension ObservationStateRegistrar {
         config: Wrapper.Config
     ) where Wrapper.WrappedValue: Equatable & JSONCodable {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
-        if wrapper.wrappedValue != value { coerced(field, Wrapper.self, from: value) }
+        noteCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
     }
 
     /// Replaces a wrapper by a new one of a nested value; one that is observed as what it replaces is told to nobody.
@@ -80,7 +80,7 @@ extension ObservationStateRegistrar {
     ) where Wrapper.WrappedValue: StateNode & Equatable {
         let isChange = isOther(field, value)
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: isChange)
-        if wrapper.wrappedValue != value { coerced(field, Wrapper.self, from: value) }
+        noteCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
     }
 
     /// Whether observers of a field see another value, and not an edited copy of the one they see already.
@@ -168,6 +168,26 @@ extension ObservationStateRegistrar {
         let written = wrapper.wrappedValue
         wrapper = Wrapper.makeWrapper(from: written, config: config)
         if wrapper.wrappedValue != written { coerced(field, Wrapper.self, from: written) }
+    }
+
+    /// Notes whether a wrapper changed what was written as a whole; a later such write takes back an earlier note.
+    @inlinable
+    mutating func noteCoercion<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        _ type: Wrapper.Type,
+        from written: Wrapper.WrappedValue,
+        isCoerced: Bool
+    ) where Wrapper.WrappedValue: JSONCodable {
+        if isCoerced {
+            coerced(field, type, from: written)
+        } else if CoercionLog.hasNotes {
+            forgetCoercion(field)
+        }
+    }
+
+    @usableFromInline
+    func forgetCoercion(_ field: Int) {
+        CoercionLog.forget(serial: mark.serial, field: field)
     }
 
     /// Notes that a wrapper changed what was written, if a recorder wants to know and the field is in JSON at all.

@@ -12,7 +12,7 @@ extension ObservedPlace {
 
     /// Lists what was read here and below; fields are known by their positions among `fields`.
     func collect(into reads: inout Reads, among fields: [StateField], at path: String = "") {
-        reads.hasUnreported = reads.hasUnreported || hasUnreportedReads
+        reads.hasUnreported = reads.hasUnreported || !unreportedReads.isEmpty
         let below = existingChildren
         if readsWhole { reads.paths.append(path) }
         for (index, field) in fields.enumerated() where wasRead(index) || below[.field(index)] != nil {
@@ -33,24 +33,39 @@ extension ObservedPlace {
         }
     }
 
-    /// The observed place and the field in it that a path leads to; nil when nobody can be watching there.
-    func field(at path: String, among fields: [StateField]) -> (place: ObservedPlace, field: Int)? {
-        guard let tokens = try? JSONPointer(parsing: path).tokens, !tokens.isEmpty else { return nil }
-        var (place, fields, found) = (self, fields, (place: self, field: Self.wholeField))
-        for token in tokens {
-            if let index = fields.firstIndex(where: { $0.name == token }) {
-                found = (place, index)
-                fields = fields[index].nested?() ?? []
-                guard let child = place.existingChildren[.field(index)] else { break }
-                place = child
-            } else if let child = place.existingChildren[.element(token)] {
-                found = (child, Self.wholeField)
-                place = child
+    /// A field of a place, or the place itself as ``wholeField``.
+    typealias Field = (place: ObservedPlace, field: Int)
+
+    /// Whom a change in the state at this place concerns, as far as anybody can be watching.
+    func fields(concernedBy change: StateChange, among fields: [StateField]) -> [Field] {
+        guard let tokens = try? JSONPointer(parsing: change.path).tokens else { return [] }
+        var concerned: [Field] = []
+        var (place, fields, isCollection) = (self, fields, false)
+        for (depth, token) in tokens.enumerated() {
+            let isLast = depth == tokens.count - 1
+            let child: ObservedPlace?
+            if isCollection {
+                // An element that comes, goes or moves changes the order, which the collection's own field stands for.
+                if isLast, change.operation != .replace { concerned.append((place, Self.wholeField)) }
+                child = place.existingChild(.element(token))
+                if isLast, let child { concerned.append((child, Self.wholeField)) }
+                isCollection = false
             } else {
-                break
+                guard let index = fields.firstIndex(where: { $0.name == token }) else { return concerned }
+                if isLast { concerned.append((place, index)) }
+                child = place.existingChild(.field(index))
+                isCollection = fields[index].schema.keyedDepth > 0
+                fields = fields[index].nested?() ?? []
             }
+            guard let child else { return concerned }
+            place = child
         }
-        return found
+        return concerned
+    }
+
+    /// The fields here and below that were read and that no change mentions.
+    var unreportedFields: [Field] {
+        unreportedReads.map { (self, $0) } + existingChildren.values.flatMap(\.unreportedFields)
     }
 
     /// Tells all observers here and below.

@@ -24,7 +24,7 @@ public final class ObservedPlace: Observable, Sendable {
     private let children = Mutex<[Step: ObservedPlace]>([:])
     private let readFields = Atomic<UInt64>(0)
     private let readWhole = Atomic<Bool>(false)
-    private let readUnreported = Atomic<Bool>(false)
+    private let readUnreported = Atomic<UInt64>(0)
     private let identity = Mutex<UUID?>(nil)
 
     @usableFromInline
@@ -65,6 +65,16 @@ public final class ObservedPlace: Observable, Sendable {
         }
     }
 
+    /// The place of what is below, if somebody asked for it.
+    func existingChild(_ step: Step) -> ObservedPlace? {
+        children.withLock { $0[step] }
+    }
+
+    /// Tells those who watch what is below that it is gone, or there anew, and forgets the place: whoever still cares asks again.
+    func tellAndForget(_ step: Step) {
+        children.withLock { $0.removeValue(forKey: step) }?.mutate(Self.wholeField) {}
+    }
+
     /// Notes that a field is read, for `withObservationTracking` and for ``Derived``.
     @usableFromInline
     func access(_ field: Int) {
@@ -75,7 +85,7 @@ public final class ObservedPlace: Observable, Sendable {
     /// Notes that a field is read whose changes nobody reports, because it is in no JSON.
     @usableFromInline
     func accessUnreported(_ field: Int) {
-        readUnreported.store(true, ordering: .relaxed)
+        _ = readUnreported.bitwiseOr(ChangeMark.bit(field), ordering: .relaxed)
         access(field)
     }
 
@@ -120,8 +130,11 @@ public final class ObservedPlace: Observable, Sendable {
     /// Whether the value was read with all that is in it.
     var readsWhole: Bool { readWhole.load(ordering: .relaxed) }
 
-    /// Whether a field was read whose changes nobody reports.
-    var hasUnreportedReads: Bool { readUnreported.load(ordering: .relaxed) }
+    /// The fields that were read and whose changes nobody reports.
+    var unreportedReads: [Int] {
+        let fields = readUnreported.load(ordering: .relaxed)
+        return (0..<ChangeMark.fieldsMax).filter { fields & ChangeMark.bit($0) != 0 }
+    }
 
     /// Whether a field was read.
     func wasRead(_ field: Int) -> Bool {

@@ -46,13 +46,14 @@ struct ObservableStateDiagnosticTests {
     }
 
     @Test
-    func `a private type in another one is refused`() {
+    func `a private type is refused`() {
         let source = "struct Outer {\n@ObservableState private struct A { var a = 1 }\n}"
         let message = """
-            '@ObservableState' extends 'A', and no extension can see a 'private' type in another one: write 'fileprivate'
+            '@ObservableState' cannot extend 'A', because generated code does not see a 'private' type: write 'fileprivate'
             """
         #expect(faults(in: source).map(\.message) == [message])
-        #expect(faults(in: "@ObservableState private struct A { var a = 1 }").isEmpty)
+        #expect(faults(in: "@ObservableState private struct A { var a = 1 }").map(\.message) == [message])
+        #expect(faults(in: "@ObservableState fileprivate struct A { var a = 1 }").isEmpty)
     }
 
     @Test(arguments: [

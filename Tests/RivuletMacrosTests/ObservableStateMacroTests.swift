@@ -439,7 +439,7 @@ struct ObservableStateMacroTests {
         ("fileprivate struct Outer { @ObservableState struct A { var a = 1 } }", "fileprivate static var _$fields"),
         ("public extension Outer { @ObservableState struct A { var a = 1 } }", "public static var _$fields"),
         ("public struct Outer { @ObservableState struct A { var a = 1 } }", "    static var _$fields"),
-        ("@ObservableState private struct A { var a = 1 }", "    static var _$fields"),
+        ("@ObservableState fileprivate struct A { var a = 1 }", "    static var _$fields"),
         ("@ObservableState package struct A { var a = 1 }", "package static var _$fields"),
     ])
     func `generated members are as visible as the type`(source: String, expected: String) {

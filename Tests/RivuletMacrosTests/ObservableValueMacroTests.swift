@@ -399,7 +399,7 @@ struct ObservableValueMacroTests {
     func `a private type in another one is refused`() {
         let source = "struct Outer {\n@ObservableValue private struct A { var a = 1 }\n}"
         let message = """
-            '@ObservableValue' extends 'A', and no extension can see a 'private' type in another one: write 'fileprivate'
+            '@ObservableValue' cannot extend 'A', because generated code does not see a 'private' type: write 'fileprivate'
             """
         #expect(faults(in: source).map(\.message) == [message])
     }

@@ -86,7 +86,7 @@ extension Clamped: ObservableWrapper {
 }
 
 @ObservableState
-private struct Sample {
+fileprivate struct Sample {
     @ObservableStateWrapper(OmitCoding<String?>.self)
     @ObservationStateIgnored
     var draftNote: String?
