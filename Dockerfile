@@ -13,8 +13,9 @@ WORKDIR /rivulet
 COPY Package.swift ./
 RUN swift package resolve
 COPY Sources Sources
-# Package.swift names the test targets, so their folders have to be there; they are not built.
+# Package.swift names the targets of tests and benchmarks, so their folders have to be there; they are not built.
 COPY Tests Tests
+COPY Benchmarks Benchmarks
 RUN swift build -c release --product rivulet --static-swift-stdlib \
     && install -D -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/rivulet" /out/rivulet
 

@@ -107,6 +107,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CAllocationCount", path: "Benchmarks/Observation/CAllocationCount"),
+        .executableTarget(
+            name: "ObservationBenchmark",
+            dependencies: ["CAllocationCount", "RivuletObservation"],
+            path: "Benchmarks/Observation/ObservationBenchmark",
+            swiftSettings: settings
+        ),
         .target(
             name: "CounterFixture",
             dependencies: ["RivuletEngine", "RivuletJSON", "RivuletObservation"],

@@ -17,9 +17,9 @@ def test_the_readme_shows_the_whole_counter_as_it_is():
     assert f"```swift\n{app}\n```" in README
 
 
-def commands():
-    """The commands of the session with curl, each with the output that the README shows."""
-    block = re.search(r"```console\n\$ S=.*?\n(.*?)```", README, re.S)[1]
+def commands(variable):
+    """The commands that use this variable, each with the output that the README shows."""
+    block = re.search(rf"```console\n\$ {variable}=.*?\n(.*?)```", README, re.S)[1]
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
         command, _, output = part.partition("\n")
         yield re.sub(r"\s{2,}#.*", "", command), output.strip()
@@ -34,7 +34,7 @@ def alike(text):
 def curl(command, session):
     return subprocess.Popen(
         ["bash", "-c", command.replace("curl ", "exec curl -sS ", 1)],
-        env={"PATH": "/usr/bin:/bin", "S": session},
+        env={"PATH": "/usr/bin:/bin", "S": session, "T": session},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -42,7 +42,7 @@ def curl(command, session):
 
 def test_the_readmes_session_with_curl_goes_as_it_shows(tmp_path):
     server = Server(tmp_path / "data")
-    shown = list(commands())
+    shown = list(commands("S"))
     assert len(shown) == 7
     try:
         for command, output in shown:
@@ -65,5 +65,17 @@ def test_the_readmes_session_with_curl_goes_as_it_shows(tmp_path):
             client.kill()
             client.communicate()
             assert alike("".join(lines)) == alike(output)
+    finally:
+        server.kill()
+
+
+def test_the_readmes_list_goes_as_it_shows(tmp_path):
+    server = Server(tmp_path / "data")
+    shown = list(commands("T"))
+    assert len(shown) == 3
+    try:
+        for command, output in shown:
+            address = f"http://127.0.0.1:{server.port}/v1/apps/todos/sessions/home"
+            assert alike(curl(command, address).communicate(timeout=PATIENCE)[0]) == alike(output), command
     finally:
         server.kill()
