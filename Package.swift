@@ -114,6 +114,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ChangeOracle",
+            dependencies: ["RivuletJSON", "RivuletObservation"],
+            path: "Tests/Support/ChangeOracle",
+            swiftSettings: settings
+        ),
+        .target(
             name: "StorageConformance",
             dependencies: ["RivuletSessions"],
             path: "Tests/Support/StorageConformance",
@@ -140,7 +146,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletObservationTests",
-            dependencies: ["RivuletJSON", "RivuletObservation"],
+            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -151,6 +157,7 @@ let package = Package(
         .testTarget(
             name: "RivuletSessionsTests",
             dependencies: [
+                "ChangeOracle",
                 "CounterFixture",
                 "RivuletEngine",
                 "RivuletJSON",
