@@ -121,6 +121,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ChangeOracle",
+            dependencies: ["RivuletJSON", "RivuletObservation"],
+            path: "Tests/Support/ChangeOracle",
+            swiftSettings: settings
+        ),
+        .target(
             name: "StorageConformance",
             dependencies: ["RivuletSessions"],
             path: "Tests/Support/StorageConformance",
@@ -147,7 +153,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletObservationTests",
-            dependencies: ["RivuletJSON", "RivuletObservation"],
+            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -158,6 +164,7 @@ let package = Package(
         .testTarget(
             name: "RivuletSessionsTests",
             dependencies: [
+                "ChangeOracle",
                 "CounterFixture",
                 "RivuletEngine",
                 "RivuletJSON",

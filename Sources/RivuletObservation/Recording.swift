@@ -3,7 +3,11 @@
 
 /// What a run changed.
 public struct Recording: Hashable, Sendable {
-    /// The net differences in the order of the fields: each path at most once, none below another one, each really different.
+    /// The net differences in the order of the fields, each path at most once, each really different; to be made in this order.
+    ///
+    /// There are none below an `add`, a `replace` or a `remove`. An element of a keyed collection that moved and changed has changes
+    /// below it and then its `move`. One whose id is spelled anew, `e` and an accent for `é`, has a `remove` and an `add`, whose paths
+    /// Swift's strings hold for equal though their bytes differ.
     public let changes: [StateChange]
     /// The writes that a wrapper changed, each path at most once.
     ///

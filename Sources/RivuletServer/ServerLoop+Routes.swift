@@ -311,7 +311,16 @@ extension ServerLoop {
                 throw Problem(400, "bad key path \"\(text)\": \(error)")
             }
         }
-        for path in paths { try check(path, of: app) }
+        for path in paths {
+            guard !path.tokens.contains("*") else {
+                throw Problem(
+                    400,
+                    "bad key path \"\(path)\": wildcards are not supported yet, and so no token of a subscription may be \"*\", "
+                        + "not even an id or a key that is spelled so; subscribe to what contains it"
+                )
+            }
+            try check(path, of: app)
+        }
         guard context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax else {
             return answerFull(exchange.connection)
         }

@@ -11,7 +11,7 @@ extension PathSet {
     /// The changes that lead a reader who missed others, oldest first, to the state.
     ///
     /// Elements that went, then values at paths, then elements that came, each with its index at that moment. A collection whose
-    /// elements moved is given anew.
+    /// elements moved, or do not tell their ids, is given anew.
     package func changes<State: ObservableState>(
         missing missed: some Sequence<MissedChange>,
         in state: State
@@ -23,24 +23,20 @@ extension PathSet {
             missing.collections[collection] = nil
         }
         let touched = Set(missing.collections.values.flatMap { $0.known.keys })
-        let covering = missing.stale.union(touched)
         var removed: [StateChange] = []
         var added: [StateChange] = []
         for (collection, elements) in missing.collections.sorted(by: { $0.key < $1.key }) {
-            guard !covering.contains(collection), !collection.ancestors.contains(where: covering.contains) else {
-                continue
-            }
-            guard let positions = state.positions(in: collection) else {
+            // An outer collection comes before those in its elements, and may have become one that is given anew.
+            let isCovered = { path in missing.stale.contains(path) || touched.contains(path) }
+            guard !isCovered(collection), !collection.ancestors.contains(where: isCovered) else { continue }
+            guard let present = state.additions(of: elements.known.keys, to: collection) else {
                 missing.stale.insert(collection)
                 continue
             }
             removed += elements.known.filter(\.value).keys.sorted().map {
                 StateChange(operation: .remove, path: $0.text, value: nil)
             }
-            let present = elements.known.keys.compactMap { path in positions[path].map { (path: path, index: $0) } }
-            added += present.sorted { $0.index < $1.index }.compactMap { element in
-                state.change(at: element.path, .add, index: element.index)
-            }
+            added += present
         }
         let stale = missing.stale.filter { path in
             !touched.contains(path) && !path.ancestors.contains { missing.stale.contains($0) || touched.contains($0) }
@@ -82,7 +78,7 @@ extension PathSet {
             switch reach(of: change.path.text) {
             case .none: continue
             case .whole: missing.stale.insert(change.path)
-            case .parts(let parts): missing.stale.formUnion(parts.map { PathText(texts[$0]) })
+            case .parts(let parts): missing.stale.formUnion(parts.map { texts[$0] })
             }
         }
         return missing
@@ -91,29 +87,36 @@ extension PathSet {
 
 extension ObservableState {
     /// The change that gives the value at a path; nil when there is none.
-    fileprivate func change(
-        at path: PathText,
-        _ operation: StateChange.Operation,
-        index: Int? = nil
-    ) -> StateChange? {
+    fileprivate func change(at path: PathText, _ operation: StateChange.Operation) -> StateChange? {
         guard let pointer = try? JSONPointer(parsing: path.text), let value = json(at: pointer) else { return nil }
-        return StateChange(operation: operation, path: path.text, index: index, value: value)
+        return StateChange(operation: operation, path: path.text, value: value)
     }
 
-    /// The positions of a keyed collection's elements by their paths; nil when there is no such collection.
-    fileprivate func positions(in collection: PathText) -> [PathText: Int]? {
-        guard let pointer = try? JSONPointer(parsing: collection.text), let json = json(at: pointer) else { return nil }
-        var positions: [PathText: Int] = [:]
+    /// The changes that add those of the elements that there are, in the order of their index.
+    ///
+    /// Nil when there is no such collection, or when its JSON does not tell where an element is: an `id` may have another form
+    /// there than in a key path, or be computed and not be there at all.
+    fileprivate func additions(of elements: some Collection<PathText>, to collection: PathText) -> [StateChange]? {
+        var added = elements.compactMap { change(at: $0, .add) }
+        guard let whole = change(at: collection, .replace)?.value else { return nil }
+        var indices: [PathText: Int] = [:]
+        for (index, change) in added.enumerated() { indices[PathText(change.path)] = index }
         do throws(JSONError) {
-            var reader = JSONReader(json)
-            try reader.array { index, reader throws(JSONError) in
-                guard let token = try reader.elementID() else { return }
-                positions[PathText(collection.text + "/" + JSONPointer.escape(token))] = index
+            var reader = JSONReader(whole)
+            try reader.array { position, reader throws(JSONError) in
+                let element = try reader.capture()
+                var elementReader = JSONReader(element)
+                guard let token = try elementReader.elementID(),
+                    let index = indices[PathText(collection.text + "/" + JSONPointer.escape(token))],
+                    added[index].value == element
+                else { return }
+                added[index].index = position
             }
         } catch {
             return nil
         }
-        return positions
+        guard added.allSatisfy({ $0.index != nil }) else { return nil }
+        return added.sorted { ($0.index ?? 0) < ($1.index ?? 0) }
     }
 }
 

@@ -7,12 +7,12 @@ package import RivuletObservation
 /// The key paths that one group of subscribers watches, each once, in the order of their text.
 package struct PathSet: Hashable, Sendable {
     package let pointers: [JSONPointer]
-    let texts: [String]
+    let texts: [PathText]
 
     /// Sorts the paths and drops doubles; no path at all means the whole state.
     package init(_ paths: [JSONPointer]) {
-        let byText = Dictionary(paths.map { ($0.description, $0) }, uniquingKeysWith: { first, _ in first })
-        texts = byText.isEmpty ? [""] : byText.keys.sorted()
+        let byText = Dictionary(paths.map { (PathText($0.description), $0) }, uniquingKeysWith: { first, _ in first })
+        texts = byText.isEmpty ? [PathText("")] : byText.keys.sorted()
         pointers = texts.map { byText[$0] ?? JSONPointer(tokens: []) }
     }
 
@@ -32,8 +32,8 @@ package struct PathSet: Hashable, Sendable {
     func reach(of path: String) -> Reach {
         var parts: [Int] = []
         for (index, text) in texts.enumerated() {
-            if Self.contains(text, path) { return .whole }
-            if Self.contains(path, text) { parts.append(index) }
+            if Self.contains(text.text, path) { return .whole }
+            if Self.contains(path, text.text) { parts.append(index) }
         }
         return parts.isEmpty ? .none : .parts(parts)
     }
@@ -52,13 +52,14 @@ package struct PathSet: Hashable, Sendable {
         to new: State
     ) -> [StateChange] {
         var seen: [StateChange] = []
+        var compared: Set<Int> = []
         for change in changes {
             switch reach(of: change.path) {
             case .none: continue
             case .whole: if let change = watched(change) { seen.append(change) }
             case .parts where change.operation == .move: continue
             case .parts(let parts):
-                for part in parts where !seen.contains(where: { $0.path == texts[part] }) {
+                for part in parts where compared.insert(part).inserted {
                     if let difference = Self.difference(at: pointers[part], from: old, to: new, like: change) {
                         seen.append(difference)
                     }
@@ -79,7 +80,7 @@ package struct PathSet: Hashable, Sendable {
 
     /// Whether the collection of an element is watched as a whole.
     func watchesOrder(of element: String) -> Bool {
-        texts.contains { $0.utf8.count < element.utf8.count && Self.contains($0, element) }
+        texts.contains { $0.text.utf8.count < element.utf8.count && Self.contains($0.text, element) }
     }
 
     private static func difference<State: ObservableState>(

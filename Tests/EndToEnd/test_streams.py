@@ -169,6 +169,14 @@ def test_a_path_that_the_state_cannot_have_is_400(session, path):
         assert stream.status == 400
 
 
+@pytest.mark.parametrize("path", ["/p/todos/*/title", "/p/todos/*", "/*/todos", "/p/*"])
+def test_a_wildcard_is_refused_and_not_taken_for_an_id(shared, todos, path):
+    todos.dispatch({"add": {"id": "*", "title": "star"}})
+    answer = shared.get(f"{todos.path}/changes?path={path}", accept="text/event-stream")
+    assert answer.status == 400
+    assert "wildcards are not supported yet" in answer.json["detail"]
+
+
 def test_64_paths_are_taken_and_65_are_refused(session):
     with session.stream(*["/p/count"] * 64) as stream:
         assert stream.status == 200

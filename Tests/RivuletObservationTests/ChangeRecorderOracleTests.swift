@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the oracle: random programs of writes, and what was recorded against the whole JSON before and after.
 
+import ChangeOracle
 import RivuletJSON
 import RivuletObservation
 import Testing

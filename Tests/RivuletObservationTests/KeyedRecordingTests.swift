@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of what runs record of keyed collections, and of how that is replayed.
 
+import ChangeOracle
 import RivuletJSON
 import RivuletObservation
 import Testing

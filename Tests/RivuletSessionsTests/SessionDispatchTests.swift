@@ -117,7 +117,8 @@ import Testing
         #expect(throws: SessionError.self) { try harness.dispatch(#"[{"add":1},{"rename":""}]"#) }
         #expect(
             try harness.value("/p")
-                == #"{"count":1,"title":"Tally","marks":[7],"ratio":0.5,"limits":{"low":0,"high":80},"items":[]}"#
+                == #"{"count":1,"title":"Tally","marks":[7],"ratio":0.5,"limits":{"low":0,"high":80},"items":[],"#
+                + #""groups":[],"tickets":[],"mode":"idle"}"#
         )
     }
 

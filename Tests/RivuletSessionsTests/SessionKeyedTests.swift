@@ -98,6 +98,17 @@ import Testing
         )
     }
 
+    @Test func `ids that are spelled differently are watched apart, though they are equal`() throws {
+        let insert = #"{"insert":{"id":"e\#u{301}","at":0}}"#
+        #expect(try delivered("/p/items/é", event: insert) == [])
+        let composed = try harness.subscribe("/p/items/é").group
+        let decomposed = try harness.subscribe("/p/items/e\u{301}").group
+        #expect(composed != decomposed)
+        let both = try harness.subscribe("/p/items/é", "/p/items/e\u{301}").group
+        try harness.dispatch(insert)
+        #expect(harness.sink.delivered.map(\.group).sorted { $0.rawValue < $1.rawValue } == [decomposed, both])
+    }
+
     // MARK: - Resumption
 
     @Test func `a reader gets elements that went and came, and the fields that changed`() throws {
@@ -159,6 +170,26 @@ import Testing
         )
     }
 
+    @Test func `an element whose JSON does not tell its token comes with the whole collection`() throws {
+        #expect(
+            try resumed("/p/tickets", after: #"{"issue":1}"#, #"{"issue":2}"#) == [
+                #"[{"op":"replace","path":"/p/tickets","value":[{"number":2},{"number":1}]}]"#
+            ]
+        )
+    }
+
+    @Test func `a restart gives an enum anew whose payload has transient fields`() throws {
+        try harness.dispatch(#"[{"write":"x"},{"select":4}]"#)
+        let joined = try harness.subscribe("/p/mode")
+        harness.restart()
+        let resumed = try harness.subscribe("/p/mode", resume: "\(joined.cursor)")
+        #expect(
+            resumed.first.map(\.changesText) == [
+                #"[{"op":"replace","path":"/p/mode","value":{"writing":{"text":"x","selection":0}}}]"#
+            ]
+        )
+    }
+
     // MARK: - Memory
 
     @Test func `each event finds the elements in one piece, whatever those before it edited`() throws {
@@ -215,6 +246,42 @@ import Testing
         let before = try harness.value("/p/items")
         harness.restart()
         #expect(try harness.value("/p/items") == before)
+    }
+
+    @Test func `too many changes within a collection become one of what holds them all`() throws {
+        var state = TallyApp().defaultState
+        for id in 0...1 {
+            var group = Group()
+            group.id = id
+            state.p.groups.append(group)
+        }
+        let insides = (0...1_024).map { #"/p/groups/0/items/\#($0)/title"# } + ["/p/groups/1/items/x/title"]
+        let changes = (["/p/title"] + insides).map {
+            StateChange(operation: .replace, path: $0, value: Array(#""x""#.utf8))
+        }
+        #expect(
+            changes.condensed(for: state).map(\.path) == ["/p/title", "/p/groups/1/items/x/title", "/p/groups/0/items"]
+        )
+        let elements = (0...1_024).map {
+            StateChange(operation: .replace, path: "/p/items/\($0)/title", value: Array(#""x""#.utf8))
+        }
+        let condensed = elements.condensed(for: state)
+        #expect(condensed == [StateChange(operation: .replace, path: "/p/items", value: Array("[]".utf8))])
+        #expect(Array(elements.dropLast()).condensed(for: state).count == 1_024)
+    }
+
+    @Test func `later changes make up for earlier ones, be they few or many`() {
+        let earlier = ["/a", "/a/b", "/a/bc", "/d", "/e/f"].map {
+            StateChange(operation: .replace, path: $0, value: Array("1".utf8))
+        }
+        let later = [
+            StateChange(operation: .replace, path: "/a/b", value: nil),
+            StateChange(operation: .remove, path: "/d", value: nil),
+            StateChange(operation: .move, path: "/e", value: nil),
+        ]
+        let others = (0..<20).map { StateChange(operation: .replace, path: "/o/\($0)", value: nil) }
+        #expect(earlier.followed(by: later).dropLast(3).map(\.path) == ["/a", "/a/bc", "/d", "/e/f"])
+        #expect(earlier.followed(by: later + others).dropLast(23).map(\.path) == ["/a", "/a/bc", "/d", "/e/f"])
     }
 
     @Test func `a change has its index in the log and in streams`() throws {

@@ -17,6 +17,9 @@ package struct Tally: PersistentState {
     package var ratio = 0.5
     package var limits = Bounds()
     package var items: Keyed<Item> = []
+    package var groups: Keyed<Group> = []
+    package var tickets: Keyed<Ticket> = []
+    package var mode = Mode.idle
 
     package init() {}
 }
@@ -36,6 +39,49 @@ package struct Item: Equatable, Sendable, Identifiable {
     package var id = ""
     package var title = ""
     @Transient package var isOpen = false
+
+    package init() {}
+}
+
+/// An element with elements.
+@ObservableState
+package struct Group: Equatable, Sendable, Identifiable {
+    package var id = 0
+    package var items: Keyed<Item> = []
+
+    package init() {}
+
+    fileprivate mutating func change(_ change: (inout Keyed<Item>) -> Void) { change(&items) }
+}
+
+/// An element whose JSON does not have its id.
+@ObservableState
+package struct Ticket: Equatable, Sendable, Identifiable {
+    package var number = 0
+    package var id: String { "#\(number)" }
+
+    package init() {}
+}
+
+/// What is going on; a payload is partly in memory only.
+@ObservableState
+package enum Mode: Equatable, Sendable {
+    case idle
+    case writing(Draft)
+
+    /// Edits the draft; there is one afterwards.
+    fileprivate mutating func edit(_ edit: (inout Draft) -> Void) {
+        var draft = if case .writing(let draft) = self { draft } else { Draft() }
+        edit(&draft)
+        self = .writing(draft)
+    }
+}
+
+/// A payload.
+@ObservableState
+package struct Draft: Equatable, Sendable {
+    package var text = ""
+    @Transient package var selection = 0
 
     package init() {}
 }
@@ -72,10 +118,21 @@ package enum TallyEvent: Equatable {
     case drop(String)
     case quietDrop(String)
     case move(id: String, to: Int)
+    case insertGroup(id: Int, at: Int)
+    case dropGroup(Int)
+    case moveGroup(id: Int, to: Int)
+    case insertIn(group: Int, id: String, at: Int)
+    case retitleIn(group: Int, id: String, title: String)
+    case dropIn(group: Int, id: String)
+    case moveIn(group: Int, id: String, to: Int)
+    case issue(Int)
+    case idle
+    case write(String)
+    case select(Int)
 
     package var persist: Bool {
         switch self {
-        case .peek, .quietAdd, .quietInsert, .quietRetitle, .quietDrop: false
+        case .peek, .quietAdd, .quietInsert, .quietRetitle, .quietDrop, .select: false
         default: true
         }
     }
@@ -111,21 +168,56 @@ package struct TallyApp: AppDefinition {
         case .chain(let count): state.p.marks.append(count)
         case .peek, .slow: break
         case .nothing: return
-        default: reduceItems(of: &state.p, event)
+        case .issue, .idle, .write, .select: reduceMode(of: &state.p, event)
+        case .insertGroup, .dropGroup, .moveGroup, .insertIn, .retitleIn, .dropIn, .moveIn:
+            reduceGroups(of: &state.p.groups, event)
+        default: reduceItems(of: &state.p.items, event)
         }
         state.t.lastEvent = event.eventName
     }
 
-    private func reduceItems(of tally: inout Tally, _ event: TallyEvent) {
+    private func reduceMode(of tally: inout Tally, _ event: TallyEvent) {
+        switch event {
+        case .issue(let number):
+            var ticket = Ticket()
+            ticket.number = number
+            tally.tickets.insert(ticket, at: 0)
+        case .idle: tally.mode = .idle
+        case .write(let text): tally.mode.edit { $0.text = text }
+        case .select(let place): tally.mode.edit { $0.selection = place }
+        default: break
+        }
+    }
+
+    private func reduceGroups(of groups: inout Keyed<Group>, _ event: TallyEvent) {
+        switch event {
+        case .insertGroup(let id, let position):
+            var group = Group()
+            group.id = id
+            groups.insert(group, at: min(max(position, 0), groups.count))
+        case .dropGroup(let id): groups.remove(id: id)
+        case .moveGroup(let id, let position): groups.move(id: id, to: min(max(position, 0), max(groups.count - 1, 0)))
+        case .insertIn(let group, let id, let position):
+            groups[id: group]?.change { reduceItems(of: &$0, .insert(id: id, at: position)) }
+        case .retitleIn(let group, let id, let title):
+            groups[id: group]?.change { reduceItems(of: &$0, .retitle(id: id, title: title)) }
+        case .dropIn(let group, let id): groups[id: group]?.change { reduceItems(of: &$0, .drop(id)) }
+        case .moveIn(let group, let id, let position):
+            groups[id: group]?.change { reduceItems(of: &$0, .move(id: id, to: position)) }
+        default: break
+        }
+    }
+
+    private func reduceItems(of items: inout Keyed<Item>, _ event: TallyEvent) {
         switch event {
         case .insert(let id, let position), .quietInsert(let id, let position):
             var item = Item()
             item.id = id
-            tally.items.insert(item, at: min(max(position, 0), tally.items.count))
-        case .retitle(let id, let title), .quietRetitle(let id, let title): tally.items[id: id]?.title = title
-        case .open(let id): tally.items[id: id]?.isOpen = true
-        case .drop(let id), .quietDrop(let id): tally.items.remove(id: id)
-        case .move(let id, let position): tally.items.move(id: id, to: position)
+            items.insert(item, at: min(max(position, 0), items.count))
+        case .retitle(let id, let title), .quietRetitle(let id, let title): items[id: id]?.title = title
+        case .open(let id): items[id: id]?.isOpen = true
+        case .drop(let id), .quietDrop(let id): items.remove(id: id)
+        case .move(let id, let position): items.move(id: id, to: min(max(position, 0), max(items.count - 1, 0)))
         default: break
         }
     }

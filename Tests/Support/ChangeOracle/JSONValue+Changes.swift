@@ -1,18 +1,23 @@
 // Part of Rivulet. See README.md for the architecture.
-// This file owns what a client does with changes, in the plainest way: elements of arrays are found by their `id`.
+// Owns what a client does with changes, in the plainest way: elements of arrays are found by their `id`.
 
-import RivuletJSON
-import RivuletObservation
+package import RivuletJSON
+package import RivuletObservation
 
 extension JSONValue {
     /// This value after a change; nil when the change does not fit it.
-    func applying(_ change: StateChange, _ value: [UInt8]?) throws -> JSONValue? {
+    package func applying(_ change: StateChange, _ value: [UInt8]?) throws -> JSONValue? {
         let path = try JSONPointer(parsing: change.path).tokens[...]
         return edited(path, change.operation, change.index, try value.map { try JSONValue(parsing: $0) })
     }
 
+    /// This value after what a change does, whose path begins at this value; nil when it does not fit.
+    package func applying(_ change: StateChange, at path: ArraySlice<String>) throws -> JSONValue? {
+        edited(path, change.operation, change.index, try change.value.map { try JSONValue(parsing: $0) })
+    }
+
     /// The text of the value at a path with ids of elements.
-    func bytes(at path: ArraySlice<String>) -> [UInt8]? {
+    package func bytes(at path: ArraySlice<String>) -> [UInt8]? {
         keyed(path)?.jsonBytes()
     }
 
