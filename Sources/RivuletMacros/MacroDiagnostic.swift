@@ -18,6 +18,7 @@ enum MacroDiagnostic: DiagnosticMessage {
     case otherAttribute(name: String)
     case constantWithoutValue(name: String)
     case ignoredWithoutValue(name: String)
+    case unstoredWithoutValue(name: String, by: String)
     case eventOnOtherType
     case noCases
     case noStateCases
@@ -62,6 +63,10 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'\(name)' needs a value here, because JSON does not carry 'let': write 'private(set) var \(name)', or give it a value"
         case .ignoredWithoutValue(let name):
             "'\(name)' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored"
+        case .unstoredWithoutValue(let name, let cause):
+            """
+            '\(name)' needs an initial value, because \(cause) is not on disk: without one, what was stored could not be read again
+            """
         case .eventOnOtherType:
             "'@AppEvent' can only be applied to an enum: declare the events as its cases"
         case .noCases:
@@ -99,6 +104,7 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .otherAttribute: "otherAttribute"
         case .constantWithoutValue: "constantWithoutValue"
         case .ignoredWithoutValue: "ignoredWithoutValue"
+        case .unstoredWithoutValue: "unstoredWithoutValue"
         case .eventOnOtherType: "eventOnOtherType"
         case .noCases: "noCases"
         case .noStateCases: "noStateCases"

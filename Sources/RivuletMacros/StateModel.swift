@@ -153,6 +153,7 @@ struct StateModel {
         if let attribute = variable.attributes.attribute(named: "ObservableStateWrapper") {
             // The wrapper macro reports its own faults.
             guard case .model(let wrapper) = WrapperModel.parse(attribute, on: variable) else { return nil }
+            if let fault = variable.storedFault { diagnostics.append(fault) }
             return Field(wrapper, variable)
         }
         guard variable.isStored else { return nil }

@@ -24,7 +24,32 @@ extension VariableDeclSyntax {
             return fault(.lazy(name: name), binding.pattern, Mend.remove(modifier))
         }
         if let accessors = binding.accessorBlock { return fault(.observers(name: name), accessors, ignoring) }
-        return typeFault(binding, name)
+        return typeFault(binding, name) ?? storedFault
+    }
+
+    /// What is wrong with a field that is not on disk, and that nothing gives a value when it is read from there.
+    ///
+    /// A replaceable field is half of an app's state, which is never made from what was stored: that goes into a new state.
+    var storedFault: Diagnostic? {
+        guard !hasValue, let binding = bindings.first else { return nil }
+        let cause: String
+        if attributes.attribute(named: "Transient") != nil, attributes.attribute(named: "Replaceable") == nil {
+            cause = "a field with @Transient"
+        } else if isOmitted {
+            cause = "a field in OmitCoding"
+        } else {
+            return nil
+        }
+        return fault(.unstoredWithoutValue(name: binding.pattern.trimmedDescription, by: cause), binding.pattern)
+    }
+
+    /// Whether the field is in the wrapper that leaves it out of JSON; another wrapper that does so cannot be told from here.
+    private var isOmitted: Bool {
+        guard
+            let attribute = attributes.attribute(named: "ObservableStateWrapper"),
+            case .model(let wrapper) = WrapperModel.parse(attribute, on: self)
+        else { return false }
+        return wrapper.wrapperName == "OmitCoding"
     }
 
     /// Whether every name has a value when nothing has been assigned to it.

@@ -89,6 +89,40 @@ struct ObservableStateDiagnosticTests {
         #expect(mended?.source == "@ObservableState struct A {\n    \(replacement) public var a: Int? = 1\n}")
     }
 
+    private static let omitting = "@ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored"
+
+    @Test(arguments: [
+        ("@Transient var a: Int", "a field with @Transient"),
+        ("@Transient private(set) var a: [Int]", "a field with @Transient"),
+        ("@Transient @ObservableStateWrapper(W.self) @ObservationStateIgnored var a: Int", "a field with @Transient"),
+        ("\(omitting) var a: Int", "a field in OmitCoding"),
+        (
+            "@ObservableStateWrapper(RivuletObservation.OmitCoding<Int>.self) @ObservationStateIgnored var a: Int",
+            "a field in OmitCoding"
+        ),
+    ])
+    func `a field that is not on disk needs a value, or what was stored could not be read`(
+        member: String,
+        cause: String
+    ) {
+        let message = """
+            'a' needs an initial value, because \(cause) is not on disk: without one, what was stored could not be read again
+            """
+        let id = MessageID(domain: "Rivulet", id: "unstoredWithoutValue")
+        let source = "@ObservableState struct A {\n    \(member)\n}"
+        #expect(faults(in: source) == [ReportedFault(id: id, message: message, node: "a")])
+        #expect(mended(source) == nil)
+    }
+
+    @Test(arguments: [
+        "@Transient var a = 1", "@Transient var a: Int?", "@Transient var a: Int!", "\(omitting) var a: Int = 1",
+        "@Transient @Replaceable var a: Half", "@ObservableStateWrapper(W.self) @ObservationStateIgnored var a: Int",
+        "\(omitting) var a: Int?",
+    ])
+    func `a field that is not on disk may have a value, be nil, or be half of an app's state`(member: String) {
+        #expect(faults(in: "@ObservableState struct A {\n    \(member)\n}").isEmpty)
+    }
+
     @Test(arguments: [
         ("var a = 1, b = 2", "Declare each by itself", "var a = 1\n    var b = 2"),
         ("public var a, b: Int", "Declare each by itself", "public var a: Int\n    public var b: Int"),
