@@ -37,15 +37,16 @@ struct CaseRenderer {
         )
     }
 
+    /// Cases are named with their type: the closure gives an optional, of which `.none` would be the case.
     private func decoding(_ element: EnumModel.Case) -> [String] {
         let opening = "        case \(element.bareName.quoted):"
         func standard(_ value: EnumModel.Payload) -> String { value.standard.map { ", default: \($0)" } ?? "" }
         guard let first = element.payload.first else {
-            return [opening, "            try payload.none()", "            return .\(element.name)"]
+            return [opening, "            try payload.none()", "            return Self.\(element.name)"]
         }
         if element.isSingle {
             let value = "try payload.single((\(first.type)).self\(standard(first)))"
-            return [opening, "            return .\(element.name)(\(value))"]
+            return [opening, "            return Self.\(element.name)(\(value))"]
         }
         let names = element.payload.indices.map { element.key($0).quoted }.joined(separator: ", ")
         let values = element.payload.enumerated().map { index, value in
@@ -54,7 +55,7 @@ struct CaseRenderer {
         }
         return [
             opening, "            let values = try payload.values([\(names)])",
-            "            return .\(element.name)(\(values.joined(separator: ", ")))",
+            "            return Self.\(element.name)(\(values.joined(separator: ", ")))",
         ]
     }
 

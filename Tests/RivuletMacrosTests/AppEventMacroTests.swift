@@ -43,20 +43,20 @@ struct AppEventMacroTests {
                             switch name {
                             case "increment":
                                 try payload.none()
-                                return .increment
+                                return Self.increment
                             case "default":
                                 try payload.none()
-                                return .`default`
+                                return Self.`default`
                             case "setCount":
-                                return .setCount(try payload.single((Int).self))
+                                return Self.setCount(try payload.single((Int).self))
                             case "setLimits":
                                 let values = try payload.values(["warnAt", "label"])
-                                return .setLimits(warnAt: try values.value("warnAt", (Int).self), label: try values.value("label", (String).self, default: "x"))
+                                return Self.setLimits(warnAt: try values.value("warnAt", (Int).self), label: try values.value("label", (String).self, default: "x"))
                             case "pair":
                                 let values = try payload.values(["_0", "_1"])
-                                return .pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
+                                return Self.pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
                             case "setNote":
-                                return .setNote(try payload.single((String?).self))
+                                return Self.setNote(try payload.single((String?).self))
                             default:
                                 return nil
                             }

@@ -99,22 +99,22 @@ struct ObservableEnumMacroTests {
                             switch name {
                             case "idle":
                                 try payload.none()
-                                return .idle
+                                return Self.idle
                             case "default":
                                 try payload.none()
-                                return .`default`
+                                return Self.`default`
                             case "editing":
-                                return .editing(try payload.single((Draft).self))
+                                return Self.editing(try payload.single((Draft).self))
                             case "counting":
-                                return .counting(try payload.single((Int).self))
+                                return Self.counting(try payload.single((Int).self))
                             case "pair":
                                 let values = try payload.values(["_0", "_1"])
-                                return .pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
+                                return Self.pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
                             case "failed":
                                 let values = try payload.values(["code", "reason"])
-                                return .failed(code: try values.value("code", (Int).self), reason: try values.value("reason", (String).self, default: "x"))
+                                return Self.failed(code: try values.value("code", (Int).self), reason: try values.value("reason", (String).self, default: "x"))
                             case "screen":
-                                return .screen(try payload.single((Screen).self))
+                                return Self.screen(try payload.single((Screen).self))
                             default:
                                 return nil
                             }
@@ -247,7 +247,7 @@ struct ObservableEnumMacroTests {
                             (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "one":
-                                return .one(try payload.single((Draft).self))
+                                return Self.one(try payload.single((Draft).self))
                             default:
                                 return nil
                             }

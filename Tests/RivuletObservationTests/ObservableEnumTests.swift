@@ -32,6 +32,11 @@ struct ObservableEnumTests {
         #expect(try JSONDecoder().decode(Mode.self, from: JSONEncoder().encode(mode)) == mode)
     }
 
+    @Test
+    func `a case of the name none is no missing case`() throws {
+        #expect(try Plan(jsonBytes: [UInt8](#""none""#.utf8)) == Plan.none)
+    }
+
     @Test(arguments: [
         (#"{"idle":{}}"#, Mode.idle),
         (#"{"editing":{"_0":{"city":"x"}}}"#, .editing(Address(city: "x"))),
