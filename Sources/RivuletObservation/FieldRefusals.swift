@@ -3,7 +3,7 @@
 
 public import RivuletJSON
 
-// One overload is unavailable and says what to do; the others exist so that it is said once for each field. None can ever run: the
+// One overload is unavailable and says what to do; the others exist so that it is said once for each field or value. None can ever run: the
 // code that would call it does not compile.
 
 extension ChangeCollector {
@@ -137,30 +137,15 @@ extension StateCoding {
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func read<Value>(_ type: Value.Type, from reader: inout JSONReader) throws(JSONError) -> Value {
+    public static func read<Value>(into value: inout Value?, from reader: inout JSONReader) throws(JSONError) {
         fatalError(refused)
     }
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func read<Value>(over value: inout Value, from reader: inout JSONReader) throws(JSONError) {
-        fatalError(refused)
-    }
-
-    /// Takes what ``ChangeCollector`` refuses.
-    @_disfavoredOverload
-    public static func read<Wrapper: ObservableWrapper>(
-        for wrapper: Wrapper.Type,
-        from reader: inout JSONReader
-    ) throws(JSONError) -> Wrapper.WrappedValue? {
-        fatalError(refused)
-    }
-
-    /// Takes what ``ChangeCollector`` refuses.
-    @_disfavoredOverload
-    public static func read<Wrapper: ObservableWrapper>(
-        over value: inout Wrapper.WrappedValue,
-        for wrapper: Wrapper.Type,
+    public static func read<State, Wrapper: ObservableWrapper>(
+        into value: inout Wrapper.WrappedValue?,
+        wrapper storage: (State) -> Wrapper,
         from reader: inout JSONReader
     ) throws(JSONError) {
         fatalError(refused)
@@ -173,6 +158,74 @@ extension StateCoding {
         _ name: String,
         in reader: JSONReader
     ) throws(JSONError) -> Value {
+        fatalError(refused)
+    }
+}
+
+// The values of an enum's cases.
+
+extension EventCase.Payload {
+    /// Refuses a value of a case.
+    @_disfavoredOverload
+    @available(
+        *,
+        unavailable,
+        message: "a value of a case needs a type that is JSONCodable or Codable: make its type that"
+    )
+    public init<Value>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
+        fatalError(refused)
+    }
+}
+
+extension StateField {
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public init<Value>(_ name: String, payload type: Value.Type) {
+        fatalError(refused)
+    }
+}
+
+extension PayloadEdit {
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public mutating func payload<Value>(_ index: Int, _ name: String, _ value: inout Value) {
+        fatalError(refused)
+    }
+}
+
+extension CaseReader {
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public func single<Value>(
+        _ type: Value.Type,
+        default standard: @autoclosure () -> Value? = nil
+    ) throws(JSONError) -> Value {
+        fatalError(refused)
+    }
+}
+
+extension CaseValues {
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public func value<Value>(
+        _ name: String,
+        _ type: Value.Type,
+        default standard: @autoclosure () -> Value? = nil
+    ) throws(JSONError) -> Value {
+        fatalError(refused)
+    }
+}
+
+extension CaseWriter {
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public static func write<Value>(_ value: Value, into writer: inout JSONWriter) {
+        fatalError(refused)
+    }
+
+    /// Takes what ``EventCase/Payload`` refuses.
+    @_disfavoredOverload
+    public static func single<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
         fatalError(refused)
     }
 }

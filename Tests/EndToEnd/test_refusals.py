@@ -1,0 +1,63 @@
+# Part of Rivulet. See README.md for the architecture.
+# Compiles states and events with types that JSON cannot have, against the modules of the build: one error each, that says what to do.
+"""What the compiler says of an app that cannot be; no server runs here."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+from harness import PATIENCE, ROOT, binary
+
+FIELD = "a field of a state needs a type that is JSONCodable or Codable"
+VALUE = "a value of a case needs a type that is JSONCodable or Codable"
+BOXED = "@ObservableStateWrapper(Box<Plain>.self) @ObservationStateIgnored var x: Plain"
+
+
+def errors(folder, declaration):
+    """The compiler's errors for a declaration beside a type `Plain` that is not Codable."""
+    built = pathlib.Path(binary()).resolve().parent
+    macros = built / "RivuletMacros-tool"
+    if not macros.exists():
+        pytest.skip(f"{built} has no modules: the binary was built elsewhere")
+    source = folder / "Refused.swift"
+    source.write_text(f"import RivuletEngine\nimport RivuletJSON\nimport RivuletObservation\nstruct Plain {{}}\n{declaration}\n")
+    # A package's C module has its map in the build folder, if it does not have one beside its headers.
+    maps = (ROOT / "Sources" / "CCurrentRun").rglob("module.modulemap"), (built / "CCurrentRun.build").rglob("module.modulemap")
+    options = [part for found in maps for path in found for part in ("-Xcc", f"-fmodule-map-file={path}")]
+    compilation = subprocess.run(
+        ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", str(built / "Modules"),
+         "-load-plugin-executable", f"{macros}#RivuletMacros", *options, str(source)],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )
+    found = [line.split(": error: ", 1)[1] for line in compilation.stderr.splitlines() if ": error: " in line]
+    assert (compilation.returncode == 0) == (found == []), compilation.stderr
+    return found
+
+
+@pytest.mark.parametrize(("declaration", "message"), [
+    ("@ObservableState struct A { var x: Plain }", FIELD),
+    ("@ObservableState struct A { var x = Plain() }", FIELD),
+    ("@ObservableState struct A { var x: [Plain]? }", FIELD),
+    (f"@ObservableState struct A {{ {BOXED} }}", FIELD),
+    (f"@ObservableState struct A {{ {BOXED} = Plain() }}", FIELD),
+    ("@ObservableState enum A { case none, some(Plain) }", VALUE),
+    ("@ObservableState enum A { case none, some(x: Plain) }", VALUE),
+    ("@AppEvent enum A { case none, some(Plain) }", VALUE),
+    ("@AppEvent enum A { case none, some(x: Plain, y: Int) }", VALUE),
+])
+def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, message):
+    found = errors(tmp_path, declaration)
+    assert len(found) == 1 and message in found[0], found
+
+
+def test_what_json_can_have_is_no_error(tmp_path):
+    assert errors(tmp_path, "@ObservableState struct A { var x: [Int]?; @Transient var y = 1 }\n@AppEvent enum E { case a(Int) }") == []
+
+
+def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
+    found = errors(tmp_path, "@ObservableState struct A { @Transient var x: Int }")
+    assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
+    omitted = "@ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored var x: Int"
+    found = errors(tmp_path, f"@ObservableState struct A {{ {omitted} }}")
+    assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
