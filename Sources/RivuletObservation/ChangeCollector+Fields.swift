@@ -3,7 +3,8 @@
 
 public import RivuletJSON
 
-// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable` is for nested states whose replacement is reported field by field.
+// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable` is for
+// nested states whose replacement is reported field by field.
 extension ChangeCollector {
     /// Compares a leaf.
     @inlinable

@@ -2,9 +2,8 @@
 // This file owns what is behind a keyed collection: a large base that copies share, and a small overlay of what differs from it.
 
 /// The elements that copies of a collection share.
-// SAFETY: changed only by a collection that holds the only reference to it.
 @usableFromInline
-final class KeyedBase<Element: Identifiable>: @unchecked Sendable where Element.ID: KeyedID {
+final class KeyedBase<Element: Identifiable> where Element.ID: KeyedID {
     @usableFromInline var list: KeyedList<Element>
 
     @inlinable
@@ -36,4 +35,6 @@ struct KeyedOverlay<Element: Identifiable> where Element.ID: KeyedID {
     @inlinable var weight: Int { edits.count + tail.count }
 }
 
+// SAFETY: changed only by a collection that holds the only reference to it.
+extension KeyedBase: @unchecked Sendable where Element: Sendable {}
 extension KeyedOverlay: Sendable where Element: Sendable {}

@@ -21,7 +21,9 @@ public struct StateField: Sendable {
     public let isTransient: Bool
     /// Whether the field is in no JSON at all.
     public let isOmitted: Bool
-    /// The fields of the nested state, or of the elements of the keyed collection, that the field holds, if it holds one; asked for when needed, since types may be recursive.
+    /// The fields of the nested state, or of the elements of the keyed collection, that the field holds, if it holds one.
+    ///
+    /// Asked for when needed, since types may be recursive.
     public let nested: (@Sendable () -> [StateField])?
 
     /// The field of a state's schema.
