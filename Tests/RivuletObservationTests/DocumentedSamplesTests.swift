@@ -68,6 +68,25 @@ struct OldWay: Equatable, Sendable {
     }
 }
 
+@ObservableState
+struct Review: Equatable, Sendable {
+    var reviewer = ""
+    var round = 1
+}
+
+@ObservableState
+enum Phase: Equatable, Sendable {
+    case draft
+    case review(Review)
+    case rejected(reason: String, code: Int = 0)
+}
+
+@ObservableState
+struct Article: Equatable, Sendable {
+    var phase = Phase.draft
+    var lastReview = Review()
+}
+
 @Suite
 struct DocumentedSamplesTests {
     @Test
@@ -112,5 +131,43 @@ struct DocumentedSamplesTests {
         summary.update(to: note, after: recording.changes)
         #expect(summary.value == " (1)")
         #expect(summary.keyPaths == ["/tags", "/text"])
+    }
+
+    @Test
+    func `the documented enum is tracked by payload`() throws {
+        var article = Article(phase: .review(Review()))
+        let recording = ChangeRecorder.record(&article) { $0.phase.review?.round += 1 }
+        // {"op":"replace","path":"/phase/review/round","value":2}
+        article.phase.review = Review(reviewer: "Ada")  // makes it this case
+        article.phase.review = nil  // makes it `draft`, the first case without values
+        #expect(recording.changes.map(\.text) == ["/phase/review/round=2"])
+        #expect(article.phase == .draft)
+        let forms: [(Phase, String)] = [
+            (.draft, #""draft""#),
+            (.review(Review()), #"{"review":{"reviewer":"","round":1}}"#),
+            (.rejected(reason: "dull"), #"{"rejected":{"reason":"dull","code":0}}"#),
+        ]
+        for (phase, json) in forms {
+            #expect(phase.json == json)
+            #expect(try Phase(jsonBytes: [UInt8](json.utf8)) == phase)
+        }
+    }
+
+    @Test
+    func `the documented traps of derived values are there`() {
+        let article = Article()
+        let wrong = article.observe { ($0.lastReview.round, $0.lastReview) }
+        // ["/lastReview/round"]: a change of the reviewer goes unseen
+        let right = article.observe { ($0.lastReview.round, $0.lastReview.reviewer) }
+        // ["/lastReview/reviewer", "/lastReview/round"]
+        #expect(wrong.keyPaths == ["/lastReview/round"])
+        #expect(right.keyPaths == ["/lastReview/reviewer", "/lastReview/round"])
+
+        let early = article.observe { ($0.lastReview.round, $0.lastReview == Review(reviewer: "Ada")) }
+        // ["/lastReview/round"]: the comparison ended at the reviewers, and was not noted
+        #expect(early.keyPaths == ["/lastReview/round"])
+        let alone = article.observe { $0.lastReview == Review(reviewer: "Ada") }
+        // ["/lastReview"]
+        #expect(alone.keyPaths == ["/lastReview"])
     }
 }

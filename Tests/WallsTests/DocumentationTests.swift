@@ -17,9 +17,11 @@ import Testing
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test(arguments: ["Wrappers.md", "Observation.md"])
+    @Test(arguments: ["Wrappers.md", "Observation.md", "Collections.md"])
     func `every sample of a page stands in a file that is compiled`(_ page: String) throws {
-        let compiled = Self.lines(try Self.text("Tests/RivuletObservationTests/DocumentedSamplesTests.swift"))
+        let compiled = try ["DocumentedSamplesTests.swift", "DocumentedCollectionsTests.swift"].flatMap { file in
+            Self.lines(try Self.text("Tests/RivuletObservationTests/\(file)"))
+        }
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
         for sample in samples {
@@ -40,20 +42,45 @@ import Testing
         let file: String
     }
 
-    /// The tests whose names begin with rows: ``func `A-01, A-02: …` ``.
+    /// The names of a source's tests, by what stands behind `@Test`; comments are none.
+    private static func testNames(in source: String) -> [String] {
+        var names: [String] = []
+        var isTest = false
+        for line in lines(source) where !line.hasPrefix("//") {
+            if line.hasPrefix("@Test") { isTest = true }
+            guard let match = line.firstMatch(of: /^(?:.* )?func `([^`]*)`/) else { continue }
+            if isTest { names.append(String(match.1)) }
+            isTest = false
+        }
+        return names
+    }
+
+    /// The tests whose names begin with rows: `A-01, A-02: …`.
     private static func testsByRow() throws -> Set<RowTest> {
         let folder = root.appending(path: "Tests")
         var tests: Set<RowTest> = []
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            for match in text.matches(of: /func `((?:[AB]-\d\d(?:, )?)+: [^`]*)`/) {
-                let name = String(match.1)
+            for name in testNames(in: text) where name.starts(with: /(?:[AB]-\d\d(?:, )?)+:/) {
                 for row in name.prefix(while: { $0 != ":" }).components(separatedBy: ", ") {
                     tests.insert(RowTest(row: row, name: name, file: file))
                 }
             }
         }
         return tests
+    }
+
+    @Test func `only a function with @Test is a test of a row`() {
+        let source = """
+            /// ``func `a comment` ``
+            // @Test func `a test that is switched off`() {}
+            func `a helper`() {}
+            @Test func `a test`() {}
+            @Test(arguments: ["func"])
+            mutating func `a test with arguments`(text: String) {}
+            func `another helper`() {}
+            """
+        #expect(Self.testNames(in: source) == ["a test", "a test with arguments"])
     }
 
     /// The tests that Documentation/Rows.md names: `| row | test | file |`.
