@@ -11,6 +11,7 @@ from harness import PATIENCE, ROOT, binary
 
 FIELD = "a field of a state needs a type that is JSONCodable or Codable"
 VALUE = "a value of a case needs a type that is JSONCodable or Codable"
+TRAITS = "var persist: Bool { true }; var isUIEvent: Bool { false }"
 BOXED = "@ObservableStateWrapper(Box<Plain>.self) @ObservationStateIgnored var x: Plain"
 
 
@@ -43,8 +44,8 @@ def errors(folder, declaration):
     (f"@ObservableState struct A {{ {BOXED} = Plain() }}", FIELD),
     ("@ObservableState enum A { case none, some(Plain) }", VALUE),
     ("@ObservableState enum A { case none, some(x: Plain) }", VALUE),
-    ("@AppEvent enum A { case none, some(Plain) }", VALUE),
-    ("@AppEvent enum A { case none, some(x: Plain, y: Int) }", VALUE),
+    (f"@AppEvent enum A {{ case none, some(Plain); {TRAITS} }}", VALUE),
+    (f"@AppEvent enum A {{ case none, some(x: Plain, y: Int); {TRAITS} }}", VALUE),
 ])
 def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, message):
     found = errors(tmp_path, declaration)
@@ -52,7 +53,8 @@ def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, messag
 
 
 def test_what_json_can_have_is_no_error(tmp_path):
-    assert errors(tmp_path, "@ObservableState struct A { var x: [Int]?; @Transient var y = 1 }\n@AppEvent enum E { case a(Int) }") == []
+    state = "@ObservableState struct A { var x: [Int]?; @Transient var y = 1 }"
+    assert errors(tmp_path, f"{state}\n@AppEvent enum E {{ case a(Int); {TRAITS} }}") == []
 
 
 def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
