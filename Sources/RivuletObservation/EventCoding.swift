@@ -78,12 +78,12 @@ public struct EventCase: Sendable {
 
     /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
     ///
-    /// Here an object may have any further keys, so a fault in Swift's form fits the short form of a state; the reader refuses it.
+    /// A state among the values may have further keys here, so a fault in Swift's form fits its short form; the reader refuses both.
     /// Source: spec/http.md §3.
     public var acceptedSchemas: [JSONSchema] {
         let needsNothing = payload.allSatisfy { !$0.isRequired }
         guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }
-        var forms = [Self.object(name, value)]
+        var forms = [Self.object(name, isSingle ? value : Self.closed(value))]
         if isSingle {
             forms.append(Self.object(name, Self.object("_0", value)))
             if needsNothing { forms.append(Self.object(name, Self.nothing)) }
@@ -116,9 +116,11 @@ public struct EventCase: Sendable {
     /// An object with this key and no other.
     private static func object(_ name: String, _ schema: JSONSchema) -> JSONSchema {
         let fields = [JSONSchema.Field(name: name, schema: schema)]
-        return .annotated(
-            .object(title: "") { fields },
-            [JSONSchema.Annotation("additionalProperties", false)]
-        )
+        return closed(.object(title: "") { fields })
+    }
+
+    /// An object without further keys: dispatch refuses them.
+    private static func closed(_ object: JSONSchema) -> JSONSchema {
+        .annotated(object, [JSONSchema.Annotation("additionalProperties", false)])
     }
 }

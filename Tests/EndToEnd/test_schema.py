@@ -22,10 +22,10 @@ ACCEPTED = [
     {"setNote": {}},
     "setNote",
     {"setLimits": {"warnAt": 1, "label": "x"}},
-    {"setLimits": {"label": "x", "more": 1, "warnAt": 1}},
 ]
 #: What it answers with 422.
 REFUSED = [
+    {"setLimits": {"label": "x", "more": 1, "warnAt": 1}},
     "gone",
     "setCount",
     "",
