@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the samples of Documentation/Collections.md, compiled and run.
 
+import ChangeOracle
 import RivuletJSON
 import RivuletObservation
 import Testing
