@@ -96,7 +96,7 @@ extension ObservationStateRegistrar {
     /// Begins an in-place edit of a leaf in a wrapper.
     @inlinable
     public mutating func begin<Wrapper: ObservableWrapper>(_ field: Int, wrapper: inout Wrapper) -> Bool {
-        begin(field, &wrapper, as: .wrapper)
+        begin(field, &wrapper)
     }
 
     /// Begins an in-place edit of a nested value in a wrapper.

@@ -104,19 +104,14 @@ extension ObservationStateRegistrar {
     }
 }
 
-// In-place edits. `begin` answers whether there was nothing to edit, a nil, which `end` wants to know. `end` is called in a `defer`, because the code after a `yield` is skipped when the access is left by a throw.
+// In-place edits. `begin` answers whether there was nothing to edit, a nil, which `end` wants to know. `end` is called in a `defer`,
+// because the code after a `yield` is skipped when the access is left by a throw.
 extension ObservationStateRegistrar {
     /// Begins an in-place edit of a leaf.
     @inlinable
-    public mutating func begin<Value>(
-        _ field: Int,
-        _ storage: inout Value,
-        as rules: ObservationRules = .state
-    ) -> Bool {
+    public mutating func begin<Value>(_ field: Int, _ storage: inout Value) -> Bool {
         mark.touch(field)
-        guard let place else { return false }
-        if rules.countsEditsAsReads { place.access(field) }
-        place.willSet(field)
+        if let place { place.willSet(field) }
         return false
     }
 
