@@ -139,13 +139,26 @@ async function place(id, before) {
   if (await dispatch({ move: { id, to } })) tell(`Moved “${todoOf(id)?.title}” to ${to + 1} of ${others.length + 1}.`);
 }
 
+/** The renaming that this page began: of which todo, what was edited before, and when the server knows. */
+let begun = null;
+
 function beginRenaming(id) {
-  return dispatch({ edit: id });
+  begun = { id, earlier: session.value("/t/editing") ?? null, known: dispatch({ edit: id }) };
+  return begun.known;
+}
+
+/** Whether the session says, or will say when its news arrive, that this page's renaming goes on. */
+async function isRenaming(id) {
+  const { earlier, known } = begun?.id === id ? begun : {};
+  begun = null;
+  await known;
+  const editing = session.value("/t/editing") ?? null;
+  return editing === id || (known !== undefined && editing === earlier);
 }
 
 /** A new title and the end of the editing are one transaction; what is gone by now has no title to be renamed to. */
 async function rename(id, title) {
-  const end = session.value("/t/editing") === id ? [{ edit: null }] : [];
+  const end = (await isRenaming(id)) ? [{ edit: null }] : [];
   if (title === null) return end.length === 0 || dispatch(end[0]);
   return (await dispatch([{ rename: { id, title } }, ...end])) || todoOf(id) === undefined;
 }
