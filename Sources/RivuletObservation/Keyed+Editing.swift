@@ -146,12 +146,12 @@ extension Keyed {
 
     /// Moves the element with this id to a position, counted without it; false when there is none.
     ///
-    /// The element is then at `position`, which must be valid.
+    /// The element is then at `position`; one before the start means the start, and one past the end the end, for it may be a client's.
     @inlinable
     @discardableResult
     public mutating func move(id: Element.ID, to position: Int) -> Bool {
-        precondition(position >= 0 && position < Swift.max(length, 1), "position \(position) is not in 0..<\(length)")
         guard let old = self.position(of: id) else { return false }
+        let position = Swift.min(Swift.max(position, 0), length - 1)
         guard old != position else { return true }
         own()
         let slot = base.list.remove(at: old)

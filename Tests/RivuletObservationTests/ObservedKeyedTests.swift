@@ -151,6 +151,13 @@ struct ObservedKeyedTests {
         #expect(recording.changes.map(\.path) == ["/tasks"])
     }
 
+    @Test(arguments: [(-5, ["b", "a", "title"]), (200, ["a", "title", "b"])])
+    func `a position that a client made up moves to the nearest end`(position: Int, ids: [String]) {
+        var board = ChoreBoard()
+        board.tasks.move(id: "b", to: position)
+        #expect(board.tasks.ids == ids)
+    }
+
     @Test
     func `an id can be a UUID`() throws {
         let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
