@@ -68,7 +68,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
 
     /// The token as it stands in a pointer's text: `~` becomes `~0`, `/` becomes `~1`.
     public static func escape(_ token: String) -> String {
-        guard token.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return token }
+        guard needsEscape(token) else { return token }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(token.utf8.count + 4)
         for byte in token.utf8 {
@@ -79,6 +79,14 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func needsEscape(_ token: String) -> Bool {
+        let text = token.utf8.span
+        for index in text.indices where text[index] == UInt8(ascii: "~") || text[index] == UInt8(ascii: "/") {
+            return true
+        }
+        return false
     }
 
     /// The array index that a token stands for: digits only, no leading zero, at most eighteen; otherwise nil.

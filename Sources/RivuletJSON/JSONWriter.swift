@@ -22,7 +22,7 @@ public struct JSONWriter: Sendable {
     /// Creates a writer with room for `capacity` bytes.
     public init(capacity: Int = 256, includesTransient: Bool = true) {
         bytes = []
-        bytes.reserveCapacity(capacity)
+        if capacity > 0 { bytes.reserveCapacity(capacity) }
         self.includesTransient = includesTransient
     }
 

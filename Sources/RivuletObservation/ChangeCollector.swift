@@ -118,7 +118,7 @@ public struct ChangeCollector {
             change.isTransient = self.old.bytes == self.new.bytes
             if self.new.bytes != change.value { change.durableValue = self.new.bytes }
         }
-        changes.append(change)
+        append(change)
     }
 
     /// Reports, at the current path, an operation on an element; `value` writes a new element.
@@ -141,7 +141,12 @@ public struct ChangeCollector {
                 if new.bytes != change.value { change.durableValue = new.bytes }
             }
         }
-        changes.append(change)
+        append(change)
+    }
+
+    /// Keeps a change; most runs have one, and an array of one is made more quickly than an array that grows.
+    private mutating func append(_ change: consuming StateChange) {
+        if changes.isEmpty { changes = [change] } else { changes.append(change) }
     }
 
     /// How much has been found; `goBack` forgets what was found after it.
@@ -171,7 +176,7 @@ public struct ChangeCollector {
         guard purpose == .differences else { return }
         var writer = JSONWriter(capacity: 16)
         value(&writer)
-        changes.append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
+        append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
     }
 
     private mutating func encode(

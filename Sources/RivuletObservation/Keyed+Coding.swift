@@ -37,14 +37,14 @@ extension Keyed: JSONCodable {
             return true
         }
         guard let position = position(token: token) else { return false }
-        return self[id: slot(at: position).value.id]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
+        return self[id: element(at: position).id]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
     }
 
     /// The position of the element whose id is spelled exactly so.
     func position(token: String) -> Int? {
         guard
             let id = Element.ID.from(keyPathToken: token), let position = position(of: id),
-            slot(at: position).value.id.keyPathToken.utf8.elementsEqual(token.utf8)
+            element(at: position).id.keyPathToken.utf8.elementsEqual(token.utf8)
         else { return nil }
         return position
     }

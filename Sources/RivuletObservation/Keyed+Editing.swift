@@ -10,27 +10,19 @@ extension Keyed {
     public subscript(id id: Element.ID) -> Element? {
         get {
             guard observed == nil else { return observedElement(id: id) }
-            return position(of: id).map { slot(at: $0).value }
+            return position(of: id).map { element(at: $0) }
         }
         set {
-            if let position = position(of: id) {
-                var (slot, access) = take(at: position)
-                slot.element = newValue
-                put(slot, access, id: id)
-            } else if let newValue {
-                updateOrAppend(newValue)
-            }
+            let (_, access) = begin(id: id)
+            var element = newValue
+            end(&element, access, id: id)
         }
+        // Inlined, and with a single yield, which the compiler demands for that: an edit then needs no allocation for its coroutine.
+        @inline(__always)
         _modify {
-            if let position = position(of: id) {
-                var (slot, access) = take(at: position)
-                defer { put(slot, access, id: id) }
-                yield &slot.element
-            } else {
-                var element: Element?
-                defer { if let element { updateOrAppend(element) } }
-                yield &element
-            }
+            var (element, access) = begin(id: id)
+            defer { end(&element, access, id: id) }
+            yield &element
         }
     }
 
@@ -49,12 +41,14 @@ extension Keyed {
         for element in elements { append(element) }
     }
 
-    /// Adds an element at a position from 0 to the count; one with a known id is left as it is.
+    /// Adds an element at a position; one with a known id is left as it is.
+    ///
+    /// A position before the start means the start, and one past the end the end, for it may be a client's.
     @inlinable
     @discardableResult
     public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
-        precondition(position >= 0 && position <= length, "position \(position) is not in 0...\(length)")
         if let known = self.position(of: element.id) { return (false, known) }
+        let position = Swift.max(position, 0)
         guard position < length else { return append(element) }
         own()
         base.list.insert(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id, at: position)
@@ -70,10 +64,9 @@ extension Keyed {
             appendNew(element)
             return nil
         }
-        var (slot, access) = take(at: position)
-        let old = slot.element
-        slot.element = element
-        put(slot, access, id: element.id)
+        let (old, access) = begin(at: position)
+        var new = Element?.some(element)
+        end(&new, access, id: element.id)
         return old
     }
 
@@ -81,15 +74,15 @@ extension Keyed {
     @inlinable
     @discardableResult
     public mutating func remove(id: Element.ID) -> Element? {
-        position(of: id).map { remove(at: $0) }
+        position(of: id).flatMap { remove(at: $0) }
     }
 
-    /// Removes and returns the element at a position, which must be valid.
+    /// Removes and returns the element at a position; nil where there is none.
     @inlinable
     @discardableResult
-    public mutating func remove(at position: Int) -> Element {
-        precondition(position >= 0 && position < length, "position \(position) is not in 0..<\(length)")
-        guard position < length - 1 else { return removeLast() }
+    public mutating func remove(at position: Int) -> Element? {
+        guard position >= 0, position < length else { return nil }
+        guard position < length - 1 else { return popLast() }
         own()
         let element = base.list.remove(at: position).value
         if observed != nil { tellOrder([element.id]) }
@@ -108,7 +101,7 @@ extension Keyed {
     @inlinable
     public mutating func popLast() -> Element? {
         guard length > 0 else { return nil }
-        let element = slot(at: length - 1).value
+        let element = element(at: length - 1)
         removeEnd()
         if observed != nil { tellOrder([element.id]) }
         return element
@@ -177,7 +170,7 @@ extension Keyed {
     ) rethrows -> ContiguousArray<KeyedSlot<Element>> {
         var slots = ContiguousArray<KeyedSlot<Element>>()
         for position in 0..<length {
-            let element = observed == nil ? slot(at: position).value : observedElement(at: position)
+            let element = observed == nil ? element(at: position) : observedElement(at: position)
             if try isIncluded(element) { slots.append(slot(at: position)) }
         }
         if length == 0 { observed?.accessWhole() }

@@ -17,27 +17,23 @@ extension Keyed {
     @usableFromInline
     func observedElement(at position: Int) -> Element {
         observed?.accessWhole()
-        var slot = slot(at: position)
-        observe(&slot)
-        if let id = slot.element?.id { observed?.child(.element(id.keyPathToken)).accessPresence() }
-        return slot.value
+        let element = observe(element(at: position))
+        observed?.child(.element(element.id.keyPathToken)).accessPresence()
+        return element
     }
 
     /// The element with an id, which learns where it is; whether it is there is noted as read.
     @usableFromInline
     func observedElement(id: Element.ID) -> Element? {
         observed?.child(.element(id.keyPathToken)).accessPresence()
-        guard let position = position(of: id) else { return nil }
-        var slot = slot(at: position)
-        observe(&slot)
-        return slot.element
+        return position(of: id).map { observe(element(at: $0)) }
     }
 
-    /// Tells an element its place.
+    /// The element, which has learnt its place.
     @usableFromInline
-    func observe(_ slot: inout KeyedSlot<Element>) {
-        guard let observed, let id = slot.element?.id else { return }
-        slot.element?._$observe(at: observed.child(.element(id.keyPathToken)))
+    func observe(_ element: consuming Element) -> Element {
+        if let observed { element._$observe(at: observed.child(.element(element.id.keyPathToken))) }
+        return element
     }
 
     /// Tells the observers of the order, and of elements that came or went.

@@ -3,60 +3,79 @@
 
 public import OrderedCollections
 
-/// Where an element was taken from, so that it can be put back.
+/// Where an element was taken from for an edit, so that it can be put back.
 @usableFromInline
 enum KeyedAccess {
     /// The base, at a position.
     case base(Int)
-    /// The overlay's edits, or the base that is shared, at a base position: it goes into the edits.
-    case overlaid(Int)
+    /// The overlay's edits, at an index in their list.
+    case edit(Int)
     /// The overlay's tail, at an offset in it.
     case tail(Int)
+    /// Nowhere: no element has the id.
+    case none
 }
 
 extension Keyed {
-    /// Takes the element at a valid position out for an edit, under a new stamp; `put` must follow.
+    /// Begins an edit of the element with an id: it is taken out, and gets a new stamp; `end` must follow.
+    ///
+    /// Moved out and in again, an element is not copied, but for its first edit beside a shared base.
     @inlinable
-    mutating func take(at position: Int) -> (slot: KeyedSlot<Element>, access: KeyedAccess) {
-        var slot: KeyedSlot<Element>
-        let access: KeyedAccess
-        if ownsBase() {
-            slot = base.list.slots[position].take()
-            access = .base(position)
-        } else {
-            if position >= kept {
-                slot = overlay.tail.slots[position - kept].take()
-                access = .tail(position - kept)
-            } else {
-                let (index, isThere) = overlay.edits.index(of: position)
-                slot = isThere ? overlay.edits.list[index].slot.take() : base.list.slots[position]
-                access = .overlaid(position)
-            }
-        }
-        place.enter(&slot)
-        if observed != nil { observe(&slot) }
-        slot.stamp = KeyedStamp.next()
-        return (slot, access)
+    mutating func begin(id: Element.ID) -> (element: Element?, access: KeyedAccess) {
+        guard let position = position(of: id) else { return (nil, .none) }
+        return begin(at: position)
     }
 
-    /// Puts an element back after its edit; without an element the place is removed.
+    /// Begins an edit of the element at a valid position.
     @inlinable
-    mutating func put(_ slot: KeyedSlot<Element>, _ access: KeyedAccess, id: Element.ID) {
+    mutating func begin(at position: Int) -> (element: Element?, access: KeyedAccess) {
+        let place = place
+        let element: Element?
+        let access: KeyedAccess
+        if ownsBase() {
+            var slots = base.list.slots.mutableSpan
+            element = place.take(&slots[position])
+            access = .base(position)
+        } else if position >= kept {
+            let offset = position - kept
+            var slots = overlay.tail.slots.mutableSpan
+            element = place.take(&slots[offset])
+            access = .tail(offset)
+        } else {
+            let (index, isThere) = overlay.edits.index(of: position)
+            if !isThere { overlay.edits.insert(base.list.slots.span[position], of: position, at: index) }
+            var edits = overlay.edits.list.mutableSpan
+            element = place.take(&edits[index].slot)
+            access = .edit(index)
+        }
+        return (observed == nil ? element : element.map(observe), access)
+    }
+
+    /// Ends an edit of the element that had an id, which moves back; a nil removes its place.
+    @inlinable
+    mutating func end(_ element: inout Element?, _ access: KeyedAccess, id: Element.ID) {
+        let newID = element?.id
         let position: Int
         switch access {
         case .base(let index):
-            base.list.slots[index] = slot
             position = index
-        case .overlaid(let index):
-            overlay.edits.put(slot, at: index)
-            position = index
+            var slots = base.list.slots.mutableSpan
+            swap(&slots[index].element, &element)
+        case .edit(let index):
+            var edits = overlay.edits.list.mutableSpan
+            position = edits[index].position
+            swap(&edits[index].slot.element, &element)
         case .tail(let offset):
-            overlay.tail.slots[offset] = slot
             position = offset + kept
+            var slots = overlay.tail.slots.mutableSpan
+            swap(&slots[offset].element, &element)
+        case .none:
+            if let element { updateOrAppend(element) }
+            return
         }
-        guard let newID = slot.element?.id, newID == id else { return finish(id, slot.element?.id, at: position) }
+        guard let newID, newID == id else { return finish(id, newID, at: position) }
         foldIfHeavy()
-        if observed != nil { tellReplacement(of: id, by: slot.element) }
+        if observed != nil { tellReplacement(of: id, by: self.element(at: position)) }
     }
 
     /// Ends an edit that removed the element, or gave it another id.
@@ -119,14 +138,29 @@ extension Keyed {
     }
 
     /// Moves the overlay into the base, which must not be shared.
+    ///
+    /// For `isSettling` the edited elements are put in order, once the elements that they replace are gone: those share what is in them.
     @inlinable
-    mutating func fold() {
+    mutating func fold(isSettling: Bool = false) {
+        foldEdits(isSettling: isSettling)
+        guard !overlay.keepsOrder else { return }
         base.list.removeLast(overlay.cut)
-        for index in overlay.edits.list.indices {
-            base.list.slots[overlay.edits.list[index].position] = overlay.edits.list[index].slot
-        }
         for (id, slot) in zip(overlay.tail.ids, overlay.tail.slots) { base.list.append(slot, id: id) }
         overlay = KeyedOverlay()
+    }
+
+    @inlinable
+    mutating func foldEdits(isSettling: Bool) {
+        guard overlay.edits.count > 0 else { return }
+        var slots = base.list.slots.mutableSpan
+        var edits = overlay.edits.list.mutableSpan
+        for index in edits.indices {
+            let position = edits[index].position
+            slots[position].stamp = edits[index].slot.stamp
+            slots[position].element = edits[index].slot.element.take()
+            if isSettling { slots[position].element?._$settle() }
+        }
+        overlay.edits = KeyedEdits()
     }
 
     /// Copies the base once the overlay has so many elements that it is paid for.

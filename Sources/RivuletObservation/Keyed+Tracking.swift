@@ -13,20 +13,10 @@ extension Keyed: StateNode {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
-    ///
-    /// Only then are the edited elements put in order: the elements that they replace share what is in them.
     @inlinable
     public mutating func _$settle() {
         guard !overlay.isEmpty, isKnownUniquelyReferenced(&base) else { return }
-        if overlay.edits.count == 1 {
-            let position = overlay.edits.list[0].position
-            fold()
-            base.list.slots[position].element?._$settle()
-        } else {
-            let positions = overlay.edits.list.map(\.position)
-            fold()
-            for position in positions { base.list.slots[position].element?._$settle() }
-        }
+        fold(isSettling: true)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -44,38 +34,40 @@ extension Keyed: StateNode {
     ) -> Bool {
         if collector.purpose == .differences, new.isEditOnly(since: old) {
             let start = collector.checkpoint
-            for index in new.overlay.edits.list.indices {
-                let position = new.overlay.edits.list[index].position
-                let stamp = old.stamp(at: position)
-                guard stamp != new.overlay.edits.list[index].slot.stamp else { continue }
-                let expected = serial.map { KeyedPlace.serial(of: stamp, in: $0) }
-                let element = new.overlay.edits.list[index].slot.value
-                collector.element(element.id.keyPathToken, old.slot(at: position).value, element, serial: expected)
-            }
-            guard KeyedDifference<Element>.isTooMany(collector.checkpoint.changes - start.changes, of: new.length)
-            else {
-                return true
+            if new.collectEdits(since: old, serial: serial, into: &collector) {
+                let changes = collector.checkpoint.changes - start.changes
+                if !KeyedDifference<Element>.isTooMany(changes, of: new.length) { return true }
             }
             collector.goBack(to: start)
-            return false
         }
         return compare(old, new, serial: serial, into: &collector)
     }
 
-    /// Whether the one difference from `old` is that elements of the common base were edited, few of them, and kept their ids.
+    /// Whether the one difference from `old` is that elements of the common base were edited, and few of them.
     @inlinable
     func isEditOnly(since old: Keyed) -> Bool {
-        guard base === old.base, overlay.keepsOrder, overlay.edits.count <= Self.overlayElementsMax else {
-            return false
-        }
-        guard old.overlay.keepsOrder else { return false }
-        guard old.overlay.edits.list.allSatisfy({ overlay.edits[$0.position] != nil }) else { return false }
-        return overlay.edits.list.indices.allSatisfy { index in
+        base === old.base && overlay.keepsOrder && overlay.edits.count <= Self.overlayElementsMax
+            && old.overlay.keepsOrder
+            && old.overlay.edits.list.allSatisfy { overlay.edits.index(of: $0.position).isThere }
+    }
+
+    /// Reports what differs in the edited elements; false when one has another id.
+    @inlinable
+    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+        let edits = overlay.edits.list.span
+        for index in edits.indices {
+            let position = edits[index].position
+            let stamp = old.stamp(at: position)
+            guard stamp != edits[index].slot.stamp else { continue }
+            let before = old.element(at: position)
+            let element = element(at: position)
+            let id = element.id
             // A client sees how an id is spelled; one that is spelled anew is another one.
-            let position = overlay.edits.list[index].position
-            guard overlay.edits.list[index].slot.stamp != old.stamp(at: position) else { return true }
-            return overlay.edits.list[index].slot.value.id.isSpelled(like: old.slot(at: position).value.id)
+            guard id.isSpelled(like: before.id) else { return false }
+            let expected = serial.map { KeyedPlace.serial(of: stamp, in: $0) }
+            collector.element(id.keyPathToken, before, element, serial: expected)
         }
+        return true
     }
 
     @inlinable
@@ -136,10 +128,10 @@ extension Keyed: StateNode {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
-        var (slot, access) = take(at: position)
-        let id = slot.value.id
-        defer { put(slot, access, id: id) }
-        try slot.element?._$apply(operation, at: path, index: index, json: &reader)
+        let id = id(at: position)
+        var (element, access) = begin(at: position)
+        defer { end(&element, access, id: id) }
+        try element?._$apply(operation, at: path, index: index, json: &reader)
     }
 
     private mutating func takeOut(at position: Int) -> KeyedSlot<Element> {

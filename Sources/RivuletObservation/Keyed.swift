@@ -86,15 +86,25 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     /// The stamp of the element at a valid position.
     @inlinable
     func stamp(at position: Int) -> UInt64 {
-        guard position < kept else { return overlay.tail.slots[position - kept].stamp }
-        return overlay.edits[position]?.stamp ?? base.list.slots[position].stamp
+        guard position < kept else { return overlay.tail.slots.span[position - kept].stamp }
+        let (index, isEdited) = overlay.edits.index(of: position)
+        return isEdited ? overlay.edits.list.span[index].slot.stamp : base.list.slots.span[position].stamp
+    }
+
+    /// The element at a valid position.
+    @inlinable
+    func element(at position: Int) -> Element {
+        guard position < kept else { return overlay.tail.slots.span[position - kept].value }
+        let (index, isEdited) = overlay.edits.index(of: position)
+        return isEdited ? overlay.edits.list.span[index].slot.value : base.list.slots.span[position].value
     }
 
     /// The slot at a valid position.
     @inlinable
     func slot(at position: Int) -> KeyedSlot<Element> {
-        guard position < kept else { return overlay.tail.slots[position - kept] }
-        return overlay.edits[position] ?? base.list.slots[position]
+        guard position < kept else { return overlay.tail.slots.span[position - kept] }
+        let (index, isEdited) = overlay.edits.index(of: position)
+        return isEdited ? overlay.edits.list.span[index].slot : base.list.slots.span[position]
     }
 }
 
@@ -118,7 +128,7 @@ extension Keyed: RandomAccessCollection {
     public subscript(position: Int) -> Element {
         precondition(position >= 0 && position < length, "position \(position) is not in 0..<\(length)")
         guard observed == nil else { return observedElement(at: position) }
-        return slot(at: position).value
+        return element(at: position)
     }
 }
 

@@ -63,15 +63,15 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     func report(serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
         guard !Self.isTooMany(removed.count + placed.count, of: new.length) else { return false }
         let start = collector.checkpoint
-        for position in removed.sorted() { collector.removal(of: old.slot(at: position).value.id.keyPathToken) }
+        for position in removed.sorted() { collector.removal(of: old.element(at: position).id.keyPathToken) }
         for pair in changed.sorted(by: { $0.new < $1.new }) {
             let slot = old.slot(at: pair.old)
-            let element = new.slot(at: pair.new).value
+            let element = new.element(at: pair.new)
             let expected = serial.map { KeyedPlace.serial(of: slot.stamp, in: $0) }
             collector.element(element.id.keyPathToken, slot.value, element, serial: expected)
         }
         for placement in placed.sorted(by: { $0.position < $1.position }) {
-            let element = new.slot(at: placement.position).value
+            let element = new.element(at: placement.position)
             if placement.isMove {
                 collector.move(of: element.id.keyPathToken, to: placement.index)
             } else {

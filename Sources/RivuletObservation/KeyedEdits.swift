@@ -29,6 +29,7 @@ struct KeyedEdits<Element> {
     /// The index in ``list`` at which a position is, or is to be inserted.
     @inlinable
     func index(of position: Int) -> (index: Int, isThere: Bool) {
+        let list = list.span
         var low = 0
         var high = list.count
         while low < high {
@@ -45,15 +46,14 @@ struct KeyedEdits<Element> {
         return isThere ? list[index].slot : nil
     }
 
+    /// Adds an edit of a position that has none; `index` is where it belongs.
     @inlinable
-    mutating func put(_ slot: KeyedSlot<Element>, at position: Int) {
-        let (index, isThere) = index(of: position)
-        if isThere {
-            list[index].slot = slot
-        } else if index == list.count {
-            list.append(Edit(position: position, slot: slot))
+    mutating func insert(_ slot: consuming KeyedSlot<Element>, of position: Int, at index: Int) {
+        let edit = Edit(position: position, slot: slot)
+        if list.isEmpty {
+            list = [edit]
         } else {
-            list.insert(Edit(position: position, slot: slot), at: index)
+            list.insert(edit, at: index)
         }
     }
 

@@ -23,12 +23,6 @@ struct KeyedSlot<Element> {
         guard let element else { preconditionFailure("an element of a Keyed was read while it was being edited") }
         return element
     }
-
-    /// Moves the element out, so that an edit does not copy what it holds.
-    @inlinable
-    mutating func take() -> KeyedSlot {
-        KeyedSlot(element.take(), stamp: stamp)
-    }
 }
 
 /// The source of stamps.

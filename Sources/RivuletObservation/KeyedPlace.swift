@@ -21,11 +21,14 @@ struct KeyedPlace: Sendable {
         firstStamp = KeyedStamp.next()
     }
 
-    /// Tells an element its place, if it has not been written since the run began.
+    /// Takes an element out for an edit, and its slot gets a new stamp.
+    ///
+    /// An element that has not been written since the run began learns its place first.
     @inlinable
-    func enter<Element: StateNode>(_ slot: inout KeyedSlot<Element>) {
-        guard slot.stamp < firstStamp else { return }
-        slot.element?._$enter(Self.serial(of: slot.stamp, in: serial))
+    func take<Element: StateNode>(_ slot: inout KeyedSlot<Element>) -> Element? {
+        if slot.stamp < firstStamp { slot.element?._$enter(Self.serial(of: slot.stamp, in: serial)) }
+        slot.stamp = KeyedStamp.next()
+        return slot.element.take()
     }
 
     /// The serial of the element that had a stamp when the run began, in the collection that has a serial.

@@ -4,11 +4,18 @@
 /// The elements that copies of a collection share.
 @usableFromInline
 final class KeyedBase<Element: Identifiable> where Element.ID: KeyedID {
-    @usableFromInline var list: KeyedList<Element>
+    // SAFETY: only a collection reads and edits it, for the time of an access to the collection itself, which is checked.
+    @exclusivity(unchecked) @usableFromInline var unchecked: KeyedList<Element>
+
+    /// The elements; not checked for overlapping accesses.
+    @inlinable var list: KeyedList<Element> {
+        @inline(__always) _read { yield unsafe unchecked }
+        @inline(__always) _modify { yield unsafe &unchecked }
+    }
 
     @inlinable
     init(_ list: KeyedList<Element>) {
-        self.list = list
+        unsafe unchecked = list
     }
 }
 
