@@ -13,16 +13,31 @@ extension Keyed {
             return position(of: id).map { element(at: $0) }
         }
         set {
-            let (_, access) = begin(id: id)
-            var element = newValue
-            end(&element, access, id: id)
+            if let position = position(of: id) {
+                exchange(at: position, newValue)
+            } else if let newValue {
+                updateOrAppend(newValue)
+            }
         }
-        // Inlined, and with a single yield, which the compiler demands for that: an edit then needs no allocation for its coroutine.
-        @inline(__always)
         _modify {
-            var (element, access) = begin(id: id)
-            defer { end(&element, access, id: id) }
-            yield &element
+            switch position(of: id).map({ begin(at: $0) }) {
+            case .base(let position):
+                defer { end(.base(position)) }
+                var slots = base.list.slots.mutableSpan
+                yield &slots[position].element
+            case .edit(let index):
+                defer { end(.edit(index)) }
+                var edits = overlay.edits.list.mutableSpan
+                yield &edits[index].slot.element
+            case .tail(let offset):
+                defer { end(.tail(offset)) }
+                var slots = overlay.tail.slots.mutableSpan
+                yield &slots[offset].element
+            case nil:
+                var element: Element?
+                defer { if let element { updateOrAppend(element) } }
+                yield &element
+            }
         }
     }
 
@@ -64,10 +79,7 @@ extension Keyed {
             appendNew(element)
             return nil
         }
-        let (old, access) = begin(at: position)
-        var new = Element?.some(element)
-        end(&new, access, id: element.id)
-        return old
+        return exchange(at: position, element)
     }
 
     /// Removes the element with this id and returns it; nil when there is none.

@@ -32,7 +32,7 @@ extension Keyed {
     /// The element, which has learnt its place.
     @usableFromInline
     func observe(_ element: consuming Element) -> Element {
-        if let observed { element._$observe(at: observed.child(.element(element.id.keyPathToken))) }
+        if let observed { element._$observe(in: observed) }
         return element
     }
 
@@ -50,5 +50,14 @@ extension Keyed {
         guard let place = observed?.existingChild(.element(id.keyPathToken)) else { return }
         guard element?._$isObserved(at: place) != true else { return }
         place.mutate(ObservedPlace.wholeField) {}
+    }
+}
+
+extension StateNode where Self: Identifiable, ID: KeyedID {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes its place as an element of the collection at a place.
+    @usableFromInline
+    mutating func _$observe(in place: ObservedPlace) {
+        _$observe(at: place.child(.element(id.keyPathToken)))
     }
 }

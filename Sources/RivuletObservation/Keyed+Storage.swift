@@ -3,79 +3,85 @@
 
 public import OrderedCollections
 
-/// Where an element was taken from for an edit, so that it can be put back.
+/// Where the element is that is being edited.
 @usableFromInline
 enum KeyedAccess {
-    /// The base, at a position.
+    /// In the base, at a position.
     case base(Int)
-    /// The overlay's edits, at an index in their list.
+    /// Among the overlay's edits, at an index in their list.
     case edit(Int)
-    /// The overlay's tail, at an offset in it.
+    /// In the overlay's tail, at an offset in it.
     case tail(Int)
-    /// Nowhere: no element has the id.
-    case none
 }
 
 extension Keyed {
-    /// Begins an edit of the element with an id: it is taken out, and gets a new stamp; `end` must follow.
-    ///
-    /// Moved out and in again, an element is not copied, but for its first edit beside a shared base.
+    /// Begins an in-place edit of the element at a valid position, which gets a new stamp; `end` must follow.
     @inlinable
-    mutating func begin(id: Element.ID) -> (element: Element?, access: KeyedAccess) {
-        guard let position = position(of: id) else { return (nil, .none) }
-        return begin(at: position)
-    }
-
-    /// Begins an edit of the element at a valid position.
-    @inlinable
-    mutating func begin(at position: Int) -> (element: Element?, access: KeyedAccess) {
+    mutating func begin(at position: Int) -> KeyedAccess {
         let place = place
-        let element: Element?
-        let access: KeyedAccess
+        let observed = observed
         if ownsBase() {
             var slots = base.list.slots.mutableSpan
-            element = place.take(&slots[position])
-            access = .base(position)
-        } else if position >= kept {
+            place.enter(&slots[position], observed)
+            return .base(position)
+        }
+        guard position < kept else {
             let offset = position - kept
             var slots = overlay.tail.slots.mutableSpan
-            element = place.take(&slots[offset])
-            access = .tail(offset)
-        } else {
-            let (index, isThere) = overlay.edits.index(of: position)
-            if !isThere { overlay.edits.insert(base.list.slots.span[position], of: position, at: index) }
-            var edits = overlay.edits.list.mutableSpan
-            element = place.take(&edits[index].slot)
-            access = .edit(index)
+            place.enter(&slots[offset], observed)
+            return .tail(offset)
         }
-        return (observed == nil ? element : element.map(observe), access)
+        let (index, isThere) = overlay.edits.index(of: position)
+        if !isThere { overlay.edits.insert(base.list.slots.span[position], of: position, at: index) }
+        var edits = overlay.edits.list.mutableSpan
+        place.enter(&edits[index].slot, observed)
+        return .edit(index)
     }
 
-    /// Ends an edit of the element that had an id, which moves back; a nil removes its place.
+    /// Ends an edit; an element that is nil now is removed.
     @inlinable
-    mutating func end(_ element: inout Element?, _ access: KeyedAccess, id: Element.ID) {
-        let newID = element?.id
+    mutating func end(_ access: KeyedAccess) {
         let position: Int
+        let id: Element.ID
+        let newID: Element.ID?
         switch access {
         case .base(let index):
             position = index
+            id = base.list.ids[index]
+            newID = base.list.slots.span[index].element?.id
+        case .edit(let index):
+            position = overlay.edits.list.span[index].position
+            id = base.list.ids[position]
+            newID = overlay.edits.list.span[index].slot.element?.id
+        case .tail(let offset):
+            position = offset + kept
+            id = overlay.tail.ids[offset]
+            newID = overlay.tail.slots.span[offset].element?.id
+        }
+        guard let newID, newID == id else { return finish(id, newID, at: position) }
+        foldIfHeavy()
+        if observed != nil { tellReplacement(of: id, by: element(at: position)) }
+    }
+
+    /// Puts an element, or nothing, in the place of the one at a valid position, which is returned.
+    @inlinable
+    @discardableResult
+    mutating func exchange(at position: Int, _ element: Element?) -> Element? {
+        let access = begin(at: position)
+        defer { end(access) }
+        var element = element
+        switch access {
+        case .base(let index):
             var slots = base.list.slots.mutableSpan
             swap(&slots[index].element, &element)
         case .edit(let index):
             var edits = overlay.edits.list.mutableSpan
-            position = edits[index].position
             swap(&edits[index].slot.element, &element)
         case .tail(let offset):
-            position = offset + kept
             var slots = overlay.tail.slots.mutableSpan
             swap(&slots[offset].element, &element)
-        case .none:
-            if let element { updateOrAppend(element) }
-            return
         }
-        guard let newID, newID == id else { return finish(id, newID, at: position) }
-        foldIfHeavy()
-        if observed != nil { tellReplacement(of: id, by: self.element(at: position)) }
+        return element
     }
 
     /// Ends an edit that removed the element, or gave it another id.

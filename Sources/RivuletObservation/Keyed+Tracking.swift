@@ -128,10 +128,7 @@ extension Keyed: StateNode {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
-        let id = id(at: position)
-        var (element, access) = begin(at: position)
-        defer { end(&element, access, id: id) }
-        try element?._$apply(operation, at: path, index: index, json: &reader)
+        try self[id: id(at: position)]?._$apply(operation, at: path, index: index, json: &reader)
     }
 
     private mutating func takeOut(at position: Int) -> KeyedSlot<Element> {

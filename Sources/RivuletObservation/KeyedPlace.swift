@@ -21,14 +21,17 @@ struct KeyedPlace: Sendable {
         firstStamp = KeyedStamp.next()
     }
 
-    /// Takes an element out for an edit, and its slot gets a new stamp.
+    /// Gives a slot a new stamp, and tells its element its places, at the beginning of an edit.
     ///
-    /// An element that has not been written since the run began learns its place first.
+    /// Where it is in the run is for an element that has not been written since the run began.
     @inlinable
-    func take<Element: StateNode>(_ slot: inout KeyedSlot<Element>) -> Element? {
+    func enter<Element: StateNode & Identifiable>(
+        _ slot: inout KeyedSlot<Element>,
+        _ observed: ObservedPlace?
+    ) where Element.ID: KeyedID {
         if slot.stamp < firstStamp { slot.element?._$enter(Self.serial(of: slot.stamp, in: serial)) }
         slot.stamp = KeyedStamp.next()
-        return slot.element.take()
+        if let observed { slot.element?._$observe(in: observed) }
     }
 
     /// The serial of the element that had a stamp when the run began, in the collection that has a serial.
