@@ -47,11 +47,11 @@ public struct EventCase: Sendable {
             isRequired = !hasDefault && Value.jsonAbsent == nil
         }
 
-        /// Describes a value that is only Codable.
+        /// Describes a value that is only Codable, by what its type tells.
         @_disfavoredOverload
         public init<Value: Codable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
             self.label = label
-            schema = .any
+            schema = CodableJSON.jsonSchema(of: type)
             isRequired = !hasDefault
         }
     }

@@ -79,7 +79,7 @@ extension StateField {
         )
     }
 
-    /// Describes a field whose type is only Codable: its shape is unknown.
+    /// Describes a field whose type is only Codable, by what the type tells.
     @_disfavoredOverload
     public init<State, Value: Codable>(
         _ name: String,
@@ -87,10 +87,11 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
+        let schema = CodableJSON.jsonSchema(of: Value.self)
         self.init(
             name: name,
-            schema: .any,
-            accepted: .any,
+            schema: schema,
+            accepted: schema,
             isRequiredToRead: !hasDefault,
             wrapper: nil,
             config: nil,
@@ -135,10 +136,11 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) where Wrapper.WrappedValue: Codable {
+        let value = CodableJSON.jsonSchema(of: Wrapper.WrappedValue.self)
         self.init(
             name: name,
-            schema: Wrapper.jsonSchema(of: .any, config: config),
-            accepted: .any,
+            schema: Wrapper.jsonSchema(of: value, config: config),
+            accepted: value,
             isRequiredToRead: !hasDefault,
             wrapper: wrapper,
             config: text,
@@ -166,13 +168,14 @@ extension StateField {
         )
     }
 
-    /// Describes the single value of a case, of a type that is only Codable: its shape is unknown.
+    /// Describes the single value of a case, of a type that is only Codable, by what the type tells.
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, payload type: Value.Type) {
+        let schema = CodableJSON.jsonSchema(of: type)
         self.init(
             name: name,
-            schema: .any,
-            accepted: .any,
+            schema: schema,
+            accepted: schema,
             isRequiredToRead: true,
             wrapper: nil,
             config: nil,
