@@ -126,6 +126,7 @@ let package = Package(
             path: "Tests/Support/ChangeOracle",
             swiftSettings: settings
         ),
+        .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
         .target(
             name: "StorageConformance",
             dependencies: ["RivuletSessions"],
@@ -134,9 +135,13 @@ let package = Package(
         ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
-        .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON"], swiftSettings: settings),
-        .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP"], swiftSettings: settings),
-        .testTarget(name: "RivuletEventLoopTests", dependencies: ["RivuletEventLoop"], swiftSettings: settings),
+        .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
+        .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletEventLoopTests",
+            dependencies: ["RivuletEventLoop", "SeededRandom"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RivuletMacrosTests",
             dependencies: [
@@ -153,7 +158,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletObservationTests",
-            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation"],
+            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation", "SeededRandom"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -170,6 +175,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletObservation",
                 "RivuletSessions",
+                "SeededRandom",
                 "StorageConformance",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -177,7 +183,9 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletSQLiteTests",
-            dependencies: ["CSQLite", "CStorageFaults", "RivuletSQLite", "RivuletSessions", "StorageConformance"],
+            dependencies: [
+                "CSQLite", "CStorageFaults", "RivuletSQLite", "RivuletSessions", "SeededRandom", "StorageConformance",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

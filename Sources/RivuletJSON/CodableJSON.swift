@@ -34,10 +34,33 @@ public struct CodableJSON {
         }
     }
 
+    /// Writes the value at a path below `value`; an empty path is `value` itself.
+    ///
+    /// Returns false, with nothing written, when there is no such value, or when the type does not tell what it holds.
+    package static func encode<Value: Encodable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        guard !path.isEmpty else {
+            encode(value, into: &writer)
+            return true
+        }
+        guard knownSchema(of: Value.self)?.accepts(path: path) == true else { return false }
+        var whole = JSONWriter()
+        encode(value, into: &whole)
+        guard
+            let document = try? JSONValue(parsing: whole.bytes),
+            let part = document[JSONPointer(tokens: Array(path))]
+        else { return false }
+        part.encodeJSON(into: &writer)
+        return true
+    }
+
     /// Reads a value.
     ///
     /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` with what the type's
-    ///   `init(from:)` says.
+    ///   `init(from:)` says, and the values that the type has, if it tells them.
     public static func decode<Value: Decodable>(
         _ type: Value.Type,
         from reader: inout JSONReader
@@ -57,7 +80,7 @@ public struct CodableJSON {
         do {
             return try decoder.decode(type, from: Data(bytes))
         } catch let error as DecodingError {
-            throw jsonError(of: error, pointer: reader.pointer, offset: offset)
+            throw jsonError(of: error, type, pointer: reader.pointer, offset: offset)
         } catch let error as JSONError {
             throw JSONError(
                 kind: error.kind,
@@ -70,15 +93,23 @@ public struct CodableJSON {
         }
     }
 
-    private static func jsonError(of error: DecodingError, pointer: String, offset: Int) -> JSONError {
+    private static func jsonError(
+        of error: DecodingError,
+        _ type: Any.Type,
+        pointer: String,
+        offset: Int
+    ) -> JSONError {
         let kind: JSONError.Kind
         let detail: String
         let path: [any CodingKey]
         switch error {
         case .keyNotFound(let key, let context):
             (kind, detail, path) = (.missing, "the key \"\(key.stringValue)\" is missing", context.codingPath)
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
             (kind, detail, path) = (.mismatch, context.debugDescription, context.codingPath)
+        case .dataCorrupted(let context):
+            let known = JSONError.known(jsonSchema(of: type).knownValues)
+            (kind, detail, path) = (.mismatch, context.debugDescription + known, context.codingPath)
         @unknown default:
             (kind, detail, path) = (.mismatch, "\(error)", [])
         }

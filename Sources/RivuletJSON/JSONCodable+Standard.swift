@@ -105,12 +105,13 @@ extension JSONCodable where Self: RawRepresentable, RawValue: JSONCodable {
 
     /// Reads a raw value.
     ///
-    /// - Throws: `mismatch` when there is no value for it.
+    /// - Throws: `mismatch`, with the known values, when there is no value for it.
     public init(json reader: inout JSONReader) throws(JSONError) {
         let offset = reader.offset
         let rawValue = try RawValue(json: &reader)
         guard let value = Self(rawValue: rawValue) else {
-            let detail = "there is no \(Self.self) for \(String(reflecting: rawValue))"
+            let known = JSONError.known(Self.jsonSchema.knownValues)
+            let detail = "there is no \(Self.self) for \(String(reflecting: rawValue))\(known)"
             throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
         }
         self = value
@@ -123,4 +124,11 @@ extension JSONCodable where Self: RawRepresentable, RawValue: JSONCodable {
 extension JSONCodable where Self: RawRepresentable & CaseIterable, RawValue == String {
     /// A string out of the cases' raw values.
     public static var jsonSchema: JSONSchema { .string(values: allCases.map(\.rawValue)) }
+}
+
+extension JSONCodable where Self: RawRepresentable & CaseIterable, RawValue: JSONCodable & FixedWidthInteger {
+    /// An integer out of the cases' raw values.
+    public static var jsonSchema: JSONSchema {
+        .integer(values: allCases.map { Int128(truncatingIfNeeded: $0.rawValue) })
+    }
 }

@@ -41,6 +41,17 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
+    /// How many of the known values an error lists.
+    private static let listedMax = 16
+
+    /// The end of a detail that says what would have been right; empty when nothing is known.
+    package static func known(_ values: [String]) -> String {
+        guard !values.isEmpty else { return "" }
+        let more = values.count - listedMax
+        let end = more > 0 ? " and \(more) more" : ""
+        return "; known are \(values.prefix(listedMax).joined(separator: ", "))\(end)"
+    }
+
     /// Whether the text itself is wrong (HTTP 400), not only what it says (HTTP 422).
     public var isMalformed: Bool {
         switch kind {

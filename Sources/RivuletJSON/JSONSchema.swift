@@ -86,8 +86,8 @@ public indirect enum JSONSchema: Sendable {
     case null
     /// `true` or `false`.
     case boolean
-    /// A whole number between bounds that belong to it.
-    case integer(minimum: Int128? = nil, maximum: Int128? = nil, format: String? = nil)
+    /// A whole number between bounds that belong to it; `values` are the only ones allowed.
+    case integer(values: [Int128]? = nil, minimum: Int128? = nil, maximum: Int128? = nil, format: String? = nil)
     /// A number.
     case number(format: String? = nil)
     /// A string; `values` are the only ones allowed.
@@ -114,6 +114,16 @@ public indirect enum JSONSchema: Sendable {
     /// Exactly this string.
     public static func constant(_ value: String) -> JSONSchema {
         .string(values: [value])
+    }
+
+    /// The only values of this shape, or of the elements of a collection of this shape, as JSON text; empty when they are not told.
+    var knownValues: [String] {
+        switch self {
+        case .string(let values?, _): values.map { JSONValue.string($0).description }
+        case .integer(let values?, _, _, _): values.map(String.init)
+        case .optional(let schema), .array(let schema), .dictionary(let schema): schema.knownValues
+        default: []
+        }
     }
 
     /// How many ids lead to what this shape keeps by id: 0 for all but keyed collections, more than 1 for such in such.

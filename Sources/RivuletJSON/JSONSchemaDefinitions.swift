@@ -52,13 +52,16 @@ public struct JSONSchemaDefinitions: Sendable {
         case .any: return []
         case .null: return [Self.type("null")]
         case .boolean: return [Self.type("boolean")]
-        case .integer(let minimum, let maximum, let format):
+        case .integer(let values?, _, _, let format):
+            return Self.words(values.map { .number(String($0)) }, type: "integer", format: format)
+        case .integer(nil, let minimum, let maximum, let format):
             return Self.list([
                 ("type", "integer"), ("minimum", minimum.map { .number(String($0)) }),
                 ("maximum", maximum.map { .number(String($0)) }), ("format", format.map(JSONValue.string)),
             ])
         case .number(let format): return Self.list([("type", "number"), ("format", format.map(JSONValue.string))])
-        case .string(let values, let format): return Self.string(values: values, format: format)
+        case .string(let values, let format):
+            return Self.words(values?.map(JSONValue.string), type: "string", format: format)
         case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
         case .keyed(let element):
             // Says that a key path goes on with an element's id, which no keyword of the standard can say.
@@ -134,22 +137,22 @@ public struct JSONSchemaDefinitions: Sendable {
         let keywords = keywords(of: wrapped)
         switch wrapped {
         case .any, .null, .optional: return keywords
-        case .boolean, .integer, .number, .string(values: nil, _), .array, .keyed, .dictionary:
+        case .boolean, .integer(values: nil, _, _, _), .number, .string(values: nil, _), .array, .keyed, .dictionary:
             return keywords.map { keyword in
                 guard keyword.name == "type" else { return keyword }
                 return JSONValue.Member(name: "type", value: .array([keyword.value, "null"]))
             }
-        case .string, .object, .oneOf, .anyOf, .named, .annotated:
+        case .integer, .string, .object, .oneOf, .anyOf, .named, .annotated:
             return Self.list([("anyOf", .array([.object(keywords), ["type": "null"]]))])
         }
     }
 
-    private static func string(values: [String]?, format: String?) -> [JSONValue.Member] {
+    /// A shape whose only values may be told.
+    private static func words(_ values: [JSONValue]?, type: String, format: String?) -> [JSONValue.Member] {
         let isConstant = values?.count == 1
         return list([
-            ("type", "string"), ("const", isConstant ? values?.first.map(JSONValue.string) : nil),
-            ("enum", isConstant ? nil : values.map { .array($0.map(JSONValue.string)) }),
-            ("format", format.map(JSONValue.string)),
+            ("type", .string(type)), ("const", isConstant ? values?.first : nil),
+            ("enum", isConstant ? nil : values.map(JSONValue.array)), ("format", format.map(JSONValue.string)),
         ])
     }
 

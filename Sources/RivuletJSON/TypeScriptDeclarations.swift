@@ -123,7 +123,8 @@ public struct TypeScriptDeclarations: Sendable {
         case .any: return ["unknown"]
         case .null: return ["null"]
         case .boolean: return ["boolean"]
-        case .integer(_, _, let format):
+        case .integer(let values?, _, _, _): return values.map(String.init)
+        case .integer(nil, _, _, let format):
             guard let format, let (name, _) = Self.integers[format] else { return ["number"] }
             integerFormats.insert(format)
             return [name]

@@ -33,7 +33,7 @@ struct TypeScriptFacts {
     /// Adds the facts of a value itself, not those of what is in it.
     private mutating func add(_ schema: JSONSchema) {
         switch schema {
-        case .integer(let minimum, let maximum, _):
+        case .integer(_, let minimum, let maximum, _):
             self.minimum = minimum.map(String.init)
             self.maximum = maximum.map(String.init)
         case .string(_, let format?): others.append(format)

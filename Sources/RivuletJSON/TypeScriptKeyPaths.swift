@@ -6,7 +6,7 @@ struct TypeScriptKeyPaths {
     /// With more paths than so many, the type is any pointer: compilers become slow on large unions.
     private static let pathsMax = 1_000
 
-    /// A path so far: `template` is its text for a template literal, `text` is nil once it has a placeholder.
+    /// A path so far: `template` is its text for a template literal, `text` is nil once it has a substitution.
     private struct Path {
         var template = ""
         var text: String? = ""
@@ -18,8 +18,8 @@ struct TypeScriptKeyPaths {
             return Path(template: template + inTemplate, text: text.map { $0 + escaped })
         }
 
-        func appending(placeholder: String) -> Path {
-            Path(template: "\(template)/${\(placeholder)}", text: nil)
+        func appending(substitution: String) -> Path {
+            Path(template: "\(template)/${\(substitution)}", text: nil)
         }
 
         var type: String { text.map(TypeScriptDeclarations.literal) ?? "`\(template)`" }
@@ -51,9 +51,9 @@ struct TypeScriptKeyPaths {
         guard types.count <= Self.pathsMax else { return }
         switch schema {
         case .null, .boolean, .integer, .number, .string: break
-        case .any: append(path.appending(placeholder: "string"))
-        case .array(let element): add(path.appending(placeholder: "number"), element)
-        case .keyed(let element), .dictionary(let element): add(path.appending(placeholder: "string"), element)
+        case .any: append(path.appending(substitution: "string"))
+        case .array(let element): add(path.appending(substitution: "number"), element)
+        case .keyed(let element), .dictionary(let element): add(path.appending(substitution: "string"), element)
         case .optional(let schema), .annotated(let schema, _): addBelow(path, schema)
         case .oneOf(let schemas), .anyOf(let schemas):
             for schema in schemas { addBelow(path, schema) }
@@ -73,7 +73,7 @@ struct TypeScriptKeyPaths {
         _ list: (inout TypeScriptKeyPaths) -> Void
     ) {
         guard let identity else { return list(&self) }
-        guard open.insert(identity).inserted else { return append(path.appending(placeholder: "string")) }
+        guard open.insert(identity).inserted else { return append(path.appending(substitution: "string")) }
         list(&self)
         open.remove(identity)
     }

@@ -35,13 +35,10 @@ package struct AppEventMacro: MemberMacro, ExtensionMacro {
         guard
             case .model(let model) = EnumModel.parse(node, on: declaration, for: .events, in: context.lexicalContext)
         else { return [] }
-        let names = protocols.map(\.trimmedDescription).joined(separator: ", ")
-        let conformance = names.isEmpty ? "" : ": \(names)"
-        let text: DeclSyntax = """
-            extension \(type.trimmed)\(raw: conformance) {
-            \(raw: EventRenderer(model: model).extensionMembers.joined(separator: "\n\n"))
-            }
-            """
-        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        return ExtensionDeclSyntax.list(
+            of: type,
+            conformingTo: protocols.map(\.trimmedDescription),
+            members: EventRenderer(model: model).extensionMembers
+        )
     }
 }

@@ -51,16 +51,8 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
         guard let expansion = Expansion.recover(node, on: declaration, in: context.lexicalContext) else { return [] }
-        let names = protocols.map(\.trimmedDescription)
-            .filter { !$0.hasSuffix(expansion.otherProtocol) }
-            .joined(separator: ", ")
-        let conformance = names.isEmpty ? "" : ": \(names)"
-        let text: DeclSyntax = """
-            extension \(type.trimmed)\(raw: conformance) {
-            \(raw: expansion.extensionMembers.joined(separator: "\n\n"))
-            }
-            """
-        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        let names = protocols.map(\.trimmedDescription).filter { !$0.hasSuffix(expansion.otherProtocol) }
+        return ExtensionDeclSyntax.list(of: type, conformingTo: names, members: expansion.extensionMembers)
     }
 }
 

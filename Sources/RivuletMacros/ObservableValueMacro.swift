@@ -53,11 +53,10 @@ package struct ObservableValueMacro: MemberMacro, MemberAttributeMacro, Extensio
             !protocols.isEmpty,
             case .model(let model) = ValueModel.parse(node, on: declaration, in: context.lexicalContext)
         else { return [] }
-        let availability = model.availability.map { "\($0)\n" }.joined()
-        let text: DeclSyntax = """
-            \(raw: availability)extension \(type.trimmed): RivuletObservation.ObservableValue {
-            }
-            """
-        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        return ExtensionDeclSyntax.list(
+            of: type,
+            attributes: model.availability,
+            conformingTo: ["RivuletObservation.ObservableValue"]
+        )
     }
 }

@@ -7,8 +7,6 @@ public import RivuletJSON
 ///
 /// Serves enums of events and enums in states alike; they differ in the word by which errors call a case.
 public struct CaseReader {
-    /// How many of the known names an error lists.
-    private static let listedNamesMax = 16
     /// How much of an unknown name an error repeats, in characters.
     private static let repeatedNameMax = 64
 
@@ -124,9 +122,7 @@ public struct CaseReader {
     private func unknown(among known: [String]) -> JSONError {
         let isLong = name.count > Self.repeatedNameMax
         let shown = isLong ? name.prefix(Self.repeatedNameMax) + "…" : name[...]
-        let more = known.count - Self.listedNamesMax
-        let names = known.prefix(Self.listedNamesMax).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-        return start.error(.mismatch, "there is no \(noun.rawValue) \"\(shown)\"; known are \(names)")
+        return start.error(.mismatch, "there is no \(noun.rawValue) \"\(shown)\"\(JSONError.known(known))")
     }
 
     private static func members(_ payload: JSONReader) throws(JSONError) -> [String: JSONReader] {

@@ -39,21 +39,28 @@ public struct EventCase: Sendable {
         public let schema: JSONSchema
         /// Whether the value must be there when it is one of several.
         public let isRequired: Bool
+        /// The fields that have key paths below the value.
+        let addressed: (@Sendable () -> [StateField])?
 
         /// Describes a value.
         public init<Value: JSONCodable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
             self.label = label
             schema = Value.jsonSchema
             isRequired = !hasDefault && Value.jsonAbsent == nil
+            addressed = addressedFields(of: type)
         }
 
-        /// Describes a value that is only Codable.
+        /// Describes a value that is only Codable, by what its type tells.
         @_disfavoredOverload
         public init<Value: Codable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
             self.label = label
-            schema = .any
+            schema = CodableJSON.jsonSchema(of: type)
             isRequired = !hasDefault
+            addressed = nil
         }
+
+        /// The key under which it stands when it is one of several, at this position.
+        func key(at index: Int) -> String { label ?? "_\(index)" }
     }
 
     /// The case's name, which is the event's name in JSON.
@@ -95,12 +102,12 @@ public struct EventCase: Sendable {
     private var isSingle: Bool { payload.count == 1 && payload.first?.label == nil }
 
     /// The shape of what stands under the case's name; nil when there is nothing to stand there.
-    private var value: JSONSchema? {
+    var value: JSONSchema? {
         guard let first = payload.first else { return nil }
         if isSingle { return first.schema }
         let fields = payload.enumerated().map { index, value in
             JSONSchema.Field(
-                name: value.label ?? "_\(index)",
+                name: value.key(at: index),
                 schema: value.schema,
                 isRequiredToRead: value.isRequired
             )

@@ -3,8 +3,8 @@
 
 public import RivuletJSON
 
-// One overload is unavailable and says what to do; the others exist so that it is said once for each field or value. None can ever run: the
-// code that would call it does not compile.
+// One overload is unavailable and says what to do; the others exist so that it is said once for each field or value. None ever runs, for
+// code that would call it does not compile, so each does the least that its signature allows.
 
 extension ChangeCollector {
     /// Refuses a field.
@@ -55,7 +55,7 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
-        fatalError(refused)
+        self.init(name, .any, addressed: nil)
     }
 
     /// Takes what ``ChangeCollector`` refuses.
@@ -69,7 +69,7 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
-        fatalError(refused)
+        self.init(name, .any, addressed: nil)
     }
 }
 
@@ -81,9 +81,7 @@ extension ObservationStateRegistrar {
         _ storage: inout Value,
         _ edit: StateEdit,
         json reader: inout JSONReader
-    ) throws(JSONError) {
-        fatalError(refused)
-    }
+    ) throws(JSONError) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
@@ -93,17 +91,13 @@ extension ObservationStateRegistrar {
         config: Wrapper.Config,
         _ edit: StateEdit,
         json reader: inout JSONReader
-    ) throws(JSONError) {
-        fatalError(refused)
-    }
+    ) throws(JSONError) {}
 }
 
 extension StateCoding {
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func write<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        fatalError(refused)
-    }
+    public static func write<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
@@ -111,9 +105,7 @@ extension StateCoding {
         _ name: String,
         wrapper: Wrapper,
         into writer: inout JSONWriter
-    ) {
-        fatalError(refused)
-    }
+    ) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
@@ -122,7 +114,7 @@ extension StateCoding {
         at path: ArraySlice<String>,
         into writer: inout JSONWriter
     ) -> Bool {
-        fatalError(refused)
+        false
     }
 
     /// Takes what ``ChangeCollector`` refuses.
@@ -132,14 +124,12 @@ extension StateCoding {
         at path: ArraySlice<String>,
         into writer: inout JSONWriter
     ) -> Bool {
-        fatalError(refused)
+        false
     }
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func read<Value>(into value: inout Value?, from reader: inout JSONReader) throws(JSONError) {
-        fatalError(refused)
-    }
+    public static func read<Value>(into value: inout Value?, from reader: inout JSONReader) throws(JSONError) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
@@ -147,9 +137,7 @@ extension StateCoding {
         into value: inout Wrapper.WrappedValue?,
         wrapper storage: (State) -> Wrapper,
         from reader: inout JSONReader
-    ) throws(JSONError) {
-        fatalError(refused)
-    }
+    ) throws(JSONError) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
@@ -158,7 +146,8 @@ extension StateCoding {
         _ name: String,
         in reader: JSONReader
     ) throws(JSONError) -> Value {
-        fatalError(refused)
+        guard let value else { throw missing(name, reader) }
+        return value
     }
 }
 
@@ -173,7 +162,10 @@ extension EventCase.Payload {
         message: "a value of a case needs a type that is JSONCodable or Codable: make its type that"
     )
     public init<Value>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
-        fatalError(refused)
+        self.label = label
+        schema = .any
+        isRequired = !hasDefault
+        addressed = nil
     }
 }
 
@@ -181,16 +173,14 @@ extension StateField {
     /// Takes what ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public init<Value>(_ name: String, payload type: Value.Type) {
-        fatalError(refused)
+        self.init(name, .any, addressed: nil)
     }
 }
 
 extension PayloadEdit {
     /// Takes what ``EventCase/Payload`` refuses.
     @_disfavoredOverload
-    public mutating func payload<Value>(_ index: Int, _ name: String, _ value: inout Value) {
-        fatalError(refused)
-    }
+    public mutating func payload<Value>(_ index: Int, _ name: String, _ value: inout Value) {}
 }
 
 extension CaseReader {
@@ -200,7 +190,7 @@ extension CaseReader {
         _ type: Value.Type,
         default standard: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        fatalError(refused)
+        throw JSONError(kind: .mismatch, detail: "a field that JSON cannot have")
     }
 }
 
@@ -212,22 +202,16 @@ extension CaseValues {
         _ type: Value.Type,
         default standard: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        fatalError(refused)
+        throw JSONError(kind: .mismatch, detail: "a field that JSON cannot have")
     }
 }
 
 extension CaseWriter {
     /// Takes what ``EventCase/Payload`` refuses.
     @_disfavoredOverload
-    public static func write<Value>(_ value: Value, into writer: inout JSONWriter) {
-        fatalError(refused)
-    }
+    public static func write<Value>(_ value: Value, into writer: inout JSONWriter) {}
 
     /// Takes what ``EventCase/Payload`` refuses.
     @_disfavoredOverload
-    public static func single<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        fatalError(refused)
-    }
+    public static func single<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {}
 }
-
-private let refused = "a field that JSON cannot have was compiled"

@@ -68,16 +68,14 @@ extension StateCoding {
         value.encodeJSON(at: path, into: &writer)
     }
 
-    /// Writes a field that is only Codable, which has nothing below it.
+    /// Writes what is at a path below a field that is only Codable.
     @_disfavoredOverload
     public static func write<Value: Codable>(
         _ value: Value,
         at path: ArraySlice<String>,
         into writer: inout JSONWriter
     ) -> Bool {
-        guard path.isEmpty else { return false }
-        CodableJSON.encode(value, into: &writer)
-        return true
+        CodableJSON.encode(value, at: path, into: &writer)
     }
 
     /// Writes what is at a path below a field in a wrapper; an omitted field has no value.

@@ -25,6 +25,10 @@ public struct StateField: Sendable {
     ///
     /// Asked for when needed, since types may be recursive.
     public let nested: (@Sendable () -> [StateField])?
+    /// All that has a key path below the field: ``nested``, and for an enum every case with values, in the order of declaration.
+    ///
+    /// Asked for when needed, since types may be recursive.
+    public let addressed: (@Sendable () -> [StateField])?
 
     /// The field of a state's schema.
     func schemaField<State: ObservableState>(of state: State.Type) -> JSONSchema.Field {
@@ -75,11 +79,12 @@ extension StateField {
             config: nil,
             isTransient: isTransient,
             isOmitted: false,
-            nested: stateFields(of: Value.self)
+            nested: stateFields(of: Value.self),
+            addressed: addressedFields(of: Value.self)
         )
     }
 
-    /// Describes a field whose type is only Codable: its shape is unknown.
+    /// Describes a field whose type is only Codable, by what the type tells.
     @_disfavoredOverload
     public init<State, Value: Codable>(
         _ name: String,
@@ -87,16 +92,18 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) {
+        let schema = CodableJSON.jsonSchema(of: Value.self)
         self.init(
             name: name,
-            schema: .any,
-            accepted: .any,
+            schema: schema,
+            accepted: schema,
             isRequiredToRead: !hasDefault,
             wrapper: nil,
             config: nil,
             isTransient: isTransient,
             isOmitted: false,
-            nested: nil
+            nested: nil,
+            addressed: nil
         )
     }
 
@@ -120,7 +127,8 @@ extension StateField {
             config: text,
             isTransient: isTransient,
             isOmitted: Wrapper.isOmittedFromCoding,
-            nested: stateFields(of: Wrapper.WrappedValue.self)
+            nested: stateFields(of: Wrapper.WrappedValue.self),
+            addressed: addressedFields(of: Wrapper.WrappedValue.self)
         )
     }
 
@@ -135,16 +143,18 @@ extension StateField {
         hasDefault: Bool = false,
         isTransient: Bool = false
     ) where Wrapper.WrappedValue: Codable {
+        let value = CodableJSON.jsonSchema(of: Wrapper.WrappedValue.self)
         self.init(
             name: name,
-            schema: Wrapper.jsonSchema(of: .any, config: config),
-            accepted: .any,
+            schema: Wrapper.jsonSchema(of: value, config: config),
+            accepted: value,
             isRequiredToRead: !hasDefault,
             wrapper: wrapper,
             config: text,
             isTransient: isTransient,
             isOmitted: Wrapper.isOmittedFromCoding,
-            nested: nil
+            nested: nil,
+            addressed: nil
         )
     }
 }
@@ -162,23 +172,26 @@ extension StateField {
             config: nil,
             isTransient: false,
             isOmitted: false,
-            nested: stateFields(of: type)
+            nested: stateFields(of: type),
+            addressed: addressedFields(of: type)
         )
     }
 
-    /// Describes the single value of a case, of a type that is only Codable: its shape is unknown.
+    /// Describes the single value of a case, of a type that is only Codable, by what the type tells.
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, payload type: Value.Type) {
+        let schema = CodableJSON.jsonSchema(of: type)
         self.init(
             name: name,
-            schema: .any,
-            accepted: .any,
+            schema: schema,
+            accepted: schema,
             isRequiredToRead: true,
             wrapper: nil,
             config: nil,
             isTransient: false,
             isOmitted: false,
-            nested: nil
+            nested: nil,
+            addressed: nil
         )
     }
 }
@@ -189,6 +202,45 @@ private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let cases = type as? any ObservableEnum.Type { return { cases._$fields } }
     if let holder = type as? any StateHolder.Type { return stateFields(of: holder.held) }
     return nil
+}
+
+/// The fields that have key paths below a value of a type.
+func addressedFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
+    if let holder = type as? any StateHolder.Type { return addressedFields(of: holder.held) }
+    guard let cases = type as? any ObservableEnum.Type else { return stateFields(of: type) }
+    return {
+        let singles = cases._$fields
+        return cases._$cases.filter { !$0.payload.isEmpty }.map { element in
+            singles.first { $0.name == element.name } ?? StateField(element)
+        }
+    }
+}
+
+extension StateField {
+    /// Describes a case with several or labelled values, which are not tracked but have key paths.
+    fileprivate init(_ element: EventCase) {
+        self.init(element.name, element.value ?? .any) {
+            element.payload.enumerated().map { index, value in
+                StateField(value.key(at: index), value.schema, addressed: value.addressed)
+            }
+        }
+    }
+
+    /// Describes what has a key path but is no field of its own.
+    init(_ name: String, _ schema: JSONSchema, addressed: (@Sendable () -> [StateField])?) {
+        self.init(
+            name: name,
+            schema: schema,
+            accepted: schema,
+            isRequiredToRead: true,
+            wrapper: nil,
+            config: nil,
+            isTransient: false,
+            isOmitted: false,
+            nested: nil,
+            addressed: addressed
+        )
+    }
 }
 
 /// A type that may hold a nested state.

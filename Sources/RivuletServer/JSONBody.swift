@@ -13,9 +13,6 @@ enum JSONBody {
             return
         }
         let found = contentType.map { "found \"\($0)\"" } ?? "found none"
-        throw Problem(
-            415,
-            "send JSON in UTF-8 with Content-Type: application/json (\(found)); with curl: curl --json '\"increment\"'"
-        )
+        throw Problem(415, "send JSON in UTF-8 with Content-Type: application/json (\(found)); curl --json does")
     }
 }

@@ -42,6 +42,8 @@ extension Problem {
             )
         case .noValue(let path):
             self.init(404, "the state has no value at \"\(path)\"")
+        case .noElement(let path):
+            self.init(404, "the state has no value at \"\(path)\"; elements are addressed by their id, not by position")
         case .precondition(let current):
             self.init(
                 412,

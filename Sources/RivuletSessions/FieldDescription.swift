@@ -16,7 +16,7 @@ struct FieldDescription {
     /// The JSON that a new session has there; nil when it has nothing there.
     let standard: [UInt8]?
 
-    /// The fields of the state and of all states nested in it, outer ones first, in the order of declaration.
+    /// The fields of the state, of all states nested in it, and of the cases of enums, outer ones first, in the order of declaration.
     ///
     /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id.
     static func all<State: ObservableState>(of standard: State) -> [FieldDescription] {
@@ -38,10 +38,10 @@ struct FieldDescription {
                 isTransient: isTransient || field.isTransient,
                 standard: standard.encodeJSON(at: path[...], into: &writer) ? writer.bytes : nil
             )
-            guard let nested = field.nested, path.count < depthMax else { return [description] }
+            guard let below = field.addressed, path.count < depthMax else { return [description] }
             return [description]
                 + list(
-                    nested(),
+                    below(),
                     of: standard,
                     below: path + Array(repeating: "*", count: field.schema.keyedDepth),
                     isTransient: description.isTransient

@@ -8,7 +8,10 @@ import RivuletObservation
 extension Session {
     package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
         lastUsed = environment.uptime()
-        guard let value = visible.json(at: path) else { return .failure(.noValue(path.description)) }
+        guard let value = visible.json(at: path) else {
+            let isNumbered = State.jsonSchema.hasNumberForID(along: path.tokens[...])
+            return .failure(isNumbered ? .noElement(path.description) : .noValue(path.description))
+        }
         return .success(StateAnswer(cursor: visibleCursor, value: value))
     }
 
@@ -128,6 +131,25 @@ extension Session {
             if case .indeterminate = error { retire(failing: .storage(error)) }
             reply?(.failure(.storage(error)))
             runQueue()
+        }
+    }
+}
+
+extension JSONSchema {
+    /// Whether a path has a number where the id of an element of a keyed collection belongs.
+    fileprivate func hasNumberForID(along path: ArraySlice<String>) -> Bool {
+        guard let token = path.first else { return false }
+        let rest = path.dropFirst()
+        switch self {
+        case .keyed(let element):
+            return JSONPointer.index(token) != nil || element.hasNumberForID(along: rest)
+        case .array(let element), .dictionary(let element): return element.hasNumberForID(along: rest)
+        case .optional(let schema), .annotated(let schema, _): return schema.hasNumberForID(along: path)
+        case .named(_, _, let shape): return shape().hasNumberForID(along: path)
+        case .oneOf(let schemas), .anyOf(let schemas): return schemas.contains { $0.hasNumberForID(along: path) }
+        case .object(_, _, let fields):
+            return fields().contains { $0.name == token && $0.schema.hasNumberForID(along: rest) }
+        case .any, .null, .boolean, .integer, .number, .string: return false
         }
     }
 }

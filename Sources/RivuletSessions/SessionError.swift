@@ -23,6 +23,8 @@ package enum SessionError: Error, Sendable {
     case unrepresentableNumber
     /// The state has no value at this path.
     case noValue(String)
+    /// Nor at this one, which has a number where the id of an element belongs.
+    case noElement(String)
     /// The session has moved on from the cursor in `If-Match`; this is where it stands.
     case precondition(current: StateAnswer)
     /// A queue or table of this name is full.

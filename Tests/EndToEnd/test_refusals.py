@@ -3,6 +3,7 @@
 """What the compiler says of an app that cannot be; no server runs here."""
 
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -64,3 +65,28 @@ def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
     omitted = "@ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored var x: Int"
     found = errors(tmp_path, f"@ObservableState struct A {{ {omitted} }}")
     assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
+
+
+def messages():
+    """What Documentation/Observation.md says that the compiler says, by the words that it quotes."""
+    page = (ROOT / "Documentation" / "Observation.md").read_text()
+    table = page[page.index("| It says |"):].split("\n\n")[0]
+    return re.findall(r'^\| "(?:… )?(.*?)" \|', table, re.M)
+
+
+ELEMENT = "@ObservableState struct E: Identifiable, Equatable, Sendable { var id = 1; var text = 0 }"
+REFUSED = {
+    "property wrapper cannot": "@propertyWrapper struct W { var wrappedValue = 1 }; @ObservableState struct A { @W var x: Int }",
+    "type 'Plain' does not": "@ObservableState struct A { var x: Keyed<Plain> = [] }",
+    "requires the types": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self) @ObservationStateIgnored var x: Int = 1 }",
+    "cannot assign to": f"{ELEMENT}; struct A {{ var x: Keyed<E> = []; mutating func f() {{ x[0].text = 1 }} }}",
+    "type 'Event' does not": "@AppEvent enum Event { case a }",
+}
+
+
+def test_the_documented_messages_of_the_compiler_are_its_own(tmp_path):
+    documented = messages()
+    assert len(documented) == len(REFUSED)
+    for message in documented:
+        (declaration,) = [declaration for opening, declaration in REFUSED.items() if message.startswith(opening)]
+        assert any(message in found for found in errors(tmp_path, declaration)), message

@@ -174,6 +174,8 @@ def test_a_hundred_thousand_cost_no_more_to_change_than_ten(todos):
 def test_elements_are_read_by_id(abc):
     assert abc.state("/p/todos/b") == todo("b") and abc.state("/p/todos/b/title") == "B"
     assert abc.read("/p/todos/x").status == abc.read("/p/todos/0").status == 404, "no such element now"
+    assert "addressed by their id" in abc.read("/p/todos/0/title").problem["detail"]
+    assert "addressed by their id" not in abc.read("/p/todos/x").problem["detail"]
     assert abc.read("/p/todos/b/x").status == 400, "no element has such a field"
     abc.dispatch({"add": {"id": "a/b~c d%é", "title": "odd"}})
     assert abc.state("/p/todos/a~1b~0c d%é/title") == "odd"

@@ -2,6 +2,7 @@
 // Owns the tests of the timer wheel, with the time as an argument.
 
 import RivuletEventLoop
+import SeededRandom
 import Testing
 
 @Suite struct TimerWheelTests {
@@ -97,7 +98,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `random timers fire once, never early, little late, and no wake is missed`(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var wheel = TimerWheel<Int>(time: 12_345)
         var now: UInt64 = 12_345
         var pending: [Int: (deadline: UInt64, delay: UInt64, id: TimerID)] = [:]

@@ -2,6 +2,7 @@
 // Owns the tests of refusals: every request that two servers could read in two ways, and every limit.
 
 import RivuletHTTP
+import SeededRandom
 import Testing
 
 @Suite struct HTTPStrictnessTests {
@@ -161,7 +162,7 @@ import Testing
     }
 
     @Test func `random bytes never stop the program and never make a request of more than was sent`() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let marks = [":", " ", "\n", "\r", "\r\n", "%", "0", "a", "\u{0}", "é", ",", "/"]
         let words = ["GET ", "POST ", " HTTP/1.1", "Host: h", "Content-Length: 3", "Transfer-Encoding: chunked"]
         let pieces = marks + words + ["\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\n"]

@@ -3,6 +3,7 @@
 
 import FoundationEssentials
 import RivuletJSON
+import SeededRandom
 import Testing
 
 struct CodableJSONTests {
@@ -11,6 +12,29 @@ struct CodableJSONTests {
         var size: Double
         var created: Date
         var data: Data?
+    }
+
+    private enum Kind: String, Codable, CaseIterable { case tea, coffee }
+
+    private enum Size: UInt64, Codable, CaseIterable { case small = 1, huge = 18_446_744_073_709_551_615 }
+
+    private enum Bare: String, Codable { case one }
+
+    /// Writes something else than its raw value.
+    private enum Loud: String, Codable, CaseIterable {
+        case a, b
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(rawValue.uppercased())
+        }
+    }
+
+    private enum Shape: Codable, CaseIterable { case round, square }
+
+    private struct Many: RawRepresentable, Codable, CaseIterable {
+        static var allCases: LazyMapSequence<ClosedRange<Int>, Many> { (0...Int.max - 1).lazy.map(Many.init) }
+        var rawValue: Int
     }
 
     private func encode(_ value: some Encodable) -> JSONWriter {
@@ -27,6 +51,45 @@ struct CodableJSONTests {
         var reader = JSONReader(Array(text.utf8))
         #expect(try CodableJSON.decode(Note.self, from: &reader) == note)
         try reader.finish()
+    }
+
+    @Test func `a Codable type has the shape that it tells`() {
+        func keywords(_ type: any Codable.Type) -> String {
+            let keywords = CodableJSON.jsonSchema(of: type).document.members?.dropFirst() ?? []
+            return keywords.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+        }
+        let kind = #"{"type":"string","enum":["tea","coffee"]}"#
+        #expect(keywords(Kind.self) == #"type "string", enum ["tea","coffee"]"#)
+        #expect(keywords(Kind?.self) == #"anyOf [\#(kind),{"type":"null"}]"#)
+        #expect(keywords([[Kind]].self) == #"type "array", items {"type":"array","items":\#(kind)}"#)
+        #expect(keywords([String: Kind].self) == #"type "object", additionalProperties \#(kind)"#)
+        #expect(keywords(Size.self) == #"type "integer", enum [1,18446744073709551615]"#)
+        #expect(keywords(Loud.self) == #"type "string", enum ["A","B"]"#)
+        #expect(keywords(Bare.self) == #"type "string""#)
+        #expect(keywords(Many.self) == #"type "integer", format "int64""#)
+        for type: any Codable.Type in [Shape.self, Note.self, [Note].self, Note?.self, [Int: Kind].self] {
+            #expect(keywords(type) == "", "\(type)")
+        }
+    }
+
+    @Test func `the error of an unknown value lists what there is`() {
+        var reader = JSONReader(Array(#"["tea","juice"]"#.utf8))
+        let error = #expect(throws: JSONError.self) { _ = try CodableJSON.decode([Kind].self, from: &reader) }
+        #expect(error?.detail.hasSuffix(#"; known are "tea", "coffee""#) == true)
+        #expect(error?.pointer == "/1")
+    }
+
+    @Test func `a part of a value is found by its path, as the value is written`() throws {
+        func part(_ path: String, of value: some Encodable) throws -> String? {
+            var writer = JSONWriter()
+            let isThere = CodableJSON.encode(value, at: try JSONPointer(parsing: path).tokens[...], into: &writer)
+            return isThere ? String(decoding: writer.bytes, as: UTF8.self) : nil
+        }
+        #expect(try part("", of: Kind.tea) == #""tea""#)
+        #expect(try part("/0", of: Kind.tea) == nil)
+        #expect(try part("/1", of: [Kind.tea, .coffee]) == #""coffee""#)
+        #expect(try part("/a~1b", of: ["a/b": Loud.a]) == #""A""#)
+        #expect(try part("/2", of: [Kind.tea, .coffee]) == nil)
     }
 
     @Test func `it stands among other values`() {

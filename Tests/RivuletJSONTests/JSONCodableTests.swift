@@ -10,6 +10,15 @@ struct JSONCodableTests {
         case green
     }
 
+    private enum Grade: Int8, CaseIterable, JSONCodable {
+        case low = -1
+        case high = 1
+    }
+
+    private enum Letter: String, CaseIterable, JSONCodable {
+        case a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r
+    }
+
     private struct Level: RawRepresentable, JSONCodable, Equatable {
         let rawValue: Int
 
@@ -57,8 +66,33 @@ struct JSONCodableTests {
         #expect(text(value) == "{" + keys.sorted().map { "\"\($0)\":0" }.joined(separator: ",") + "}")
     }
 
+    @Test func `the error of a raw value lists what there is`() {
+        func detail(_ text: String, _ type: any JSONCodable.Type) -> String? {
+            #expect(throws: JSONError.self) { _ = try type.init(jsonBytes: Array(text.utf8)) }?.detail
+        }
+        #expect(detail("[3]", [Grade].self) == "there is no Grade for 3; known are -1, 1")
+        #expect(detail("[-1]", [Level].self) == "there is no Level for -1")
+        let letters = "abcdefghijklmnop".map { #""\#($0)""# }.joined(separator: ", ")
+        #expect(detail(#""x""#, Letter.self) == #"there is no Letter for "x"; known are \#(letters) and 2 more"#)
+    }
+
+    @Test func `the schema of raw values has those of the cases`() {
+        func schema(_ type: any JSONCodable.Type) -> String {
+            type.jsonSchema.document.members?.dropFirst().map { "\($0.name) \($0.value)" }.joined(separator: ", ") ?? ""
+        }
+        #expect(schema(Colour.self) == #"type "string", enum ["red","green"]"#)
+        #expect(schema(Grade.self) == #"type "integer", enum [-1,1]"#)
+        #expect(schema(Grade?.self) == #"anyOf [{"type":"integer","enum":[-1,1]},{"type":"null"}]"#)
+        #expect(schema(Level.self) == #"type "integer", format "int64""#)
+    }
+
     @Test func `a raw value without a case is a mismatch`() {
-        let colour = JSONError(kind: .mismatch, offset: 7, pointer: "/1", detail: #"there is no Colour for "blue""#)
+        let colour = JSONError(
+            kind: .mismatch,
+            offset: 7,
+            pointer: "/1",
+            detail: #"there is no Colour for "blue"; known are "red", "green""#
+        )
         #expect(throws: colour) { _ = try [Colour](jsonBytes: Array(#"["red","blue"]"#.utf8)) }
         #expect(throws: JSONError(kind: .mismatch, detail: "there is no Level for -1")) {
             _ = try Level(jsonBytes: Array("-1".utf8))

@@ -2,6 +2,7 @@
 // This file owns the tests of numbers, both ways.
 
 import RivuletJSON
+import SeededRandom
 import Testing
 
 struct JSONNumberTests {

@@ -3,6 +3,7 @@
 
 import FoundationEssentials
 import RivuletJSON
+import SeededRandom
 import Testing
 
 struct JSONValueTests {

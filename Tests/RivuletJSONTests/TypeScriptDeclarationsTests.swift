@@ -55,6 +55,7 @@ struct TypeScriptDeclarationsTests {
         #expect(type(Int32.jsonSchema) == "number")
         #expect(type(Double.jsonSchema) == "number")
         #expect(type(.string()) == "string")
+        #expect(type(.array(.integer(values: [-1, 2]))) == "(-1 | 2)[]")
         #expect(type(.constant("a\"b")) == #""a\"b""#)
         #expect(type(.array(.boolean)) == "boolean[]")
         #expect(type(.keyed(.string())) == "string[]")

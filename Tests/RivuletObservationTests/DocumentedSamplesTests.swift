@@ -87,8 +87,15 @@ struct Article: Equatable, Sendable {
     var lastReview = Review()
 }
 
+enum Shown: String, CaseIterable, JSONCodable, Sendable { case all, open, done }
+
 @Suite
 struct DocumentedSamplesTests {
+    @Test
+    func `the documented values are known`() {
+        #expect(Shown.jsonSchema.document["enum"] == ["all", "open", "done"])
+    }
+
     @Test
     func `the documented wrapper trims, says what is left, and describes itself`() {
         var draft = Draft()

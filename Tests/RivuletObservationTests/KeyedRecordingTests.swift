@@ -4,6 +4,7 @@
 import ChangeOracle
 import RivuletJSON
 import RivuletObservation
+import SeededRandom
 import Testing
 
 @Suite
@@ -234,7 +235,7 @@ struct KeyedRecordingTests {
 
     @Test(arguments: UInt64(0)..<40)
     func `random orders are reached with the fewest moves`(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let ids = (0..<30).map { "\($0)" }.shuffled(using: &generator)
         var state = Tasks(tasks: Keyed(ids.prefix(20).map { Task(id: $0) }))
         let before = try JSONValue(parsing: state.jsonBytes())

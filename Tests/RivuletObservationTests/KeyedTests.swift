@@ -3,6 +3,7 @@
 
 import RivuletJSON
 import RivuletObservation
+import SeededRandom
 import Testing
 
 /// An element of the tests.
@@ -189,7 +190,7 @@ struct KeyedProgram {
     private var copies: [(keyed: Keyed<Task>, array: [Task])] = []
 
     init(seed: UInt64) {
-        generator = SeededGenerator(state: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     func check(_ place: Comment) {

@@ -3,19 +3,7 @@
 
 import RivuletJSON
 import RivuletObservation
-
-/// SplitMix64: the same programs for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed &>> 31)
-    }
-}
+import SeededRandom
 
 /// Thrown by programs in the middle of an access.
 struct OracleInterruption: Error {}
@@ -35,7 +23,7 @@ struct OracleProgram {
     private var roots: [OracleRoot] = [OracleRoot(t: OracleNode(), p: OracleNode())]
 
     init(seed: UInt64) {
-        generator = SeededGenerator(state: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     mutating func chance(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &generator) == 0 }

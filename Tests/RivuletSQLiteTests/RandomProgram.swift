@@ -2,11 +2,12 @@
 // Random requests, the same for two engines.
 
 import RivuletSessions
+import SeededRandom
 import StorageConformance
 
 /// A random walk over a few sessions; its answers name heads by version only, because tokens are an engine's own.
 struct RandomProgram {
-    private var generator: SplitMix
+    private var generator: SeededGenerator
     /// The heads of both engines that a caller may hold, stale ones among them.
     private var heads: [(key: SessionKey, first: SessionHead, second: SessionHead)] = []
 
@@ -14,7 +15,7 @@ struct RandomProgram {
     private static let headsHeld = 6
 
     init(seed: UInt64) {
-        generator = SplitMix(state: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     /// Asks both engines for the same thing; the request, and what each of them answered.
@@ -149,19 +150,5 @@ struct RandomProgram {
 
     private func text(_ entry: LogEntry?) -> String {
         entry.map { "\($0.version) \($0.time) \($0.commandID ?? "-")" } ?? "none"
-    }
-}
-
-/// A small generator with a seed.
-///
-/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -13,7 +13,8 @@ import Testing
     @Test(
         arguments: [
             (SessionError.notFound(key), 404), (.exists(key), 409), (.deleting(key), 409), (.rejected("no"), 422),
-            (.unrepresentableNumber, 422), (.noValue("/p/x"), 404), (.overloaded("queue"), 503), (.draining, 503),
+            (.unrepresentableNumber, 422), (.noValue("/p/x"), 404),
+            (.noElement("/p/x/0"), 404), (.overloaded("queue"), 503), (.draining, 503),
             (.unreadable(key, detail: "x"), 500), (.storage(.full(detail: "x")), 507), (.storage(.closed), 503),
             (.storage(.unavailable(detail: "x")), 503), (.storage(.indeterminate(detail: "x")), 500),
             (.storage(.corrupt(key, detail: "x")), 500), (.storage(.tooLarge(limitBytes: 1)), 413),
@@ -32,6 +33,19 @@ import Testing
         #expect(document["title"]?.stringValue == "Bad Request")
         #expect(document["detail"]?.stringValue?.contains("byte 7") == true)
         #expect(document["errors"]?[0]?["pointer"]?.stringValue == "/a")
+    }
+
+    @Test func `who asks for an element by position is told of ids`() {
+        #expect(Problem(.noValue("/p/x")).detail == #"the state has no value at "/p/x""#)
+        #expect(Problem(.noElement("/p/x/0")).detail.hasSuffix("; elements are addressed by their id, not by position"))
+    }
+
+    @Test func `another content type is told the right one, without an event that the app may not have`() {
+        let problem = #expect(throws: Problem.self) { try JSONBody.checkType("text/plain") }
+        #expect(
+            problem?.detail == "send JSON in UTF-8 with Content-Type: application/json (found \"text/plain\"); "
+                + "curl --json does"
+        )
     }
 
     @Test func `a message of a reducer is the detail, word for word`() throws {

@@ -48,6 +48,19 @@ import Testing
         return answers[0]
     }
 
+    @Test(arguments: [("/p/items/0", true), ("/p/items/0/title", true), ("/p/items/x", false), ("/p/items/x/0", false)])
+    func `who asks for an element by position is told apart`(path: String, isNumbered: Bool) throws {
+        guard case .failure(let error) = try harness.session().read(try JSONPointer(parsing: path)) else {
+            Issue.record("\(path) has a value")
+            return
+        }
+        switch error {
+        case .noElement(let found): #expect(isNumbered && found == path)
+        case .noValue(let found): #expect(!isNumbered && found == path)
+        default: Issue.record(error)
+        }
+    }
+
     // MARK: - Streams
 
     @Test(arguments: ["", "/p", "/p/items"])

@@ -6,6 +6,7 @@ import CounterFixture
 import RivuletJSON
 import RivuletObservation
 import RivuletSessions
+import SeededRandom
 import Testing
 
 @Suite struct SessionResumeOracleTests {
@@ -64,7 +65,7 @@ import Testing
 
     @Test(arguments: 0..<12)
     func `a reader who missed changes ends where the session stands`(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         if seed % 2 == 0 { harness.storage.limitHistory(to: 2) }
         var readers = Self.watches.map(Reader.init)
@@ -139,18 +140,5 @@ import Testing
         case 8: return #"{"dropIn":{"group":\#(group),"id":"\#(id)"}}"#
         default: return #"{"moveIn":{"group":\#(group),"id":"\#(id)","to":\#(position)}}"#
         }
-    }
-}
-
-/// SplitMix64: the same programs for the same seed, everywhere.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed &>> 31)
     }
 }

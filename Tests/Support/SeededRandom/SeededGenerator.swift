@@ -1,0 +1,22 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the random numbers of all tests, which are the same in every run.
+
+/// A generator whose numbers depend on its seed alone, on every machine.
+///
+/// Source: SplitMix64 of Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// Starts the row of numbers of a seed.
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
