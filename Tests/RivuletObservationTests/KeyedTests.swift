@@ -75,6 +75,27 @@ struct KeyedTests {
     }
 
     @Test
+    func `an element inserted at a position out of range goes to the nearest end`() {
+        var tasks: Keyed<Task> = [Task(id: "a")]
+        let positions = [
+            tasks.insert(Task(id: "b"), at: 9).index,
+            tasks.insert(Task(id: "c"), at: -1).index,
+            tasks.insert(Task(id: "d"), at: .max).index,
+            tasks.insert(Task(id: "e"), at: .min).index,
+        ]
+        #expect(positions == [1, 0, 3, 0])
+        #expect(tasks.ids == ["e", "c", "a", "b", "d"])
+    }
+
+    @Test
+    func `nothing is removed at a position out of range`() {
+        var tasks: Keyed<Task> = [Task(id: "a"), Task(id: "b")]
+        let removed = [2, -1, 1, 0, 0].map { tasks.remove(at: $0)?.id }
+        #expect(removed == [nil, nil, "b", "a", nil])
+        #expect(tasks.isEmpty)
+    }
+
+    @Test
     func `a moved element is at the position that was asked for`() {
         var tasks = Keyed(["a", "b", "c", "d"].map { Task(id: $0) })
         tasks.move(id: "a", to: 2)
