@@ -24,6 +24,15 @@ struct ChangeMark: Sendable {
         touched = 0
     }
 
+    /// Marks a value that is in no place yet with a serial of its own, by which a note of it can be found.
+    ///
+    /// Every field counts as written: no nested value is to take a serial from this one, and so lose its own.
+    static func ownSerial() -> ChangeMark {
+        var mark = ChangeMark(serial: freshSerial())
+        mark.touched = .max
+        return mark
+    }
+
     /// How many fields a mark can tell apart.
     static let fieldsMax = 64
 
