@@ -27,7 +27,7 @@ extension ChangeCollector {
     @usableFromInline
     mutating func noteCoercion(_ field: Int, _ step: String, since start: Int, _ value: (inout JSONWriter) -> Void) {
         guard let notes else { return }
-        if let from = notes.written[CoercionNotes.Field(serial: mark.serial, index: field)] {
+        if let from = notes.written[mark.serial]?[field] {
             let to = text(value)
             if to != from { coercions.append(Coercion(path: path + step, from: from, to: to)) }
         } else if comparesAll, !notes.made.isEmpty {

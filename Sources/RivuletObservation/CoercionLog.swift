@@ -59,6 +59,12 @@ package enum CoercionLog {
     /// Whether the run that this thread is in has notes.
     @usableFromInline static var hasNotes: Bool { current_run().has_notes }
 
+    /// Whether the run that this thread is in has a note of a field.
+    static func hasNote(serial: UInt64, field: Int) -> Bool {
+        let number = current_run().number
+        return notes.withLock { $0[number]?.written[serial]?[field] != nil }
+    }
+
     /// Changes the notes of the run that this thread is in, if it is in one.
     static func edit(_ body: (inout CoercionNotes) -> Void) {
         var run = current_run()

@@ -7,12 +7,6 @@
 /// reach the registrar, so such a note has the type that holds the field, and what the field was then.
 @usableFromInline
 package struct CoercionNotes: Sendable {
-    /// A field of the value that has a serial.
-    struct Field: Hashable, Sendable {
-        let serial: UInt64
-        let index: Int
-    }
-
     /// A field that a wrapper left with this value, in some value of this type.
     struct Making: Hashable, Sendable {
         let container: ObjectIdentifier
@@ -22,31 +16,37 @@ package struct CoercionNotes: Sendable {
     }
 
     /// How many notes a run keeps; later ones are dropped, for they only inform.
-    static let notesMax = 10_000
+    package static let notesMax = 10_000
 
-    /// What was written, JSON text; the last write counts.
-    private(set) var written: [Field: [UInt8]] = [:]
+    /// What was written, JSON text, by the serial of what holds the field and by the field; the last write counts.
+    private(set) var written: [UInt64: [Int: [UInt8]]] = [:]
     /// What initialisers were given, JSON text, oldest first.
     private(set) var made: [Making: [[UInt8]]] = [:]
-    private var madeCount = 0
-
-    private var isFull: Bool { written.count + madeCount >= Self.notesMax }
+    private var count = 0
 
     /// Notes what was written to a field.
-    mutating func note(_ field: Field, from: [UInt8]) {
-        guard !isFull || written[field] != nil else { return }
-        written[field] = from
+    mutating func note(serial: UInt64, field: Int, from: [UInt8]) {
+        if written[serial]?[field] == nil {
+            guard count < Self.notesMax else { return }
+            count += 1
+        }
+        written[serial, default: [:]][field] = from
     }
 
     /// Takes back the note of a field, because a later write was taken as it was.
-    mutating func forget(_ field: Field) {
-        written[field] = nil
+    mutating func forget(serial: UInt64, field: Int) {
+        if written[serial]?.removeValue(forKey: field) != nil { count -= 1 }
+    }
+
+    /// Gives the notes of a value to one that was a copy of it, and is written now.
+    mutating func copy(from serial: UInt64, to other: UInt64) {
+        for (field, from) in written[serial] ?? [:] { note(serial: other, field: field, from: from) }
     }
 
     /// Notes what an initialiser was given.
     mutating func note(_ making: Making, from: [UInt8]) {
-        guard !isFull else { return }
-        madeCount += 1
+        guard count < Self.notesMax else { return }
+        count += 1
         made[making, default: []].append(from)
     }
 }

@@ -21,8 +21,10 @@ extension ObservationStateRegistrar {
     }
 
     @usableFromInline
-    func forgetCoercion(_ field: Int) {
-        CoercionLog.edit { $0.forget(CoercionNotes.Field(serial: mark.serial, index: field)) }
+    mutating func forgetCoercion(_ field: Int) {
+        guard CoercionLog.hasNote(serial: mark.serial, field: field) else { return }
+        standAlone()
+        CoercionLog.edit { $0.forget(serial: mark.serial, field: field) }
     }
 
     /// Notes that a wrapper changed what was written, if a recorder wants to know and the field is in JSON at all.
@@ -33,10 +35,16 @@ extension ObservationStateRegistrar {
         from written: Wrapper.WrappedValue
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding, CoercionLog.isOpen else { return }
-        if mark.serial == 0 { mark = .ownSerial() }
-        CoercionLog.edit {
-            $0.note(CoercionNotes.Field(serial: mark.serial, index: field), from: written.jsonBytes())
-        }
+        standAlone()
+        CoercionLog.edit { $0.note(serial: mark.serial, field: field, from: written.jsonBytes()) }
+    }
+
+    /// Gives a value that is in no place a serial of its own before its notes change: its copies have the old one, and its notes.
+    private mutating func standAlone() {
+        guard mark.serial == 0 || mark.isOwn else { return }
+        let old = mark.serial
+        mark = .ownSerial()
+        if old != 0 { CoercionLog.edit { $0.copy(from: old, to: mark.serial) } }
     }
 }
 

@@ -2,9 +2,8 @@
 // This file owns the tests of what wrappers change in values that are being made: read from JSON, or initialised.
 
 import RivuletJSON
+import RivuletObservation
 import Testing
-
-@testable import RivuletObservation
 
 @Suite
 struct CoercionTests {
@@ -231,10 +230,56 @@ struct CoercionTests {
     }
 
     @Test
-    func `notes are bounded`() throws {
-        let notes = CoercionLog.noting {
-            for _ in 0..<CoercionNotes.notesMax + 5 { _ = Dial(turn: 11) }
-        }.notes
-        #expect(notes?.made.values.map(\.count) == [CoercionNotes.notesMax])
+    func `notes are bounded`() {
+        let found = coercions { panel in
+            panel.dials = (0..<CoercionNotes.notesMax + 5).map { _ in Dial(turn: 11) }
+        }
+        #expect(found.count == CoercionNotes.notesMax)
+    }
+
+    // MARK: - Values without a place
+
+    @Test
+    func `an element of an array that is edited has its position in its path`() {
+        var panel = Panel()
+        panel.list = [.plain(1), .plain(2)]
+        let found = coercions(in: panel) { panel in
+            panel.list[1].level = 200
+            panel.list[1].dial.turn += 5
+            panel.list[0].dial.turn += 0
+        }
+        #expect(found == ["/list/1/dial/turn: 15 -> 10", "/list/1/level: 200 -> 100"])
+    }
+
+    @Test
+    func `copies do not share what is written to one of them`() {
+        var panel = Panel()
+        panel.list = [.plain(1)]
+        let earlier = ChangeRecorder.record(&panel) { $0.list[0].level = 200 }
+        #expect(earlier.coercions.map(\.text) == ["/list/0/level: 200 -> 100"])
+        panel.list.append(panel.list[0])
+        panel.list[1].level = 7
+        let found = coercions(in: panel) { panel in
+            panel.list[0].level = 300
+            panel.list.append(panel.list[0])
+            panel.list[2].level = 7
+            panel.list.append(panel.list[0])
+            panel.list[3].name = "abcd"
+        }
+        #expect(
+            found == ["/list/0/level: 300 -> 100", "/list/3/level: 300 -> 100", #"/list/3/name: "abcd" -> "abc""#]
+        )
+    }
+
+    @Test
+    func `a new root is looked through`() {
+        let found = coercions { panel in
+            var fresh = Panel()
+            fresh.optional = Gauge(id: 1, level: 200, name: "")
+            fresh.slot = Slot(limit: 1, value: -5)
+            fresh.gauge.level = -1
+            panel = fresh
+        }
+        #expect(found == ["/gauge/level: -1 -> 0", "/optional/level: 200 -> 100", "/slot/value: -5 -> 0"])
     }
 }

@@ -72,5 +72,6 @@ struct Panel: Equatable, Sendable {
     var slot = Slot(limit: 1, value: 1)
     var text = Slot(limit: "", value: "")
     var list: [Gauge] = []
+    var dials: [Dial] = []
     var table: [String: [Gauge?]] = [:]
 }
