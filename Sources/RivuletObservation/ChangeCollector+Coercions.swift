@@ -23,6 +23,9 @@ extension ChangeCollector {
         (purpose, isNewValue) = outer
     }
 
+    /// How many changes are reported, for a run with notes: other runs need not know.
+    @inlinable var notedChanges: Int { notes == nil ? 0 : checkpoint.changes }
+
     /// Reports what a wrapper changed in a field of the current value, whose changes since `start` are reported; `value` writes it.
     @usableFromInline
     mutating func noteCoercion(_ field: Int, _ step: String, since start: Int, _ value: (inout JSONWriter) -> Void) {
@@ -34,7 +37,7 @@ extension ChangeCollector {
             // Nothing is known of the value, so it may have been made in this run; one whose writes are known was not.
             let making = CoercionNotes.Making(container: ObjectIdentifier(container), index: field, to: text(value))
             guard notes.made[making] != nil else { return }
-            let isNew = purpose == .coercions ? isNewValue : checkpoint.changes > start
+            let isNew = purpose == .coercions ? isNewValue : notedChanges > start
             candidates.append(CoercionCandidate(making: making, path: path + step, isNew: isNew))
         }
     }

@@ -120,13 +120,13 @@ extension ChangeCollector {
             guard !Value._$collect(from: old, to: new, serial: serial, into: &self) else { return }
         }
         if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &self) { return }
-        let start = checkpoint.changes
+        let start = notedChanges
         compare(bearsState: true) {
             old.encodeJSON(into: &$0)
         } _: {
             new.encodeJSON(into: &$0)
         }
-        collectCoercions(isNew: checkpoint.changes > start) {
+        collectCoercions(isNew: notedChanges > start) {
             _ = Value._$collect(from: new, to: new, serial: nil, into: &$0)
         }
     }
@@ -154,13 +154,13 @@ extension ChangeCollector {
             guard collector.purpose == .differences else {
                 return new._$collectCoercions(since: nil, into: &collector)
             }
-            let start = collector.checkpoint.changes
+            let start = collector.notedChanges
             collector.compare(bearsState: true) {
                 old.encodeJSON(into: &$0)
             } _: {
                 new.encodeJSON(into: &$0)
             }
-            collector.collectCoercions(isNew: collector.checkpoint.changes > start) {
+            collector.collectCoercions(isNew: collector.notedChanges > start) {
                 new._$collectCoercions(since: old, into: &$0)
             }
         }
@@ -180,7 +180,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return }
-        let start = checkpoint.changes
+        let start = notedChanges
         leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
@@ -196,7 +196,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
         guard !Wrapper.isOmittedFromCoding else { return }
-        let start = checkpoint.changes
+        let start = notedChanges
         bearing(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
@@ -227,7 +227,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
         guard !Wrapper.isOmittedFromCoding else { return }
-        let start = checkpoint.changes
+        let start = notedChanges
         field(
             index,
             step,
