@@ -26,9 +26,11 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     }
 
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.
-    package func apply(_ events: [Event], to state: inout State) throws -> Step {
+    ///
+    /// `notes` are those of reading the events.
+    package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
         var effects: [Effect<Event>] = []
-        let recording = try ChangeRecorder.record(&state) { state in
+        let recording = try ChangeRecorder.record(&state, notes: notes) { state in
             for event in events {
                 let queuedEvent = QueuedEvent(event: event)
                 for reducer in reducers {

@@ -46,11 +46,14 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
 
     private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {
         let config = field.config ?? "()"
+        // An init accessor may use nothing of the value but its storage.
+        let registrar = "RivuletObservation.ObservationStateRegistrar"
+        let standard = field.standard.map { ", default: \($0)" } ?? ""
         return [
             """
             @storageRestrictions(initializes: \(raw: field.storage))
             init(initialValue) {
-                \(raw: field.storage) = \(raw: field.makeWrapper("initialValue"))
+                \(raw: field.storage) = \(raw: registrar).initialized(Self.self, _$Index.\(raw: field.name), \(raw: field.makeWrapper("initialValue")), from: initialValue\(raw: standard))
             }
             """,
             """

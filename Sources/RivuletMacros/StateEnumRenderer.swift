@@ -69,6 +69,9 @@ struct StateEnumRenderer {
         return CaseRenderer.text([opening] + (fields.isEmpty ? ["    []"] : ["    ["] + fields + ["    ]"]) + ["}"])
     }
 
+    /// The cases whose values are compared as a part of the enum.
+    private var several: [EnumModel.Case] { model.cases.filter { !$0.payload.isEmpty && !$0.isSingle } }
+
     private var collect: String {
         let cases = model.singles.enumerated().flatMap { index, element in
             [
@@ -76,7 +79,15 @@ struct StateEnumRenderer {
                 "        collector.payload(\(index), \(element.bareName.step.quoted), old, new, serial: serial)",
             ]
         }
-        let remainder = model.cases.count == 1 ? [] : ["    default:", "        false"]
+        let parts = several.flatMap { element in
+            let bindings = element.payload.indices.map { "let _\($0)" }.joined(separator: ", ")
+            let values = element.payload.indices.map { index in
+                "collector.part(\"\(element.bareName.step)\(element.key(index).step)\", _\(index))"
+            }
+            return ["    case (_, .\(element.name)(\(bindings))):", "        \(values.joined(separator: " || "))"]
+        }
+        let isCovered = model.cases.count == 1 || several.count == model.cases.count
+        let remainder = isCovered ? [] : ["    default:", "        false"]
         return CaseRenderer.text(
             [
                 "\(access)static func _$collect(",
@@ -86,7 +97,8 @@ struct StateEnumRenderer {
                 "    into collector: inout RivuletObservation.ChangeCollector",
                 ") -> Bool {",
             ]
-                + (cases.isEmpty ? ["    false"] : ["    switch (old, new) {"] + cases + remainder + ["    }"])
+                + (cases.isEmpty && parts.isEmpty
+                    ? ["    false"] : ["    switch (old, new) {"] + cases + parts + remainder + ["    }"])
                 + ["}"]
         )
     }

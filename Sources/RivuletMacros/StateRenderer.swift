@@ -197,8 +197,8 @@ struct StateRenderer {
             each(required) { field in
                 let name = field.bareName.quoted
                 let value = "RivuletObservation.StateCoding.require(\(field.local), \(name), in: reader)"
-                let stored = field.wrapper == nil ? value : "Self.\(wrap(field))(\(value))"
-                return ["    self.\(field.storage) = try \(stored)"]
+                let wrapped = "Self.\(wrap(field))(\(value), &self._$observationRegistrar)"
+                return ["    self.\(field.storage) = try \(field.wrapper == nil ? value : wrapped)"]
             },
             "    try self._$merge(others)",
             "}"
@@ -210,7 +210,7 @@ struct StateRenderer {
 
     private func label(_ field: StateModel.Field) -> String { field.wrapper == nil ? "" : "wrapper: " }
 
-    /// The name of the function that wraps a field without a default.
+    /// The name of the function that wraps the value that was read for a field without a default.
     private func wrap(_ field: StateModel.Field) -> String { field.bareName.prefixed("_$wrap_") }
 
     /// What wraps fields without a default.
@@ -219,8 +219,11 @@ struct StateRenderer {
         return each(required) { field in
             guard let wrapper = field.wrapper else { return [] }
             return [
-                "private static func \(wrap(field))(_ value: \(field.typeText)) -> \(wrapper.wrapper) {",
-                "    \(wrapper.makeWrapper("value"))",
+                "private static func \(wrap(field))(",
+                "    _ value: \(field.typeText),",
+                "    _ registrar: inout RivuletObservation.ObservationStateRegistrar",
+                ") -> \(wrapper.wrapper) {",
+                "    registrar.decoded(_$Index.\(field.name), \(wrapper.makeWrapper("value")), from: value)",
                 "}",
             ]
         }

@@ -16,7 +16,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        leaf(step, old, new, isTransient: isTransient, bearsState: false)
+        leaf(step, old, new, isTransient: isTransient)
     }
 
     /// Compares an integer.
@@ -69,7 +69,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) {
-        leaf(step, old, new, isTransient: isTransient, bearsState: true)
+        bearing(step, old, new, isTransient: isTransient)
     }
 
     /// Compares a leaf that is only Codable.
@@ -120,28 +120,48 @@ extension ChangeCollector {
             guard !Value._$collect(from: old, to: new, serial: serial, into: &self) else { return }
         }
         if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &self) { return }
+        let start = notedChanges
         compare(bearsState: true) {
             old.encodeJSON(into: &$0)
         } _: {
             new.encodeJSON(into: &$0)
         }
-        collectCoercions { _ = Value._$collect(from: new, to: new, serial: nil, into: &$0) }
+        collectCoercions(isNew: notedChanges > start) {
+            _ = Value._$collect(from: new, to: new, serial: nil, into: &$0)
+        }
     }
 
     @inlinable
-    mutating func leaf<Value: JSONCodable>(
-        _ step: String,
-        _ old: Value,
-        _ new: Value,
-        isTransient: Bool,
-        bearsState: Bool
-    ) {
+    mutating func leaf<Value: JSONCodable>(_ step: String, _ old: Value, _ new: Value, isTransient: Bool) {
         guard purpose == .differences else { return }
         enter(step: step, isTransient: isTransient) { collector in
-            collector.compare(bearsState: bearsState) {
+            collector.compare(bearsState: false) {
                 old.encodeJSON(into: &$0)
             } _: {
                 new.encodeJSON(into: &$0)
+            }
+        }
+    }
+
+    @inlinable
+    mutating func bearing<Value: JSONCodable & StateBearing>(
+        _ step: String,
+        _ old: Value,
+        _ new: Value,
+        isTransient: Bool
+    ) {
+        enter(step: step, isTransient: isTransient) { collector in
+            guard collector.purpose == .differences else {
+                return new._$collectCoercions(since: nil, into: &collector)
+            }
+            let start = collector.notedChanges
+            collector.compare(bearsState: true) {
+                old.encodeJSON(into: &$0)
+            } _: {
+                new.encodeJSON(into: &$0)
+            }
+            collector.collectCoercions(isNew: collector.notedChanges > start) {
+                new._$collectCoercions(since: old, into: &$0)
             }
         }
     }
@@ -160,8 +180,9 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
-        leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: false)
+        let start = notedChanges
+        leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
+        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 
     /// Compares a leaf with states in it, in a wrapper.
@@ -175,8 +196,9 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
         guard !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
-        leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient, bearsState: true)
+        let start = notedChanges
+        bearing(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
+        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 
     /// Compares a leaf that is only Codable, in a wrapper.
@@ -205,7 +227,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
         guard !Wrapper.isOmittedFromCoding else { return }
-        noteCoercion(index, step) { new.wrappedValue.encodeJSON(into: &$0) }
+        let start = notedChanges
         field(
             index,
             step,
@@ -214,6 +236,7 @@ extension ChangeCollector {
             isTransient: isTransient,
             isReplaceable: isReplaceable
         )
+        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 }
 
@@ -237,6 +260,15 @@ extension ChangeCollector {
         return isCollected
     }
 
+    /// A leaf with states in it is compared as a part of its enum.
+    public mutating func payload<Value: StateBearing>(
+        _ index: Int,
+        _ step: String,
+        _ old: Value,
+        _ new: Value,
+        serial: UInt64?
+    ) -> Bool { part(step, new) }
+
     /// A leaf is compared as a part of its enum.
     @_disfavoredOverload
     public mutating func payload<Value>(
@@ -246,4 +278,17 @@ extension ChangeCollector {
         _ new: Value,
         serial: UInt64?
     ) -> Bool { false }
+
+    /// Looks for coercions in a value of a case that has several, or a labelled one; false, for it is compared as a part of its enum.
+    public mutating func part<Value: StateBearing>(_ step: String, _ value: Value) -> Bool {
+        if purpose == .coercions {
+            enter(step: step, isTransient: false) { value._$collectCoercions(since: nil, into: &$0) }
+        }
+        return false
+    }
+
+    /// A value without states has none.
+    @_disfavoredOverload
+    @inlinable
+    public mutating func part<Value>(_ step: String, _ value: Value) -> Bool { false }
 }

@@ -15,7 +15,9 @@ extension ChangeCollector {
     mutating func addition<Value: StateNode>(of element: Value, _ token: String, at index: Int) {
         enter(step: Self.step(token), isTransient: false) { collector in
             collector.report(.add, index: index) { element.encodeJSON(into: &$0) }
-            collector.collectCoercions { _ = Value._$collect(from: element, to: element, serial: nil, into: &$0) }
+            collector.collectCoercions(isNew: true) {
+                _ = Value._$collect(from: element, to: element, serial: nil, into: &$0)
+            }
         }
     }
 

@@ -17,11 +17,12 @@ public struct ChangeCollector {
         case coercions
     }
 
-    /// The mark of the value whose fields are walked now.
+    /// The type of the value whose fields are walked now, and its mark.
+    @usableFromInline var container: Any.Type = Never.self
     @usableFromInline var mark = ChangeMark()
     /// Whether every field of it is compared, and not only the touched ones.
     @usableFromInline var comparesAll = true
-    @usableFromInline private(set) var purpose = Purpose.differences
+    @usableFromInline var purpose = Purpose.differences
     /// The pointer to the current value; one step needs no new string, and short ones no allocation.
     @usableFromInline var path = ""
     /// Whether the current value is below a transient field.
@@ -29,22 +30,26 @@ public struct ChangeCollector {
 
     private var changes: [StateChange] = []
     private var hasUnrepresentableNumber = false
-    private let entries: [CoercionLog.Entry]
-    private var coercions: [Coercion] = []
+    @usableFromInline let notes: CoercionNotes?
+    @usableFromInline var coercions: [Coercion] = []
+    /// Fields that may be those of notes whose value nobody can name for certain.
+    @usableFromInline var candidates: [CoercionCandidate] = []
+    /// Whether the value that is walked for coercions has been reported as a change.
+    @usableFromInline var isNewValue = false
 
     private var old = JSONWriter(capacity: 0)
     private var new = JSONWriter(capacity: 0)
 
     @usableFromInline
-    init(coercions entries: [CoercionLog.Entry]) {
-        self.entries = entries
+    init(_ notes: CoercionNotes?) {
+        self.notes = notes
     }
 
     /// What was found.
     @usableFromInline var recording: Recording {
         Recording(
             changes: changes,
-            coercions: coercions,
+            coercions: allCoercions,
             hasUnrepresentableNumber: hasUnrepresentableNumber
         )
     }
@@ -57,11 +62,16 @@ public struct ChangeCollector {
 
     /// Walks the fields of one value: all of them, or those that its mark says were touched.
     @inlinable
-    mutating func walk(_ mark: ChangeMark, comparesAll: Bool, _ body: (inout ChangeCollector) -> Void) {
-        let outer = (self.mark, self.comparesAll)
-        (self.mark, self.comparesAll) = (mark, comparesAll)
+    mutating func walk(
+        _ container: Any.Type,
+        _ mark: ChangeMark,
+        comparesAll: Bool,
+        _ body: (inout ChangeCollector) -> Void
+    ) {
+        let outer = (self.container, self.mark, self.comparesAll)
+        (self.container, self.mark, self.comparesAll) = (container, mark, comparesAll)
         body(&self)
-        (self.mark, self.comparesAll) = outer
+        (self.container, self.mark, self.comparesAll) = outer
     }
 
     /// Whether the field may differ; generated code asks before it hands over the values.
@@ -84,16 +94,6 @@ public struct ChangeCollector {
         self.isTransient = outer.1 || isTransient
         body(&self)
         (path, self.isTransient) = outer
-    }
-
-    /// Looks for coercions inside of a value that has been reported as a whole.
-    @usableFromInline
-    mutating func collectCoercions(_ body: (inout ChangeCollector) -> Void) {
-        guard !entries.isEmpty else { return }
-        let outer = purpose
-        purpose = .coercions
-        body(&self)
-        purpose = outer
     }
 
     /// Reports the current path if the two values differ as JSON.
@@ -150,24 +150,15 @@ public struct ChangeCollector {
     }
 
     /// How much has been found; `goBack` forgets what was found after it.
-    @usableFromInline var checkpoint: (changes: Int, coercions: Int) { (changes.count, coercions.count) }
-
-    @usableFromInline
-    mutating func goBack(to checkpoint: (changes: Int, coercions: Int)) {
-        changes.removeSubrange(checkpoint.changes...)
-        coercions.removeSubrange(checkpoint.coercions...)
+    @usableFromInline var checkpoint: (changes: Int, coercions: Int, candidates: Int) {
+        (changes.count, coercions.count, candidates.count)
     }
 
-    /// Reports what wrappers changed in a field of the current value; `value` writes the field.
     @usableFromInline
-    mutating func noteCoercion(_ field: Int, _ step: String, _ value: (inout JSONWriter) -> Void) {
-        let serial = mark.serial
-        guard let entry = entries.last(where: { $0.serial == serial && $0.field == field }) else { return }
-        new.removeAll(keepingCapacity: true)
-        new.includesTransient = true
-        value(&new)
-        guard new.bytes != entry.from else { return }
-        coercions.append(Coercion(path: path + step, from: entry.from, to: new.bytes))
+    mutating func goBack(to checkpoint: (changes: Int, coercions: Int, candidates: Int)) {
+        changes.removeSubrange(checkpoint.changes...)
+        coercions.removeSubrange(checkpoint.coercions...)
+        candidates.removeSubrange(checkpoint.candidates...)
     }
 
     /// Reports the current path, whose values are known to differ and hold no state.

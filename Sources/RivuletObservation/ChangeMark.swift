@@ -24,6 +24,21 @@ struct ChangeMark: Sendable {
         touched = 0
     }
 
+    /// Marks a value that is in no place yet with a serial of its own, by which a note of it can be found.
+    ///
+    /// Every field counts as written: no nested value is to take a serial from this one, and so lose its own.
+    static func ownSerial() -> ChangeMark {
+        var mark = ChangeMark(serial: freshSerial() | ownBit)
+        mark.touched = .max
+        return mark
+    }
+
+    /// Whether the serial is the value's own, and not that of a place.
+    var isOwn: Bool { serial & Self.ownBit != 0 }
+
+    /// The bit that no place's serial has.
+    private static let ownBit: UInt64 = 1 << 63
+
     /// How many fields a mark can tell apart.
     static let fieldsMax = 64
 
@@ -63,14 +78,14 @@ struct ChangeMark: Sendable {
         1 &<< UInt64(truncatingIfNeeded: field)
     }
 
-    /// Spreads a number over 64 bits, one to one.
+    /// Spreads a number over 63 bits; the last one is for serials that are no place's.
     ///
     /// Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
     @inlinable
     static func mix(_ number: UInt64) -> UInt64 {
         var mixed = (number ^ (number &>> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed &>> 31)
+        return (mixed ^ (mixed &>> 31)) & (.max &>> 1)
     }
 }
 

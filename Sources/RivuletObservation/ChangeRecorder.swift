@@ -16,10 +16,20 @@ public enum ChangeRecorder {
         _ state: inout State,
         _ body: (inout State) throws -> Void
     ) rethrows -> Recording {
+        try record(&state, notes: nil, body)
+    }
+
+    /// Runs `body`, which puts values into the state that were made before; `notes` are those of their making.
+    @inlinable
+    package static func record<State: ObservableState>(
+        _ state: inout State,
+        notes: CoercionNotes?,
+        _ body: (inout State) throws -> Void
+    ) rethrows -> Recording {
         // Before the copy: only what nobody shares can be put in order.
         state._$settle()
         let before = state
-        let run = CoercionLog.Run()
+        let run = CoercionLog.Run(notes)
         state._$enter(run.number)
         do {
             try body(&state)
@@ -28,12 +38,12 @@ public enum ChangeRecorder {
             state = before
             throw error
         }
-        let coercions = run.close()
+        let notes = run.close()
         // Another serial: the root itself was replaced, so nothing is known of any field.
         let mark = state._$observationRegistrar.mark
         let isSame = mark.serial == run.number
         guard !isSame || mark.touched != 0 else { return Recording() }
-        var collector = ChangeCollector(coercions: coercions)
+        var collector = ChangeCollector(notes)
         collector.collect(from: before, to: state, serial: isSame ? run.number : nil)
         return collector.recording
     }
@@ -42,7 +52,7 @@ public enum ChangeRecorder {
     ///
     /// A nested state that differs is one change with its whole value, unless it is marked `@Replaceable`.
     public static func differences<State: ObservableState>(from old: State, to new: State) -> [StateChange] {
-        var collector = ChangeCollector(coercions: [])
+        var collector = ChangeCollector(nil)
         collector.collect(from: old, to: new, serial: nil)
         return collector.recording.changes
     }

@@ -9,20 +9,8 @@ import Synchronization
 ///
 /// Most runs leave no note: then this costs two writes of a thread-local variable.
 @usableFromInline
-enum CoercionLog {
-    @usableFromInline
-    struct Entry: Sendable {
-        /// The serial of the value that holds the field.
-        let serial: UInt64
-        let field: Int
-        /// What was written, JSON text.
-        let from: [UInt8]
-    }
-
-    /// How many notes a run keeps; later ones are dropped, for they only inform.
-    static let entriesMax = 10_000
-
-    fileprivate static let entries = Mutex<[UInt64: [Entry]]>([:])
+package enum CoercionLog {
+    fileprivate static let notes = Mutex<[UInt64: CoercionNotes]>([:])
 
     /// Whether this thread is in a run.
     static var isOpen: Bool { current_run().number != 0 }
@@ -34,41 +22,55 @@ enum CoercionLog {
         @usableFromInline let number: UInt64
         private let outer: CCurrentRun.current_run
 
-        /// Opens a run.
+        /// Opens a run that goes on with these notes.
         @usableFromInline
-        init() {
+        init(_ notes: CoercionNotes? = nil) {
             number = ChangeMark.freshSerial()
             outer = current_run()
-            set_current_run(CCurrentRun.current_run(number: number, has_notes: false))
+            set_current_run(CCurrentRun.current_run(number: number, has_notes: notes != nil))
+            if let notes { CoercionLog.notes.withLock { $0[number] = notes } }
         }
 
-        /// Closes it, and gives the notes that were left.
+        /// Closes it, and gives its notes if it has any.
         @usableFromInline
-        func close() -> [Entry] {
+        func close() -> CoercionNotes? {
             let hasNotes = current_run().has_notes
             set_current_run(outer)
-            return hasNotes ? entries.withLock { $0.removeValue(forKey: number) ?? [] } : []
+            return hasNotes ? notes.withLock { $0.removeValue(forKey: number) } : nil
+        }
+    }
+
+    /// Makes a value that is to be put into a state later: the notes of its making belong into that run of ``ChangeRecorder``.
+    ///
+    /// - Throws: what `body` throws.
+    package static func noting<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> (value: Value, notes: CoercionNotes?) {
+        let run = Run()
+        do throws(Failure) {
+            let value = try body()
+            return (value, run.close())
+        } catch {
+            _ = run.close()
+            throw error
         }
     }
 
     /// Whether the run that this thread is in has notes.
     @usableFromInline static var hasNotes: Bool { current_run().has_notes }
 
-    /// Takes back the notes of a field, because a later write was taken as it was.
-    static func forget(serial: UInt64, field: Int) {
-        entries.withLock { entries in
-            entries[current_run().number]?.removeAll { $0.serial == serial && $0.field == field }
-        }
+    /// Whether the run that this thread is in has a note of a field.
+    static func hasNote(serial: UInt64, field: Int) -> Bool {
+        let number = current_run().number
+        return notes.withLock { $0[number]?.written[serial]?[field] != nil }
     }
 
-    /// Leaves a note in the run that this thread is in.
-    static func append(_ entry: Entry) {
+    /// Changes the notes of the run that this thread is in, if it is in one.
+    static func edit(_ body: (inout CoercionNotes) -> Void) {
         var run = current_run()
         guard run.number != 0 else { return }
         run.has_notes = true
         set_current_run(run)
-        entries.withLock { entries in
-            if entries[run.number, default: []].count < entriesMax { entries[run.number, default: []].append(entry) }
-        }
+        notes.withLock { body(&$0[run.number, default: CoercionNotes()]) }
     }
 }

@@ -78,7 +78,7 @@ extension ObservableState {
         into collector: inout ChangeCollector
     ) -> Bool {
         guard serial == nil || new._$observationRegistrar.mark.serial == serial else { return false }
-        collector.walk(new._$observationRegistrar.mark, comparesAll: serial == nil) {
+        collector.walk(Self.self, new._$observationRegistrar.mark, comparesAll: serial == nil) {
             _$collect(from: old, to: new, into: &$0)
         }
         return true

@@ -36,11 +36,7 @@ extension ObservationStateRegistrar {
     ) throws(JSONError) {
         let wasAbsent = begin(field, &storage)
         defer { end(field, storage, wasAbsent: wasAbsent) }
-        switch edit {
-        case .merge: try storage._$merge(json: &reader)
-        case .apply(let operation, let path, let index):
-            try storage._$apply(operation, at: path, index: index, json: &reader)
-        }
+        try Self.take(edit, &storage, &reader)
     }
 
     /// Reads a leaf in a wrapper; the value of an omitted field is skipped.
@@ -55,6 +51,19 @@ extension ObservationStateRegistrar {
         try Self.checkLeaf(edit, reader)
         let value = try Wrapper.WrappedValue(json: &reader)
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
+    }
+
+    /// Reads a leaf in a wrapper, and notes what the wrapper made of it; the value of an omitted field is skipped.
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: Equatable & JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try Self.checkLeaf(edit, reader)
+        set(field, wrapper: &wrapper, from: try Wrapper.WrappedValue(json: &reader), config: config)
     }
 
     /// Reads a leaf in a wrapper that is only Codable.
@@ -83,10 +92,33 @@ extension ObservationStateRegistrar {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
         let wasAbsent = begin(field, wrapper: &wrapper)
         defer { end(field, wrapper: &wrapper, config: config, wasAbsent: wasAbsent) }
+        try Self.take(edit, &wrapper.wrappedValue, &reader)
+    }
+
+    /// Reads a nested state in a wrapper, or a place in it, and notes what the wrapper made of it.
+    public mutating func edit<Wrapper: ObservableWrapper>(
+        _ field: Int,
+        wrapper: inout Wrapper,
+        config: Wrapper.Config,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: StateNode & Equatable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        let wasAbsent = begin(field, wrapper: &wrapper)
+        defer { end(field, wrapper: &wrapper, config: config, wasAbsent: wasAbsent) }
+        try Self.take(edit, &wrapper.wrappedValue, &reader)
+    }
+
+    /// Reads a nested state, or a place in it.
+    private static func take(
+        _ edit: StateEdit,
+        _ value: inout some StateNode,
+        _ reader: inout JSONReader
+    ) throws(JSONError) {
         switch edit {
-        case .merge: try wrapper.wrappedValue._$merge(json: &reader)
+        case .merge: try value._$merge(json: &reader)
         case .apply(let operation, let path, let index):
-            try wrapper.wrappedValue._$apply(operation, at: path, index: index, json: &reader)
+            try value._$apply(operation, at: path, index: index, json: &reader)
         }
     }
 

@@ -169,37 +169,4 @@ extension ObservationStateRegistrar {
         wrapper = Wrapper.makeWrapper(from: written, config: config)
         if wrapper.wrappedValue != written { coerced(field, Wrapper.self, from: written) }
     }
-
-    /// Notes whether a wrapper changed what was written as a whole; a later such write takes back an earlier note.
-    @inlinable
-    mutating func noteCoercion<Wrapper: ObservableWrapper>(
-        _ field: Int,
-        _ type: Wrapper.Type,
-        from written: Wrapper.WrappedValue,
-        isCoerced: Bool
-    ) where Wrapper.WrappedValue: JSONCodable {
-        if isCoerced {
-            coerced(field, type, from: written)
-        } else if CoercionLog.hasNotes {
-            forgetCoercion(field)
-        }
-    }
-
-    @usableFromInline
-    func forgetCoercion(_ field: Int) {
-        CoercionLog.forget(serial: mark.serial, field: field)
-    }
-
-    /// Notes that a wrapper changed what was written, if a recorder wants to know and the field is in JSON at all.
-    @usableFromInline
-    mutating func coerced<Wrapper: ObservableWrapper>(
-        _ field: Int,
-        _ type: Wrapper.Type,
-        from written: Wrapper.WrappedValue
-    ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding, CoercionLog.isOpen else { return }
-        // A value in no place yet still needs a name of its own, by which the collector can find the note.
-        if mark.serial == 0 { mark.serial = ChangeMark.freshSerial() }
-        CoercionLog.append(CoercionLog.Entry(serial: mark.serial, field: field, from: written.jsonBytes()))
-    }
 }

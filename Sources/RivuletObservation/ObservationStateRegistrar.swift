@@ -117,10 +117,10 @@ extension ObservationStateRegistrar {
 
     /// Begins an in-place edit of a nested value, which learns its place if this is the first write to the field in this run.
     ///
-    /// Only then is it known to be what it was when the run began.
+    /// Only then is it known to be what it was when the run began. In a value without a place there is none to learn.
     @inlinable
     public mutating func begin<Value: StateNode>(_ field: Int, _ storage: inout Value) -> Bool {
-        if mark.begin(field) { storage._$enter(mark.serial(of: field)) }
+        if mark.begin(field), mark.serial != 0 { storage._$enter(mark.serial(of: field)) }
         guard let place else { return false }
         storage._$observe(at: place.child(.field(field)))
         return storage._$isAbsent

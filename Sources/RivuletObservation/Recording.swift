@@ -11,8 +11,9 @@ public struct Recording: Hashable, Sendable {
     public let changes: [StateChange]
     /// The writes that a wrapper changed, each path at most once.
     ///
-    /// Known are writes to fields of values that were in the state, or were put there in this run. Not known are values clamped while
-    /// a value was being made (an initialiser, a document) and fields whose type is not `Equatable` and ``JSONCodable``.
+    /// Known are writes to fields of values that are in the state after the run, and what they were made of by an initialiser in the
+    /// run. Not known are fields whose type is not `Equatable` and ``JSONCodable``. A value that is thrown away is not reported. Of
+    /// new values of one type that hold the same after initialisers were given different ones, one may be named for another.
     public let coercions: [Coercion]
     /// Whether a changed value has a NaN or an infinity, which JSON cannot carry: the run should be refused.
     public let hasUnrepresentableNumber: Bool

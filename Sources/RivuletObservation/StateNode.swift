@@ -91,13 +91,6 @@ extension StateNode {
     @inlinable public var _$isAbsent: Bool { false }
 }
 
-/// A value whose JSON may hold observable states, and so transient fields that are never on disk.
-public protocol StateBearing {}
-
-extension Array: StateBearing where Element: StateBearing {}
-extension Dictionary: StateBearing where Value: StateBearing {}
-extension Optional: StateBearing where Wrapped: StateBearing {}
-
 extension Optional: StateNode where Wrapped: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// Hands the serial to the value, if there is one.

@@ -156,7 +156,7 @@ extension ServerLoop {
                 guard session.isStored else {
                     return owner.send(owner.refusal(.notFound(key)), to: exchange)
                 }
-                owner.send(.json(session.info().json), to: exchange)
+                owner.send(.json(session.info().json()), to: exchange)
             }
         }
     }
@@ -188,7 +188,7 @@ extension ServerLoop {
         _ request: HTTPRequest,
         _ exchange: Exchange
     ) throws(Problem) {
-        _ = try Query(request, known: [])
+        let isStrict = try Query(request, known: ["strict"]).flag("strict")
         let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
         if let id, let other = wish.id, other != id {
             throw Problem(400, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
@@ -198,7 +198,7 @@ extension ServerLoop {
         onShard(of: key) { owner in
             owner.shard.find(key, of: app) { found in
                 owner.withFound(found, exchange) { session in
-                    session.create(state: wish.state) { result in
+                    session.create(state: wish.state, isStrict: isStrict) { result in
                         owner.send(result.flatMap { Self.creation($0, isPost: isPost) }, to: exchange) { $0 }
                     }
                 }
@@ -209,10 +209,10 @@ extension ServerLoop {
     private static func creation(_ answer: CreateAnswer, isPost: Bool) -> Result<Response, SessionError> {
         switch answer {
         case .existed(let info):
-            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json))
-        case .created(let info):
+            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
+        case .created(let info, let coerced):
             let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
-            return .success(.json(info.json, status: .created, fields: [location]))
+            return .success(.json(info.json(coerced: coerced), status: .created, fields: [location]))
         }
     }
 

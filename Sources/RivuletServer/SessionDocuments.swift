@@ -20,29 +20,35 @@ extension DispatchAnswer {
         writer.beginArray()
         for change in changes { change.encodeJSON(into: &writer) }
         writer.endArray()
-        if !coerced.isEmpty {
-            writer.key("coerced")
-            writer.beginArray()
-            for value in coerced {
-                writer.beginObject()
-                writer.key("path")
-                writer.string(value.path)
-                writer.key("from")
-                writer.raw(value.from)
-                writer.key("to")
-                writer.raw(value.to)
-                writer.endObject()
-            }
-            writer.endArray()
-        }
+        writer.writeCoerced(coerced)
         writer.endObject()
         return writer.bytes
     }
 }
 
+extension JSONWriter {
+    /// Writes what wrappers changed, if anything.
+    fileprivate mutating func writeCoerced(_ values: [CoercedValue]) {
+        guard !values.isEmpty else { return }
+        key("coerced")
+        beginArray()
+        for value in values {
+            beginObject()
+            key("path")
+            string(value.path)
+            key("from")
+            raw(value.from)
+            key("to")
+            raw(value.to)
+            endObject()
+        }
+        endArray()
+    }
+}
+
 extension SessionInfo {
-    /// The document of `GET S`.
-    var json: [UInt8] {
+    /// The document of `GET S`, and of a creation with what wrappers changed in its state.
+    func json(coerced: [CoercedValue] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
         writer.key("app")
@@ -66,6 +72,7 @@ extension SessionInfo {
         writer.key("to")
         writer.integer(version)
         writer.endObject()
+        writer.writeCoerced(coerced)
         writer.endObject()
         return writer.bytes
     }

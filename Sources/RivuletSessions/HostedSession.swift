@@ -28,7 +28,9 @@ package protocol HostedSession: AnyObject {
     func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError>
     func info() -> SessionInfo
     /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default.
-    func create(state: [UInt8]?, reply: @escaping SessionReply<CreateAnswer>)
+    ///
+    /// A strict creation is refused when a wrapper would change a value of it.
+    func create(state: [UInt8]?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>)
     /// Removes state and log once everything accepted before is done, and ends all streams.
     func delete(reply: @escaping SessionReply<Void>)
     /// Adds a subscriber; the answer goes through the sink.

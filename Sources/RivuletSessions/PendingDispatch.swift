@@ -29,6 +29,8 @@ struct PendingDispatch<Definition: AppDefinition> {
 /// A dispatch that waits for its turn.
 struct QueuedDispatch<Definition: AppDefinition> {
     let events: [Definition.Event]
+    /// What wrappers changed in the values that the events carry.
+    let notes: CoercionNotes?
     let expected: [Cursor]
     let isStrict: Bool
     let reply: SessionReply<DispatchAnswer>

@@ -151,7 +151,7 @@ extension Session {
     private func answerCreations() {
         let waiting = creations
         creations = []
-        for reply in waiting { reply(.success(.created(info()))) }
+        for reply in waiting { reply(.success(info())) }
     }
 
     // MARK: - Publication
@@ -257,7 +257,7 @@ extension Session {
         let logger = environment.logger
         let key = key
         queue.append(
-            QueuedDispatch(events: [event], expected: [], isStrict: false) { result in
+            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false) { result in
                 guard case .failure(let error) = result else { return }
                 logger.warning(
                     "an effect's event failed",

@@ -27,13 +27,13 @@ extension Session {
         )
     }
 
-    package func create(state: [UInt8]?, reply: @escaping SessionReply<CreateAnswer>) {
+    package func create(state: [UInt8]?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
         lastUsed = environment.uptime()
         do throws(SessionError) {
             try refuseWhenLeaving()
             guard !isStored, pending.isEmpty, !isStorageBusy else { return answerExisting(reply) }
-            if let state { try begin(with: state) }
-            creations.append(reply)
+            let coerced = if let state { try begin(with: state, isStrict: isStrict) } else { [Coercion]() }
+            creations.append { reply($0.map { .created($0, coerced: coerced) }) }
             advance()
         } catch {
             reply(.failure(error))
@@ -43,30 +43,20 @@ extension Session {
     /// Exists already, or will with the first event that is under way.
     private func answerExisting(_ reply: @escaping SessionReply<CreateAnswer>) {
         guard isStored else {
-            return creations.append { result in
-                reply(
-                    result.map { answer in
-                        if case .created(let info) = answer { .existed(info) } else { answer }
-                    }
-                )
-            }
+            return creations.append { reply($0.map { .existed($0) }) }
         }
         reply(.success(.existed(info())))
     }
 
     /// Lays a partial document over the default; it becomes visible when storage has it.
-    private func begin(with document: [UInt8]) throws(SessionError) {
+    ///
+    /// - Returns: what wrappers changed in it.
+    private func begin(with document: [UInt8], isStrict: Bool) throws(SessionError) -> [Coercion] {
         var state = visible
-        do throws(JSONError) {
-            var reader = JSONReader(document, pointer: "/state")
-            reader.unknownKeys = .reject
-            try state._$merge(json: &reader)
-            try reader.finish()
-        } catch {
-            throw .body(error)
-        }
+        let coercions = try merge(document, into: &state)
+        if isStrict, !coercions.isEmpty { throw .coerced(coercions) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty else { return coercions }
         initialState = state
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
@@ -88,6 +78,23 @@ extension Session {
                 reply: { _ in }
             )
         )
+        return coercions
+    }
+
+    private func merge(_ document: [UInt8], into state: inout State) throws(SessionError) -> [Coercion] {
+        var failure: JSONError?
+        let recording = ChangeRecorder.record(&state) { state in
+            do throws(JSONError) {
+                var reader = JSONReader(document, pointer: "/state")
+                reader.unknownKeys = .reject
+                try state._$merge(json: &reader)
+                try reader.finish()
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw .body(failure) }
+        return recording.coercions
     }
 
     package func delete(reply: @escaping SessionReply<Void>) {

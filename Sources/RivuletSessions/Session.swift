@@ -77,7 +77,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var creationEpoch: String?
     /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
     var logged: State?
-    var creations: [SessionReply<CreateAnswer>] = []
+    var creations: [SessionReply<SessionInfo>] = []
     var isRetired = false
 
     package init(
@@ -134,15 +134,18 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             guard !isOneTooMany, waitingBytes + bytes <= environment.limits.waitingBytesMax || waitingBytes == 0 else {
                 throw .overloaded("event queue of session \(key.id)")
             }
-            let events = try decode(request.body)
+            let (events, notes) = try decode(request.body)
             waitingBytes += bytes
-            queue.append(
-                QueuedDispatch(events: events, expected: request.expected, isStrict: request.isStrict) {
-                    [weak self] answer in
-                    self?.waitingBytes -= bytes
-                    reply(answer)
-                }
-            )
+            let dispatch = QueuedDispatch<Definition>(
+                events: events,
+                notes: notes,
+                expected: request.expected,
+                isStrict: request.isStrict
+            ) { [weak self] answer in
+                self?.waitingBytes -= bytes
+                reply(answer)
+            }
+            queue.append(dispatch)
         } catch {
             return reply(.failure(error))
         }
@@ -154,9 +157,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
     }
 
-    private func decode(_ body: [UInt8]) throws(SessionError) -> [Definition.Event] {
+    private func decode(_ body: [UInt8]) throws(SessionError) -> ([Definition.Event], CoercionNotes?) {
         do throws(JSONError) {
-            return try readEvents(body)
+            // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
+            let (events, notes) = try CoercionLog.noting { () throws(JSONError) in try readEvents(body) }
+            return (events, notes)
         } catch {
             // Malformed text behind the place that does not decode is the graver fault.
             if !error.isMalformed {
@@ -251,7 +256,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private func apply(_ dispatch: QueuedDispatch<Definition>) throws(SessionError) -> EventEngine<Definition>.Step {
         let step: EventEngine<Definition>.Step
         do {
-            step = try engine.apply(dispatch.events, to: &head)
+            step = try engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
         } catch {
             throw .rejected("\(error)")
         }

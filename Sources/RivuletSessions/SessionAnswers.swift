@@ -38,6 +38,7 @@ package struct SessionInfo: Sendable {
 
 /// Whether a session was made or had been there.
 package enum CreateAnswer: Sendable {
-    case created(SessionInfo)
+    /// Wrappers changed these values of the state that was asked for.
+    case created(SessionInfo, coerced: [CoercedValue])
     case existed(SessionInfo)
 }

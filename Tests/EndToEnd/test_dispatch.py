@@ -28,6 +28,30 @@ def test_what_a_wrapper_alters_is_told(session):
     assert changed(body)["/p/count"] == 100
 
 
+def test_a_state_to_begin_with_is_coerced_like_an_event(shared, session):
+    wish = {"state": {"p": {"count": 250, "step": 3}}}
+    for flag in ["1", "true"]:
+        refused = shared.request("PUT", f"{session.path}?strict={flag}", wish)
+        assert refused.status == 422
+        assert [fault["pointer"] for fault in refused.json["errors"]] == ["/p/count"]
+        assert shared.get(session.path).status == 404
+    created = shared.request("PUT", session.path, wish)
+    assert created.status == 201
+    assert created.json["coerced"] == [{"path": "/p/count", "from": 250, "to": 100}]
+    assert session.state("/p/count") == 100
+    again = shared.request("PUT", f"{session.path}?strict=1", wish)
+    assert again.status == 200 and "coerced" not in again.json
+
+
+def test_a_session_with_a_fresh_id_is_coerced_too(shared):
+    sessions = "/v1/apps/counter/sessions"
+    assert shared.request("POST", f"{sessions}?strict=1", {"state": {"p": {"step": 0}}}).status == 422
+    created = shared.request("POST", sessions, {"state": {"p": {"step": 0}}})
+    assert created.json["coerced"] == [{"path": "/p/step", "from": 0, "to": 1}]
+    strict = shared.request("POST", f"{sessions}?strict=1", {"state": {"p": {"step": 2}}})
+    assert strict.status == 201 and "coerced" not in strict.json
+
+
 @pytest.mark.parametrize(
     "event", ["increment", {"increment": {}}, '"increment"'], ids=["name", "empty object", "bytes"]
 )

@@ -136,6 +136,10 @@ struct ObservableEnumMacroTests {
                             collector.payload(1, "/counting", old, new, serial: serial)
                         case (.screen(let old), .screen(let new)):
                             collector.payload(2, "/screen", old, new, serial: serial)
+                        case (_, .pair(let _0, let _1)):
+                            collector.part("/pair/_0", _0) || collector.part("/pair/_1", _1)
+                        case (_, .failed(let _0, let _1)):
+                            collector.part("/failed/code", _0) || collector.part("/failed/reason", _1)
                         default:
                             false
                         }

@@ -233,8 +233,11 @@ struct ObservableStateMacroTests {
                         return true
                     }
 
-                    private static func _$wrap_default(_ value: Big) -> Box<Big> {
-                        Box<Big>.makeWrapper(from: value)
+                    private static func _$wrap_default(
+                        _ value: Big,
+                        _ registrar: inout RivuletObservation.ObservationStateRegistrar
+                    ) -> Box<Big> {
+                        registrar.decoded(_$Index.`default`, Box<Big>.makeWrapper(from: value), from: value)
                     }
                 }
 
@@ -290,7 +293,7 @@ struct ObservableStateMacroTests {
                             }
                         }
                         self._id = try RivuletObservation.StateCoding.require(_$id, "id", in: reader)
-                        self._default = try Self._$wrap_default(RivuletObservation.StateCoding.require(_$default, "default", in: reader))
+                        self._default = try Self._$wrap_default(RivuletObservation.StateCoding.require(_$default, "default", in: reader), &self._$observationRegistrar)
                         try self._$merge(others)
                     }
 

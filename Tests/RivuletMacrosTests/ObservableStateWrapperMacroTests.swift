@@ -22,7 +22,7 @@ struct ObservableStateWrapperMacroTests {
                     public var percent: Int {
                         @storageRestrictions(initializes: _percent)
                         init(initialValue) {
-                            _percent = Clamped<Int>.makeWrapper(from: initialValue, config: 0 ... 100)
+                            _percent = RivuletObservation.ObservationStateRegistrar.initialized(Self.self, _$Index.percent, Clamped<Int>.makeWrapper(from: initialValue, config: 0 ... 100), from: initialValue, default: 150)
                         }
                         get {
                             _$observationRegistrar.read(_$Index.percent, wrapper: _percent)
@@ -63,7 +63,7 @@ struct ObservableStateWrapperMacroTests {
                     var alert: Alert? {
                         @storageRestrictions(initializes: _alert)
                         init(initialValue) {
-                            _alert = PresentationState<Alert>.makeWrapper(from: initialValue)
+                            _alert = RivuletObservation.ObservationStateRegistrar.initialized(Self.self, _$Index.alert, PresentationState<Alert>.makeWrapper(from: initialValue), from: initialValue, default: nil)
                         }
                         get {
                             _$observationRegistrar.read(_$Index.alert, wrapper: _alert)
@@ -124,7 +124,7 @@ struct ObservableStateWrapperMacroTests {
                     var note: String! {
                         @storageRestrictions(initializes: _note)
                         init(initialValue) {
-                            _note = Box<String?>.makeWrapper(from: initialValue)
+                            _note = RivuletObservation.ObservationStateRegistrar.initialized(Self.self, _$Index.note, Box<String?>.makeWrapper(from: initialValue), from: initialValue, default: nil)
                         }
                         get {
                             _$observationRegistrar.read(_$Index.note, wrapper: _note)
@@ -147,7 +147,7 @@ struct ObservableStateWrapperMacroTests {
                     var contacts: Contacts.State {
                         @storageRestrictions(initializes: _contacts)
                         init(initialValue) {
-                            _contacts = Box<Contacts.State>.makeWrapper(from: initialValue)
+                            _contacts = RivuletObservation.ObservationStateRegistrar.initialized(Self.self, _$Index.contacts, Box<Contacts.State>.makeWrapper(from: initialValue), from: initialValue)
                         }
                         get {
                             _$observationRegistrar.read(_$Index.contacts, wrapper: _contacts)
@@ -170,7 +170,7 @@ struct ObservableStateWrapperMacroTests {
                     var number: Optional<Int> {
                         @storageRestrictions(initializes: _number)
                         init(initialValue) {
-                            _number = Box<Int>.makeWrapper(from: initialValue)
+                            _number = RivuletObservation.ObservationStateRegistrar.initialized(Self.self, _$Index.number, Box<Int>.makeWrapper(from: initialValue), from: initialValue)
                         }
                         get {
                             _$observationRegistrar.read(_$Index.number, wrapper: _number)

@@ -56,7 +56,7 @@ struct ObservableWrapperTests {
     func `a coercion in a value that replaces another one has its path`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { state in
-            var fresh = Wrapped()
+            var fresh = Wrapped(share: 1)
             fresh.name = "abcdef"
             state.second = fresh
         }
@@ -78,10 +78,10 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a fresh value whose initialiser clamps is no coercion`() {
+    func `a fresh value whose initialiser clamps is a coercion`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { $0.first = Wrapped(share: 9, address: Address(city: "x")) }
-        #expect(recording.coercions.isEmpty)
+        #expect(recording.coercions.map(\.text) == ["/first/share: 9 -> 1"])
     }
 
     @Test
@@ -95,7 +95,7 @@ struct ObservableWrapperTests {
     func `an omitted field that is all that differs in a replaced value is no change`() {
         var state = PairOfWrapped()
         ChangeRecorder.record(&state) { state in
-            var other = Wrapped()
+            var other = Wrapped(share: 1)
             other.secrets = ["x"]
             state.first = other
         }.expectNothing()

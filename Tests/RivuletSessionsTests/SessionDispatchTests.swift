@@ -129,6 +129,45 @@ import Testing
         #expect(try harness.dispatch(#"{"set":250}"#).coerced.map(\.path) == ["/p/count"])
     }
 
+    @Test(arguments: [
+        (
+            #"{"limits":{"low":-1,"high":5000}}"#,
+            ["/p/limits/low: -1 -> 0", "/p/limits/high: 5000 -> 1000"]
+        ),
+        (
+            #"{"span":{"low":-1,"high":5000}}"#,
+            ["/p/limits/low: -1 -> 0", "/p/limits/high: 5000 -> 1000"]
+        ),
+        (#"[{"limits":{"low":-1}},{"set":250}]"#, ["/p/count: 250 -> 100", "/p/limits/low: -1 -> 0"]),
+        (#"[{"limits":{"low":-1}},{"limits":{"low":-2}}]"#, ["/p/limits/low: -2 -> 0"]),
+        (#"[{"limits":{"low":-1}},{"limits":{"low":0}}]"#, []),
+    ])
+    func `what an event carries, and what a reducer makes of it, is coerced like a write`(
+        body: String,
+        coerced: [String]
+    ) throws {
+        let harness = try SessionHarness()
+        let answer = try harness.dispatch(body)
+        #expect(answer.coerced.map(\.text) == coerced)
+        // Another time the same: the field has that value already, but the sender wrote another one.
+        #expect(try harness.dispatch(body).coerced.map(\.text) == coerced)
+        guard !coerced.isEmpty else { return }
+        let version = try harness.dispatch(#""peek""#).version
+        #expect(throws: SessionError.self) { try harness.dispatch(body, isStrict: true) }
+        #expect(try harness.dispatch(#""peek""#).version == version)
+    }
+
+    @Test func `a dispatch that waits keeps what was changed as its events were read`() throws {
+        let harness = try SessionHarness()
+        harness.storage.hold()
+        // It has an effect, so what comes after it is read at once and reduced later.
+        let first = harness.send(#"{"chain":1}"#)
+        let waiting = harness.send(#"{"limits":{"low":-1}}"#)
+        harness.storage.release()
+        #expect(try harness.wait(for: first).get().coerced.isEmpty)
+        #expect(try harness.wait(for: waiting).get().coerced.map(\.text) == ["/p/limits/low: -1 -> 0"])
+    }
+
     @Test func `a number that JSON cannot hold changes nothing`() throws {
         let harness = try SessionHarness()
         #expect(throws: SessionError.self) { try harness.dispatch(#""blowUp""#) }
@@ -281,5 +320,12 @@ import Testing
         for box in boxes.prefix(2) { _ = try harness.wait(for: box).get() }
         try harness.dispatch(#"{"add":1}"#)
         #expect(try harness.value("/p/count") == "3")
+    }
+}
+
+extension Coercion {
+    /// The coercion in one line.
+    var text: String {
+        "\(path): \(String(decoding: from, as: UTF8.self)) -> \(String(decoding: to, as: UTF8.self))"
     }
 }

@@ -9,11 +9,16 @@ import RivuletSessions
 import Testing
 
 @Suite struct SessionLifecycleTests {
-    private func create(_ harness: SessionHarness, state: String? = nil) throws -> CreateAnswer {
+    private func create(
+        _ harness: SessionHarness,
+        state: String? = nil,
+        isStrict: Bool = false
+    ) throws -> CreateAnswer {
         var answer: Result<CreateAnswer, SessionError>?
         harness.shard.find(harness.key, of: harness.app) { found in
             switch found {
-            case .success(let session): session.create(state: state.map { Array($0.utf8) }) { answer = $0 }
+            case .success(let session):
+                session.create(state: state.map { Array($0.utf8) }, isStrict: isStrict) { answer = $0 }
             case .failure(let error): answer = .failure(error)
             }
         }
@@ -22,7 +27,7 @@ import Testing
 
     @Test func `a session is created once, and then is there`() throws {
         let harness = try SessionHarness(policy: .explicit)
-        guard case .created(let info) = try create(harness) else {
+        guard case .created(let info, []) = try create(harness) else {
             Issue.record("not created")
             return
         }
@@ -45,6 +50,45 @@ import Testing
         #expect(try harness.dispatch(#"{"add":-1}"#).version == 1)
         harness.restart()
         #expect(try harness.value("/p/count") == "99")
+    }
+
+    @Test func `a creation says what was coerced in its state, once`() throws {
+        let harness = try SessionHarness()
+        let state = #"{"p":{"count":500,"limits":{"high":-9},"marks":[1]}}"#
+        guard case .created(_, let coerced) = try create(harness, state: state) else {
+            Issue.record("not created")
+            return
+        }
+        #expect(coerced.map(\.text) == ["/p/count: 500 -> 100", "/p/limits/high: -9 -> 0"])
+        guard case .existed = try create(harness, state: state, isStrict: true) else {
+            Issue.record("created twice")
+            return
+        }
+        #expect(try harness.dispatch(#"{"add":0}"#).coerced.isEmpty)
+    }
+
+    @Test func `a state that is coerced to the default is told too`() throws {
+        let harness = try SessionHarness()
+        guard case .created(_, let coerced) = try create(harness, state: #"{"p":{"count":-5}}"#) else {
+            Issue.record("not created")
+            return
+        }
+        #expect(coerced.map(\.text) == ["/p/count: -5 -> 0"])
+        #expect(try harness.value("/p/count") == "0")
+    }
+
+    @Test func `a strict creation whose state would be coerced creates nothing`() throws {
+        let harness = try SessionHarness()
+        #expect(throws: SessionError.self) {
+            try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
+        }
+        #expect(try !harness.session().isStored)
+        #expect(harness.shard.residentCount == 0)
+        guard case .created(_, []) = try create(harness, state: #"{"p":{"count":5}}"#, isStrict: true) else {
+            Issue.record("not created")
+            return
+        }
+        #expect(try harness.value("/p/count") == "5")
     }
 
     @Test func `a partial state with an unknown field creates nothing`() throws {

@@ -27,10 +27,15 @@ package struct Tally: PersistentState {
 /// A nested state.
 @ObservableState
 package struct Bounds: Equatable, Sendable {
-    package var low = 0
-    package var high = 80
+    @ObservableStateWrapper(Clamped<Int>.self, config: 0...1_000) @ObservationStateIgnored
+    package var low: Int = 0
+    @ObservableStateWrapper(Clamped<Int>.self, config: 0...1_000) @ObservationStateIgnored
+    package var high: Int = 80
 
-    package init() {}
+    package init(low: Int = 0, high: Int = 80) {
+        self.low = low
+        self.high = high
+    }
 }
 
 /// An element of a keyed collection.
@@ -103,6 +108,8 @@ package enum TallyEvent: Equatable {
     @Sensitive case note(String?)
     case mark(Int)
     case bounds(low: Int, high: Int)
+    case limits(Bounds)
+    case span(low: Int, high: Int)
     case ratio(Double)
     case blowUp
     case peek
@@ -163,6 +170,8 @@ package struct TallyApp: AppDefinition {
         case .bounds(let low, let high):
             state.p.limits.low = low
             state.p.limits.high = high
+        case .limits(let limits): state.p.limits = limits
+        case .span(let low, let high): state.p.limits = Bounds(low: low, high: high)
         case .ratio(let ratio): state.p.ratio = ratio
         case .blowUp: state.p.ratio = .infinity
         case .chain(let count): state.p.marks.append(count)
