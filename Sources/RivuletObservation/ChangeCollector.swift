@@ -17,8 +17,7 @@ public struct ChangeCollector {
         case coercions
     }
 
-    /// The type of the value whose fields are walked now, and its mark.
-    @usableFromInline var container: Any.Type = Never.self
+    /// The mark of the value whose fields are walked now.
     @usableFromInline var mark = ChangeMark()
     /// Whether every field of it is compared, and not only the touched ones.
     @usableFromInline var comparesAll = true
@@ -30,26 +29,22 @@ public struct ChangeCollector {
 
     private var changes: [StateChange] = []
     private var hasUnrepresentableNumber = false
-    @usableFromInline let notes: CoercionNotes?
-    @usableFromInline var coercions: [Coercion] = []
-    /// Fields that may be those of notes whose value nobody can name for certain.
-    @usableFromInline var candidates: [CoercionCandidate] = []
-    /// Whether the value that is walked for coercions has been reported as a change.
-    @usableFromInline var isNewValue = false
+    /// What is found of the run's notes; nil for a run without.
+    @usableFromInline let search: CoercionSearch?
 
     private var old = JSONWriter(capacity: 0)
     private var new = JSONWriter(capacity: 0)
 
     @usableFromInline
     init(_ notes: CoercionNotes?) {
-        self.notes = notes
+        search = notes.map(CoercionSearch.init)
     }
 
     /// What was found.
     @usableFromInline var recording: Recording {
         Recording(
             changes: changes,
-            coercions: allCoercions,
+            coercions: search?.found ?? [],
             hasUnrepresentableNumber: hasUnrepresentableNumber
         )
     }
@@ -68,10 +63,13 @@ public struct ChangeCollector {
         comparesAll: Bool,
         _ body: (inout ChangeCollector) -> Void
     ) {
-        let outer = (self.container, self.mark, self.comparesAll)
-        (self.container, self.mark, self.comparesAll) = (container, mark, comparesAll)
+        let outer = (self.mark, self.comparesAll)
+        let outerContainer = search?.container
+        (self.mark, self.comparesAll) = (mark, comparesAll)
+        search?.container = container
         body(&self)
-        (self.container, self.mark, self.comparesAll) = outer
+        (self.mark, self.comparesAll) = outer
+        if let outerContainer { search?.container = outerContainer }
     }
 
     /// Whether the field may differ; generated code asks before it hands over the values.
@@ -150,15 +148,14 @@ public struct ChangeCollector {
     }
 
     /// How much has been found; `goBack` forgets what was found after it.
-    @usableFromInline var checkpoint: (changes: Int, coercions: Int, candidates: Int) {
-        (changes.count, coercions.count, candidates.count)
+    @usableFromInline var checkpoint: (changes: Int, search: CoercionSearch.Checkpoint?) {
+        (changes.count, search?.checkpoint)
     }
 
     @usableFromInline
-    mutating func goBack(to checkpoint: (changes: Int, coercions: Int, candidates: Int)) {
+    mutating func goBack(to checkpoint: (changes: Int, search: CoercionSearch.Checkpoint?)) {
         changes.removeSubrange(checkpoint.changes...)
-        coercions.removeSubrange(checkpoint.coercions...)
-        candidates.removeSubrange(checkpoint.candidates...)
+        if let found = checkpoint.search { search?.goBack(to: found) }
     }
 
     /// Reports the current path, whose values are known to differ and hold no state.

@@ -12,7 +12,7 @@ extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// Offers itself; a state that is what it was is hardly the new one.
     public func _$collectCoercions(since old: Self?, into collector: inout ChangeCollector) {
-        let isNew = old.map { $0.jsonBytes() != jsonBytes() } ?? collector.isNewValue
+        let isNew = old.map { $0.jsonBytes() != jsonBytes() } ?? (collector.search?.isNewValue ?? false)
         collector.collectCoercions(isNew: isNew) { _ = Self._$collect(from: self, to: self, serial: nil, into: &$0) }
     }
 }
