@@ -9,21 +9,23 @@
 /// ```
 ///
 /// A nested state that is read but into which no further read goes (it is returned, compared or encoded as a whole) counts with all its
-/// fields; so does a keyed collection that is walked. What is not tracked is not seen: members with `@ObservationStateIgnored`, and what
-/// mirrors print. A computation that reads an omitted field is made again at every update, since nobody reports that field's changes.
+/// fields. Of a keyed collection that is counted or walked, which elements there are and their order count, and of each element what is
+/// read of it. What is not tracked is not seen: members with `@ObservationStateIgnored`, and what mirrors print. A computation that reads an omitted field is made again at every update, since nobody reports that field's changes.
 public struct Derived<State: ObservableState, Value> {
     /// The value as of the last computation.
     public private(set) var value: Value
-    /// The key paths that the last computation read, JSON Pointers in the order of their text.
-    public private(set) var keyPaths: [String]
-    /// Whether the last computation read a field whose changes are not reported.
-    private var readsUnreported: Bool
+    private var reads: DerivedReads
     private let compute: @Sendable (State) -> Value
+
+    /// The key paths that the last computation read, JSON Pointers in the order of their text.
+    ///
+    /// A collection's stands for its order if elements of it are there too.
+    public var keyPaths: [String] { reads.keyPaths.sorted() }
 
     /// Computes the value for the first time.
     public init(of state: State, _ compute: @escaping @Sendable (State) -> Value) {
         self.compute = compute
-        (value, keyPaths, readsUnreported) = Self.run(compute, on: state)
+        (value, reads) = Self.run(compute, on: state)
     }
 
     /// Computes the value again if one of the changes, which led to this state, touches what the computation read.
@@ -31,30 +33,19 @@ public struct Derived<State: ObservableState, Value> {
     /// - Returns: whether it was computed again; the value may be the same.
     @discardableResult
     public mutating func update(to state: State, after changes: [StateChange]) -> Bool {
-        guard readsUnreported || changes.contains(where: { isTouched(by: $0.path) }) else { return false }
-        (value, keyPaths, readsUnreported) = Self.run(compute, on: state)
+        guard changes.contains(where: reads.areTouched) || reads.hasUnreported else { return false }
+        (value, reads) = Self.run(compute, on: state)
         return true
     }
 
-    private func isTouched(by path: String) -> Bool {
-        keyPaths.contains { Self.contains($0, path) || Self.contains(path, $0) }
-    }
-
-    /// Whether the place at `outer` is or contains the place at `inner`; both are pointers' texts.
-    private static func contains(_ outer: String, _ inner: String) -> Bool {
-        inner.utf8.starts(with: outer.utf8)
-            && (inner.utf8.count == outer.utf8.count
-                || inner.utf8.dropFirst(outer.utf8.count).first == UInt8(ascii: "/"))
-    }
-
-    private static func run(_ compute: (State) -> Value, on state: State) -> (Value, [String], Bool) {
+    private static func run(_ compute: (State) -> Value, on state: State) -> (Value, DerivedReads) {
         let place = ObservedPlace()
         var state = state
         state._$observe(at: place)
         let value = compute(state)
-        var reads = ObservedPlace.Reads()
+        var reads = DerivedReads()
         place.collect(into: &reads, among: State._$fields)
-        return (value, reads.paths.sorted(), reads.hasUnreported)
+        return (value, reads)
     }
 }
 

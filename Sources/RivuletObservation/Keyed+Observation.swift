@@ -17,9 +17,9 @@ extension Keyed {
     @usableFromInline
     func observedElement(at position: Int) -> Element {
         observed?.accessWhole()
-        let element = observe(element(at: position))
-        observed?.child(.element(element.id.keyPathToken)).accessPresence()
-        return element
+        // By the list of ids, for asking the element would be noted as a read of it.
+        observed?.child(.element(id(at: position).keyPathToken)).accessPresence()
+        return observe(element(at: position))
     }
 
     /// The element with an id, which learns where it is; whether it is there is noted as read.

@@ -96,8 +96,7 @@ extension Keyed: StateNode {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let token = path.first else {
-            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
-            self = try Self(json: &reader)
+            self = try StateCoding.whole(operation, json: &reader)
             return
         }
         let rest = path.dropFirst()

@@ -114,17 +114,15 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     @inlinable
     mutating func note(_ position: Int, _ newPosition: Int) {
-        guard old.slot(at: position).stamp != new.slot(at: newPosition).stamp else { return }
+        guard old.stamp(at: position) != new.stamp(at: newPosition) else { return }
         changed.append((position, newPosition))
     }
 
     /// Whether two elements of equal ids are one for a client too, who sees how an id is spelled.
     @inlinable
     func isMatch(_ position: Int, _ newPosition: Int) -> Bool {
-        let first = old.slot(at: position)
-        let second = new.slot(at: newPosition)
-        guard first.stamp != second.stamp else { return true }
-        return second.value.id.isSpelled(like: first.value.id)
+        guard old.stamp(at: position) != new.stamp(at: newPosition) else { return true }
+        return new.element(at: newPosition).id.isSpelled(like: old.element(at: position).id)
     }
 
     // MARK: - Elements that come, go and move

@@ -7,7 +7,7 @@ import Synchronization
 /// An element with the stamp of its last write.
 @usableFromInline
 struct KeyedSlot<Element> {
-    /// The element; nil only while it is being edited.
+    /// The element; nil only for one that an edit set to nil, until the edit ends and removes it.
     @usableFromInline var element: Element?
     /// Names one write in the process: two slots of one stamp hold the same value.
     @usableFromInline var stamp: UInt64
@@ -20,7 +20,7 @@ struct KeyedSlot<Element> {
 
     /// The element.
     @inlinable var value: Element {
-        guard let element else { preconditionFailure("an element of a Keyed was read while it was being edited") }
+        guard let element else { preconditionFailure("an element of a Keyed was read while an edit removed it") }
         return element
     }
 }

@@ -72,8 +72,7 @@ extension ObservableEnum {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let name = path.first else {
-            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
-            return self = try Self(json: &reader)
+            return self = try StateCoding.whole(operation, json: &reader)
         }
         var edit = PayloadApplication(operation: operation, path: path, index: index, reader: reader)
         try _$editPayload(&edit)
@@ -110,9 +109,9 @@ extension ObservableEnum {
 
     /// Writes the JSON form into an encoder of any format.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: `EncodingError.invalidValue` for a NaN or an infinity, and what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try JSONValue(parsing: jsonBytes()).encode(to: encoder)
+        try StateCoding.encode(self, to: encoder)
     }
 
     /// Reads any of the JSON forms from a decoder of any format.

@@ -115,8 +115,7 @@ extension ObservableState {
                 throw StateCoding.noField(name, reader)
             }
         } else {
-            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
-            self = try Self(json: &reader)
+            self = try StateCoding.whole(operation, json: &reader)
         }
     }
 
@@ -129,9 +128,9 @@ extension ObservableState {
 
     /// Writes the JSON form into an encoder of any format.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: `EncodingError.invalidValue` for a NaN or an infinity, and what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try JSONValue(parsing: jsonBytes()).encode(to: encoder)
+        try StateCoding.encode(self, to: encoder)
     }
 
     /// Reads the JSON form from a decoder of any format.

@@ -4,31 +4,34 @@
 import RivuletJSON
 
 extension ObservedPlace {
-    /// What was read at a place and below it.
-    struct Reads {
-        var paths: [String] = []
-        var hasUnreported = false
-    }
-
     /// Lists what was read here and below; fields are known by their positions among `fields`.
-    func collect(into reads: inout Reads, among fields: [StateField], at path: String = "") {
+    func collect(
+        into reads: inout DerivedReads,
+        among fields: [StateField],
+        at path: String = "",
+        isCollection: Bool = false
+    ) {
         reads.hasUnreported = reads.hasUnreported || !unreportedReads.isEmpty
         let below = existingChildren
-        if readsWhole { reads.paths.append(path) }
+        if readsWhole {
+            // Walking a collection reads each element at its own place.
+            if isCollection { reads.add(order: path) } else { reads.add(value: path) }
+        }
         for (index, field) in fields.enumerated() where wasRead(index) || below[.field(index)] != nil {
             let text = path + "/" + JSONPointer.escape(field.name)
-            if let child = below[.field(index)], child.wasReadWithin {
-                child.collect(into: &reads, among: field.nested?() ?? [], at: text)
-            } else {
-                reads.paths.append(text)
+            guard let child = below[.field(index)], child.wasReadWithin else {
+                reads.add(value: text)
+                continue
             }
+            let isCollection = field.schema.keyedDepth > 0
+            child.collect(into: &reads, among: field.nested?() ?? [], at: text, isCollection: isCollection)
         }
         for case (.element(let token), let child) in below {
             let text = path + "/" + JSONPointer.escape(token)
             if child.wasReadWithin {
                 child.collect(into: &reads, among: fields, at: text)
             } else {
-                reads.paths.append(text)
+                reads.add(value: text)
             }
         }
     }

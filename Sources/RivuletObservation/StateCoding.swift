@@ -19,6 +19,27 @@ public enum StateCoding {
             "a recorded \"\(operation.rawValue)\" leads to a place that is no element of a collection"
         )
     }
+
+    /// Reads the whole value that a change leads to; the only operation on one is `replace`.
+    static func whole<Value: JSONCodable>(
+        _ operation: StateChange.Operation,
+        json reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        guard operation == .replace else { throw noOperation(operation, reader) }
+        return try Value(json: &reader)
+    }
+
+    /// Writes the JSON form into an encoder of any format.
+    static func encode(_ value: some JSONCodable, to encoder: any Encoder) throws {
+        var writer = JSONWriter()
+        value.encodeJSON(into: &writer)
+        guard !writer.hasUnrepresentableNumber else {
+            let detail = "a number in it is NaN or infinite, for which JSON has no form; write a finite one"
+            let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: detail)
+            throw EncodingError.invalidValue(value, context)
+        }
+        try JSONValue(parsing: writer.bytes).encode(to: encoder)
+    }
 }
 
 // Writing.

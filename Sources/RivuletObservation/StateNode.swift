@@ -157,8 +157,7 @@ extension Optional: StateNode where Wrapped: StateNode {
             guard self != nil else { throw StateCoding.noField(name, reader) }
             try self?._$apply(operation, at: path, index: index, json: &reader)
         } else {
-            guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
-            self = try Self(json: &reader)
+            self = try StateCoding.whole(operation, json: &reader)
         }
     }
 

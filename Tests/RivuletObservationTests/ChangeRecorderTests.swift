@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of a run: what each kind of write is recorded as.
 
+import FoundationEssentials
 import RivuletJSON
 import RivuletObservation
 import Testing
@@ -149,6 +150,12 @@ struct ChangeRecorderTests {
             try state._$merge(json: &reader)
         }
         #expect(recording.changes.map(\.text) == ["/address/zip=9", "/nickname=\"n\""])
+    }
+
+    @Test
+    func `a number that JSON cannot carry is refused by an encoder too`() {
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(Tree(ratio: .nan)) }
+        #expect(throws: Never.self) { try JSONEncoder().encode(Tree(ratio: 0.5)) }
     }
 
     @Test

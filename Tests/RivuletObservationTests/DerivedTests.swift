@@ -1,7 +1,9 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of derived values: what they depend on, and when they are computed again.
 
+import RivuletJSON
 import RivuletObservation
+import SeededRandom
 import Synchronization
 import Testing
 
@@ -97,6 +99,68 @@ struct DerivedTests {
     }
 
     @Test
+    func `a collection that is walked counts with its order, and its elements with what is read of them`() {
+        var state = Backlog()
+        state.tasks = [BacklogItem(id: "a", title: "x"), BacklogItem(id: "b")]
+        var count = state.observe { $0.tasks.count }
+        var open = state.observe { state in state.tasks.count { !$0.isDone } }
+        var first = state.observe { $0.tasks[id: "a"]?.title }
+        var all = state.observe { $0.tasks }
+        #expect(count.keyPaths == ["/tasks"])
+        #expect(open.keyPaths == ["/tasks", "/tasks/a/isDone", "/tasks/b/isDone"])
+        #expect(first.keyPaths == ["/tasks/a/title"])
+        func touched(_ body: (inout Backlog) -> Void) -> [Bool] {
+            let changes = ChangeRecorder.record(&state, body).changes
+            return [
+                count.update(to: state, after: changes), open.update(to: state, after: changes),
+                first.update(to: state, after: changes), all.update(to: state, after: changes),
+            ]
+        }
+        #expect(touched { $0.tasks[id: "a"]?.title = "y" } == [false, false, true, true])
+        #expect(touched { $0.tasks[id: "b"]?.isDone = true } == [false, true, false, true])
+        #expect(touched { $0.tasks.append(BacklogItem(id: "c")) } == [true, true, false, true])
+        #expect(touched { $0.tasks.move(id: "c", to: 0) } == [true, true, false, true])
+        #expect(touched { $0.tasks[id: "a"] = nil } == [true, true, true, true])
+        #expect(touched { $0.tasks[id: "a"] = BacklogItem(id: "a", title: "z") } == [true, true, true, true])
+        #expect(touched { $0.tasks = [] } == [true, true, true, true])
+        #expect(touched { $0.other += 1 } == [false, false, false, false])
+        #expect((count.value, open.value, first.value, all.value) == (0, 0, nil, []))
+    }
+
+    @Test
+    func `an update is the same as a new computation, whatever has changed`() {
+        var random = SeededGenerator(seed: 7)
+        var state = Backlog()
+        let computations: [@Sendable (Backlog) -> String] = [
+            { "\($0.tasks.count)" },
+            { state in state.tasks.filter { $0.isDone }.map(\.id).joined() },
+            { $0.tasks.first?.title ?? "" },
+            { String(decoding: $0.tasks.jsonBytes(), as: UTF8.self) },
+            { $0.tasks[id: "3"]?.title ?? "none" },
+            { "\($0.tasks.contains(id: "5")) \($0.tasks.index(id: "2") ?? -1)" },
+        ]
+        var derived = computations.map { state.observe($0) }
+        for _ in 0..<600 {
+            let id = "\(Int.random(in: 0..<8, using: &random))"
+            let changes = ChangeRecorder.record(&state) { state in
+                switch Int.random(in: 0..<7, using: &random) {
+                case 0: state.tasks.append(BacklogItem(id: id, title: id))
+                case 1: state.tasks[id: id] = nil
+                case 2: state.tasks.move(id: id, to: Int.random(in: 0..<4, using: &random))
+                case 3: state.tasks[id: id]?.isDone.toggle()
+                case 4: state.tasks[id: id]?.title += "!"
+                case 5: state.tasks[id: id] = BacklogItem(id: id, isDone: true)
+                default: state.other += 1
+                }
+            }.changes
+            for index in derived.indices {
+                derived[index].update(to: state, after: changes)
+                #expect(derived[index].value == computations[index](state))
+            }
+        }
+    }
+
+    @Test
     func `a value that reads an omitted field is computed again every time`() {
         var wrapped = Wrapped()
         var derived = wrapped.observe { $0.secrets.count }
@@ -113,6 +177,21 @@ struct DerivedTests {
         #expect(derived.value == before.address)
         #expect(state._$place == nil)
     }
+}
+
+/// A state with a collection.
+@ObservableState
+struct Backlog: Equatable, Sendable {
+    var tasks: Keyed<BacklogItem> = []
+    var other = 0
+}
+
+/// An element of it.
+@ObservableState
+struct BacklogItem: Equatable, Sendable, Identifiable {
+    var id = ""
+    var title = ""
+    var isDone = false
 }
 
 /// Counts calls from closures that escape.
