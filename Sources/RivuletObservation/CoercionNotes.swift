@@ -15,7 +15,7 @@ package struct CoercionNotes: Sendable {
         let to: [UInt8]
     }
 
-    /// How many notes a run keeps; later ones are dropped, for they only inform.
+    /// How many notes a run keeps; later ones are dropped, so that a dispatch that asks for strictness is judged by the first ones.
     package static let notesMax = 10_000
 
     /// What was written, JSON text, by the serial of what holds the field and by the field; the last write counts.

@@ -225,6 +225,8 @@ struct KeyedRecordingTests {
         }
         #expect(recording.changes.map(\.path) == ["/tasks"])
         #expect(recording.changes.first?.value == many.tasks.jsonBytes())
+        #expect(many.tasks.map(\.id) == (0..<1_000).map { "\($0)" })
+        #expect(many.tasks.allSatisfy { $0.title == "x" })
     }
 
     @Test

@@ -129,6 +129,16 @@ struct KeyedTests {
         }
     }
 
+    @Test(arguments: UInt64(0)..<4)
+    func `it does what an array does when a shared collection is edited in bulk`(seed: UInt64) {
+        var program = KeyedProgram(seed: seed, ids: 1_500)
+        program.fill()
+        for step in 0..<24 {
+            program.burst()
+            program.check("seed \(seed), step \(step)")
+        }
+    }
+
     @Test
     func `editing one field of one of 100,000 elements in a run copies no other element`() throws {
         var state = Tasks(tasks: Keyed((0..<100_000).map { Task(id: "\($0)") }))
@@ -209,9 +219,11 @@ struct KeyedProgram {
     private var keyed: Keyed<Task> = []
     private var array: [Task] = []
     private var copies: [(keyed: Keyed<Task>, array: [Task])] = []
+    private let ids: Int
 
-    init(seed: UInt64) {
+    init(seed: UInt64, ids: Int = 90) {
         generator = SeededGenerator(seed: seed)
+        self.ids = ids
     }
 
     func check(_ place: Comment) {
@@ -224,7 +236,7 @@ struct KeyedProgram {
     }
 
     private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
-    private mutating func id() -> String { "\(pick(90))" }
+    private mutating func id() -> String { "\(pick(ids))" }
 
     mutating func step() {
         switch pick(16) {
@@ -236,6 +248,25 @@ struct KeyedProgram {
         case 12: move()
         case 13: reorder()
         default: keepOrPut()
+        }
+    }
+
+    /// Takes as many elements as there are ids.
+    mutating func fill() {
+        array = (0..<ids).map { Task(id: "\($0)") }
+        keyed = Keyed(array)
+    }
+
+    /// Keeps a copy, then does one thing so often that the edits of a shared collection no longer stand beside it.
+    mutating func burst() {
+        if pick(3) > 0 { keepOrPut() }
+        let kind = pick(4)
+        for _ in 0..<300 {
+            switch kind {
+            case 0, 1: edit()
+            case 2: add()
+            default: #expect(keyed.popLast() == array.popLast())
+            }
         }
     }
 

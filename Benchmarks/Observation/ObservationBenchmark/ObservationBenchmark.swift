@@ -150,21 +150,15 @@ enum ObservationBenchmark {
         [10, 1_000, 100_000].flatMap { size in
             var state = Tracked()
             for id in 0..<size { state.items.append(Item(id: id)) }
-            var next = size
             return [
                 Measurement("run: one field of one element of \(size)", count: few) { count in
                     for index in 0..<count {
                         use(ChangeRecorder.record(&state) { $0.items[id: index % size]?.done.toggle() })
                     }
                 },
-                Measurement("run: append to \(size)", count: few) { count in
+                Measurement("run: append to \(size), and run: remove the last", count: few) { count in
                     for _ in 0..<count {
-                        next += 1
-                        use(ChangeRecorder.record(&state) { $0.items.append(Item(id: next)) })
-                    }
-                },
-                Measurement("run: remove the last of \(size)", count: few) { count in
-                    for _ in 0..<min(count, state.items.count - size) {
+                        use(ChangeRecorder.record(&state) { $0.items.append(Item(id: size)) })
                         use(ChangeRecorder.record(&state) { $0.items.removeLast() })
                     }
                 },
