@@ -176,6 +176,64 @@ def test_renaming_what_is_gone_ends_quietly(filled, todos):
     filled.titles("In time", "Todo c")
 
 
+class Renames:
+    """The renamings that a page sends: each is held until the test lets it go."""
+
+    def __init__(self, page):
+        self.page, self.held = page, []
+        page.route("**/events", lambda route: self.held.append(route) if "rename" in route.request.post_data else route.continue_())
+
+    def next(self):
+        """Waits for one, and answers it."""
+        for _ in range(500):
+            if self.held:
+                return self.held.pop(0)
+            self.page.wait_for_timeout(10)
+        raise AssertionError("no renaming was sent")
+
+
+@pytest.fixture
+def renames(filled):
+    return Renames(filled.page)
+
+
+def leave_for_b(tab):
+    """Types a title for a, and half of one for b while that of a is on its way."""
+    tab.row("Todo a").locator(".text").dblclick()
+    tab.page.keyboard.type("Apples")
+    tab.row("Todo b").locator(".text").dblclick()
+    tab.page.keyboard.type("Bana")
+
+
+def test_a_title_can_be_opened_while_another_one_is_on_its_way(filled, todos, renames):
+    leave_for_b(filled)
+    renames.next().continue_()
+    filled.titles("Apples", "Todo b", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(1)
+    filled.page.keyboard.type("nas")
+    filled.page.keyboard.press("Enter")
+    renames.next().continue_()
+    filled.titles("Apples", "Bananas", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(0)
+    assert renames.held == [], "no title is sent twice"
+    assert filled.focused() == ["title", "Bananas"] and titles(todos) == ["Apples", "Bananas", "Todo c"]
+
+
+def test_a_title_that_is_refused_takes_the_focus_from_no_other_field(filled, todos, renames):
+    leave_for_b(filled)
+    renames.next().abort()
+    filled.text("#news", "cannot be reached")
+    filled.page.keyboard.type("nas")
+    assert [field.input_value() for field in filled.page.locator(".field").all()] == ["Apples", "Bananas"] and renames.held == []
+    filled.page.unroute("**/events")
+    filled.page.keyboard.press("Enter")
+    filled.titles("Todo a", "Bananas", "Todo c")
+    filled.page.focus(".field")
+    filled.page.keyboard.press("Enter")
+    filled.titles("Apples", "Bananas", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(0)
+
+
 def test_a_removal_can_be_undone(filled, todos):
     before = todos.state("/p/todos")
     filled.row("Todo b").locator(".remove").focus()
