@@ -303,11 +303,34 @@ def test_escape_ends_a_drag_where_it_began(filled, todos):
     filled.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
     filled.page.mouse.down()
     filled.page.mouse.move(grip["x"] + 8, grip["y"] + 130, steps=3)
-    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true")
+    filled.page.evaluate("document.dispatchEvent(new PointerEvent('lostpointercapture', { pointerId: 99 }))")
+    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true"), "another finger's end is not the drag's"
     filled.page.keyboard.press("Escape")
     filled.page.mouse.up()
     filled.titles("Todo a", "Todo b", "Todo c")
     assert todos.info()["version"] == version
+
+
+def test_a_drag_ends_when_somebody_else_removes_the_row(open_tab, shared, todos):
+    todos.dispatch({"addMany": {"count": 60}})
+    tab = open_tab(shared, todos.identifier, viewport={"width": 900, "height": 600})
+    grip = tab.page.locator("[data-id=n1] .handle").bounding_box()
+    tab.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
+    tab.page.mouse.down()
+    tab.page.mouse.move(grip["x"] + 8, 595, steps=4)
+    tab.page.wait_for_function("scrollY > 0")
+    todos.dispatch({"remove": "n1"})
+    expect(tab.page.locator("[data-id=n1]")).to_have_count(0)
+    scrolled, aimed = tab.page.evaluate("""async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        await frame();
+        const before = scrollY;
+        for (let i = 0; i < 10; i++) await frame();
+        return [scrollY - before, document.querySelectorAll("[data-drop]").length];
+    }""")
+    assert (scrolled, aimed) == (0, 0), "the page stands still"
+    tab.page.mouse.up()
+    assert tab.faults == []
 
 
 def test_a_move_under_a_filter_leaves_the_hidden_ones_where_they_are(filled, todos):
