@@ -147,10 +147,12 @@ export class TodoList {
   }
 
   #key(event) {
+    // The key is for the input method: it ends what is composed, not the title.
+    if (event.isComposing) return;
     const { key, altKey, target } = event;
     if (target.matches(".field")) {
       if (key === "Escape") this.#finish(target, false);
-      else if (key === "Enter" && !event.isComposing) this.#finish(target, true);
+      else if (key === "Enter") this.#finish(target, true);
       return;
     }
     if (idOf(target) === "") return;

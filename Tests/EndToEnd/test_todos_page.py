@@ -92,6 +92,7 @@ def test_two_browsers_see_each_others_changes(open_tab, shared, todos):
     one, two = open_tab(shared, todos.identifier), open_tab(shared, todos.identifier)
     one.add("Milk")
     two.titles("Milk")
+    expect(one.page.locator("#new-title")).to_have_value("")
     two.add("Bread")
     one.titles("Milk", "Bread")
     one.row("Milk").locator(".check").check()
@@ -135,6 +136,18 @@ def test_escape_leaves_a_title_as_it_was(filled, todos):
     assert filled.focused() == ["title", "Todo c"]
 
 
+def test_keys_that_compose_a_character_end_no_title(filled):
+    filled.row("Todo a").locator(".text").dblclick()
+    keyboard = filled.page.context.new_cdp_session(filled.page)
+    for key in ("Escape", "Enter"):
+        keyboard.send("Input.imeSetComposition", {"text": "りんご", "selectionStart": 3, "selectionEnd": 3})
+        filled.page.keyboard.press(key)
+        assert filled.page.locator(".field:read-write").input_value() == "りんご"
+    keyboard.send("Input.insertText", {"text": "林檎"})
+    filled.page.keyboard.press("Enter")
+    filled.titles("林檎", "Todo b", "Todo c")
+
+
 def test_what_somebody_types_is_not_overwritten_by_the_stream(filled, todos):
     filled.row("Todo a").locator(".text").dblclick()
     filled.page.keyboard.type("Half a ti")
@@ -176,12 +189,12 @@ def test_renaming_what_is_gone_ends_quietly(filled, todos):
     filled.titles("In time", "Todo c")
 
 
-class Renames:
-    """The renamings that a page sends: each is held until the test lets it go."""
+class Held:
+    """The events of one name that a page sends: each is held until the test lets it go."""
 
-    def __init__(self, page):
-        self.page, self.held = page, []
-        page.route("**/events", lambda route: self.held.append(route) if "rename" in route.request.post_data else route.continue_())
+    def __init__(self, page, name):
+        self.page, self.name, self.held = page, name, []
+        page.route("**/events", lambda route: self.held.append(route) if name in route.request.post_data else route.continue_())
 
     def next(self):
         """Waits for one, and answers it."""
@@ -189,12 +202,12 @@ class Renames:
             if self.held:
                 return self.held.pop(0)
             self.page.wait_for_timeout(10)
-        raise AssertionError("no renaming was sent")
+        raise AssertionError(f"no {self.name} was sent")
 
 
 @pytest.fixture
 def renames(filled):
-    return Renames(filled.page)
+    return Held(filled.page, "rename")
 
 
 def leave_for_b(tab):
@@ -246,6 +259,38 @@ def test_a_removal_can_be_undone(filled, todos):
     assert todos.state("/p/todos") == before
 
 
+def test_a_removal_is_undone_once_and_again_after_a_refusal(filled, todos):
+    before = todos.state("/p/todos")
+    filled.row("Todo b").locator(".remove").focus()
+    filled.page.keyboard.press("Enter")
+    inserts = Held(filled.page, "insert")
+    filled.page.click("#undo")
+    expect(filled.page.locator("#undo")).to_be_hidden()
+    inserts.next().abort()
+    filled.text("#news", "cannot be reached")
+    filled.page.click("#undo")
+    inserts.next().continue_()
+    filled.text("#news", "“Todo b” is back")
+    expect(filled.page.locator("#undo")).to_be_hidden()
+    assert inserts.held == [] and filled.focused() == ["todos", None] and todos.state("/p/todos") == before
+
+
+def test_what_is_removed_while_a_removal_is_undone_can_be_undone_too(filled, todos):
+    before = todos.state("/p/todos")
+    filled.row("Todo b").locator(".remove").click()
+    inserts = Held(filled.page, "insert")
+    filled.page.click("#undo")
+    undo = inserts.next()
+    filled.row("Todo c").locator(".remove").click()
+    filled.text("#news", "Removed “Todo c”")
+    undo.continue_()
+    filled.text("#news", "“Todo b” is back")
+    filled.page.click("#undo")
+    inserts.next().continue_()
+    filled.text("#news", "“Todo c” is back")
+    assert todos.state("/p/todos") == before
+
+
 def test_done_todos_are_cleared_and_come_back_as_one_transaction(filled, todos):
     todos.dispatch({"toggle": "c"})
     filled.text("#open-count", "1 open")
@@ -283,10 +328,13 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
         ("Todo a", "Todo c", 0.1, "bac"),
         ("Todo c", "Todo a", 0.1, "cab"),
         ("Todo b", "Todo b", 0.9, "abc"),
+        ("Todo b", "Todo a", 0.9, "abc"),
+        ("Todo a", "Todo b", 0.1, "abc"),
     ],
 )
 def test_a_todo_is_dragged_to_its_place(filled, todos, item, target, height, outcome):
-    page = filled.page
+    page, sent = filled.page, []
+    page.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
     grip, goal = filled.row(item).locator(".handle").bounding_box(), filled.row(target).bounding_box()
     page.mouse.move(grip["x"] + 8, grip["y"] + grip["height"] / 2)
     page.mouse.down()
@@ -295,6 +343,7 @@ def test_a_todo_is_dragged_to_its_place(filled, todos, item, target, height, out
     filled.titles(*(f"Todo {name}" for name in outcome))
     assert titles(todos) == [f"Todo {name}" for name in outcome]
     expect(page.locator("[data-dragged], [data-drop]")).to_have_count(0)
+    assert len(sent) == (outcome != "abc"), "a drop in place is nothing to tell"
 
 
 def test_escape_ends_a_drag_where_it_began(filled, todos):
@@ -365,6 +414,17 @@ def test_only_the_node_of_the_changed_todo_is_touched(filled, todos):
     todos.dispatch({"edit": "d"})
     expect(filled.row("Todo d").locator(".edited")).to_be_visible()
     assert filled.touched() == ({"d"}, 0)
+
+
+def test_a_hundred_todos_are_added_and_those_that_are_there_are_not_added_again(tab, todos):
+    tab.page.click("#many")
+    tab.text("#news", "Added 100.")
+    todos.dispatch([{"remove": "n3"}, {"remove": "n99"}])
+    tab.text("#total", "of 98")
+    tab.page.click("#many")
+    tab.text("#news", "Added 2.")
+    tab.page.click("#many")
+    tab.text("#news", "They are there already")
 
 
 def test_among_a_thousand_todos_a_change_touches_one_node_and_the_page_stays_quick(tab, todos):
