@@ -276,7 +276,11 @@ export class Session {
     const paths = this.#wanted();
     const query = paths.filter((path) => path !== "").map((path) => `path=${encodeURIComponent(path)}`);
     const cursor = this.#cursor !== null && this.#knows(paths) ? this.#cursor : null;
-    if (cursor !== null) query.push(`cursor=${encodeURIComponent(cursor)}`);
+    if (cursor !== null) {
+      // Of other paths a resumed stream does not tell what changes: their local values grow old.
+      this.#known = paths;
+      query.push(`cursor=${encodeURIComponent(cursor)}`);
+    }
     const url = `${this.#url}/changes${query.length > 0 ? "?" : ""}${query.join("&")}`;
 
     const source = new EventSource(url);

@@ -66,7 +66,8 @@ function drag(list, grip, item, start, onDrop) {
   }, { signal });
   grip.addEventListener("pointerup", () => end(true), { signal });
   grip.addEventListener("pointercancel", () => end(false), { signal });
-  grip.addEventListener("lostpointercapture", () => end(false), { signal });
+  // Of a handle that was removed, with its row, the document hears.
+  document.addEventListener("lostpointercapture", (event) => event.pointerId === start.pointerId && end(false), { signal });
   addEventListener("keydown", (event) => event.key === "Escape" && end(false), { signal });
   requestAnimationFrame(scroll);
 }

@@ -29,8 +29,6 @@ export class TodoList {
   #actions;
   /** @type {Map<string, Row>} The rows that are shown, by id. */
   #rows = new Map();
-  /** @type {string | null} The todo that is being renamed here. */
-  #renaming = null;
   /** @type {Parameters<TodoList["show"]>} What was shown last. */
   #shown = [[], () => true, null];
   /** While nodes are taken to their places, a field that loses the focus has not been left by anybody. */
@@ -72,18 +70,18 @@ export class TodoList {
     const rows = new Map();
     let more = 0;
     for (const todo of todos) {
-      const isRenamed = todo.id === this.#renaming;
+      const kept = this.#rows.get(todo.id);
+      const isRenamed = kept?.isOpen ?? false;
       if (!isShown(todo) && !isRenamed) continue;
       if (rows.size >= rowsMax && !isRenamed) {
         more += 1;
         continue;
       }
-      const row = this.#rows.get(todo.id) ?? new Row(todo.id, this.#template);
+      const row = kept ?? new Row(todo.id, this.#template);
       row.show(todo, todo.id === editing && !isRenamed);
       rows.set(todo.id, row);
     }
     const focus = this.#focus();
-    if (!rows.has(this.#renaming)) this.#renaming = null;
     this.#isArranging = true;
     for (const [id, row] of this.#rows) if (!rows.has(id)) row.item.remove();
     this.#rows = rows;
@@ -99,9 +97,9 @@ export class TodoList {
    * @param {string} id
    */
   rename(id) {
-    if (this.#renaming === id || !this.#rows.has(id)) return;
-    this.#renaming = id;
-    this.#rows.get(id).open();
+    const row = this.#rows.get(id);
+    if (row === undefined || row.isOpen) return;
+    row.open();
     this.#actions.beginRenaming(id);
   }
 
@@ -149,10 +147,12 @@ export class TodoList {
   }
 
   #key(event) {
+    // The key is for the input method: it ends what is composed, not the title.
+    if (event.isComposing) return;
     const { key, altKey, target } = event;
     if (target.matches(".field")) {
       if (key === "Escape") this.#finish(target, false);
-      else if (key === "Enter" && !event.isComposing) this.#finish(target, true);
+      else if (key === "Enter") this.#finish(target, true);
       return;
     }
     if (idOf(target) === "") return;
@@ -177,19 +177,24 @@ export class TodoList {
     other?.querySelector(`.${control.classList[0]}`)?.focus();
   }
 
-  /** Ends the renaming: with what was typed, or as it was. A title that is refused stays open. */
+  /**
+   * Ends the renaming: with what was typed, or as it was. A title that is refused stays open. Until the answer is here, the
+   * field takes nothing; another title may be opened meanwhile.
+   */
   async #finish(field, takes) {
     const id = idOf(field);
-    if (this.#renaming !== id || field.readOnly) return;
+    const row = this.#rows.get(id);
+    if (row === undefined || field.readOnly) return;
     const title = field.value.trim();
-    const old = this.#rows.get(id)?.title;
     field.readOnly = true;
-    const isTaken = await this.#actions.rename(id, takes && title !== "" && title !== old ? title : null);
-    field.readOnly = false;
-    if (!isTaken && field.isConnected) return field.focus();
-    const hadFocus = document.activeElement === field;
-    this.#renaming = null;
-    this.#rows.get(id)?.close(hadFocus);
+    const isTaken = await this.#actions.rename(id, takes && title !== "" && title !== row.title ? title : null);
+    if (!isTaken && field.isConnected) {
+      field.readOnly = false;
+      // Not from a field that somebody went on to: that one would be left, and so finished.
+      if (document.activeElement?.type !== "text") field.focus();
+      return;
+    }
+    row.close(document.activeElement === field);
     this.show(...this.#shown);
   }
 }
@@ -199,6 +204,8 @@ class Row {
   /** @type {HTMLElement} */
   item;
   title = "";
+  /** Whether the title is being renamed here. */
+  isOpen = false;
   #done = false;
   #isEdited = false;
 
@@ -226,6 +233,7 @@ class Row {
   }
 
   open() {
+    this.isOpen = true;
     const field = document.createElement("input");
     Object.assign(field, { className: "field", value: this.title, autocomplete: "off", enterKeyHint: "done" });
     field.ariaLabel = `New title of ${this.title}`;
@@ -236,6 +244,7 @@ class Row {
   }
 
   close(takesFocus) {
+    this.isOpen = false;
     const button = this.item.querySelector(".title");
     this.item.querySelector(".field")?.remove();
     button.hidden = false;

@@ -18,7 +18,7 @@ const filters = { all: () => true, open: (todo) => !todo.done, done: (todo) => t
 const id = sessionID();
 const session = connect({ app: "todos", session: id });
 const list = new TodoList(the("todos"), the("todo"), { toggle, remove, step, place, beginRenaming, rename });
-/** @type {{todo: Todo, index: number}[]} What the last removal took, in the order of the list. */
+/** @type {{todo: Todo, index: number}[]} What the last removal took, in the order of the list, until it is put back. */
 let removed = [];
 
 /** The session that the address names; without one, a new one, which the address names from now on. */
@@ -62,16 +62,15 @@ function todoOf(id) {
  * Sends an event, or several as one transaction. A refusal is told, and the list shows again what the server has.
  *
  * @param {import("./rivulet.js").Json} event
- * @returns {Promise<boolean>} whether it was accepted
+ * @returns {Promise<import("./rivulet.js").Answer | null>} null: it was refused
  */
 async function dispatch(event) {
   try {
-    await session.dispatch(event);
-    return true;
+    return await session.dispatch(event);
   } catch (error) {
     tell(error.message, { failed: true });
     show();
-    return false;
+    return null;
   }
 }
 
@@ -107,20 +106,35 @@ async function remove(id) {
 async function clearDone() {
   const gone = allTodos().map((todo, index) => ({ todo, index })).filter(({ todo }) => todo.done);
   if (!(await dispatch("clearDone"))) return;
-  removed = gone;
-  tell(`Removed ${gone.length} done.`, { undo: 2 * gone.length <= eventsMax });
+  removed = 2 * gone.length <= eventsMax ? gone : [];
+  tell(`Removed ${gone.length} done.`, { undo: removed.length > 0 });
 }
 
 /** Puts back what the last removal took, each to its place, as one transaction: all of it or nothing. */
 async function undo() {
+  const taken = removed;
+  removed = [];
+  the("undo").hidden = true;
+  the("todos").focus({ preventScroll: true });
   let count = allTodos().length;
-  const events = removed.flatMap(({ todo: { id, title, done }, index }) => {
+  const events = taken.flatMap(({ todo: { id, title, done }, index }) => {
     const at = Math.min(index, count++);
     return [{ insert: { id, title, at } }, ...(done ? [{ toggle: id }] : [])];
   });
-  if (!(await dispatch(events))) return;
-  the("todos").focus({ preventScroll: true });
-  tell(removed.length === 1 ? `“${removed[0].todo.title}” is back.` : `${removed.length} are back.`);
+  // Meanwhile something else may have been removed: then that is what can be taken back.
+  if (await dispatch(events)) {
+    const news = taken.length === 1 ? `“${taken[0].todo.title}” is back.` : `${taken.length} are back.`;
+    tell(news, { undo: removed.length > 0 });
+  } else {
+    if (removed.length === 0) removed = taken;
+    the("undo").hidden = false;
+  }
+}
+
+/** Adds a hundred for a look at the wire; the server leaves out those that are there. */
+async function addMany() {
+  const answer = await dispatch({ addMany: { count: 100 } });
+  if (answer !== null) tell(answer.changes.length > 0 ? `Added ${answer.changes.length}.` : "They are there already.");
 }
 
 /** One place up or down among the todos that are shown. */
@@ -159,8 +173,8 @@ async function isRenaming(id) {
 /** A new title and the end of the editing are one transaction; what is gone by now has no title to be renamed to. */
 async function rename(id, title) {
   const end = (await isRenaming(id)) ? [{ edit: null }] : [];
-  if (title === null) return end.length === 0 || dispatch(end[0]);
-  return (await dispatch([{ rename: { id, title } }, ...end])) || todoOf(id) === undefined;
+  if (title === null) return end.length === 0 || (await dispatch(end[0])) !== null;
+  return (await dispatch([{ rename: { id, title } }, ...end])) !== null || todoOf(id) === undefined;
 }
 
 function showSession() {
@@ -177,7 +191,7 @@ the("add").addEventListener("submit", add);
 the("filters").addEventListener("change", (event) => dispatch({ setFilter: event.target.value }));
 the("clear-done").addEventListener("click", clearDone);
 the("undo").addEventListener("click", undo);
-the("many").addEventListener("click", () => dispatch({ addMany: { count: 100 } }));
+the("many").addEventListener("click", addMany);
 enableCopying();
 showSession();
 follow(session, new Wire(the("wire"), the("wire-total")));

@@ -225,6 +225,26 @@ def test_an_observer_of_known_paths_is_told_without_a_request(do):
     """) == ["local", 80]
 
 
+def test_a_path_that_a_resumed_stream_left_out_is_asked_for_again(do):
+    assert do("""
+        const first = [], second = [];
+        s.observe("/p/count", (values) => first.push(values["/p/count"]));
+        const end = s.observe("/p/title", () => {});
+        await until(() => s.value("/p/title") === "Counter");
+        end();
+        s.reconnect();
+        await until(() => s.connection.state === "live");
+        await s.dispatch({ rename: "Elsewhere" });
+        await s.dispatch("increment");
+        await until(() => first.at(-1) === 1);
+        s.observe("/p/title", (values, { event }) => second.push([event, values["/p/title"]]));
+        await until(() => second.length === 1);
+        await s.dispatch({ rename: "Here" });
+        await until(() => second.length === 2);
+        return second;
+    """) == [["snapshot", "Elsewhere"], ["change", "Here"]]
+
+
 def test_an_observer_of_a_collection_gets_what_happened_to_its_elements(do):
     assert do("""
         const seen = [];

@@ -92,6 +92,7 @@ def test_two_browsers_see_each_others_changes(open_tab, shared, todos):
     one, two = open_tab(shared, todos.identifier), open_tab(shared, todos.identifier)
     one.add("Milk")
     two.titles("Milk")
+    expect(one.page.locator("#new-title")).to_have_value("")
     two.add("Bread")
     one.titles("Milk", "Bread")
     one.row("Milk").locator(".check").check()
@@ -135,6 +136,18 @@ def test_escape_leaves_a_title_as_it_was(filled, todos):
     assert filled.focused() == ["title", "Todo c"]
 
 
+def test_keys_that_compose_a_character_end_no_title(filled):
+    filled.row("Todo a").locator(".text").dblclick()
+    keyboard = filled.page.context.new_cdp_session(filled.page)
+    for key in ("Escape", "Enter"):
+        keyboard.send("Input.imeSetComposition", {"text": "りんご", "selectionStart": 3, "selectionEnd": 3})
+        filled.page.keyboard.press(key)
+        assert filled.page.locator(".field:read-write").input_value() == "りんご"
+    keyboard.send("Input.insertText", {"text": "林檎"})
+    filled.page.keyboard.press("Enter")
+    filled.titles("林檎", "Todo b", "Todo c")
+
+
 def test_what_somebody_types_is_not_overwritten_by_the_stream(filled, todos):
     filled.row("Todo a").locator(".text").dblclick()
     filled.page.keyboard.type("Half a ti")
@@ -176,6 +189,64 @@ def test_renaming_what_is_gone_ends_quietly(filled, todos):
     filled.titles("In time", "Todo c")
 
 
+class Held:
+    """The events of one name that a page sends: each is held until the test lets it go."""
+
+    def __init__(self, page, name):
+        self.page, self.name, self.held = page, name, []
+        page.route("**/events", lambda route: self.held.append(route) if name in route.request.post_data else route.continue_())
+
+    def next(self):
+        """Waits for one, and answers it."""
+        for _ in range(500):
+            if self.held:
+                return self.held.pop(0)
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"no {self.name} was sent")
+
+
+@pytest.fixture
+def renames(filled):
+    return Held(filled.page, "rename")
+
+
+def leave_for_b(tab):
+    """Types a title for a, and half of one for b while that of a is on its way."""
+    tab.row("Todo a").locator(".text").dblclick()
+    tab.page.keyboard.type("Apples")
+    tab.row("Todo b").locator(".text").dblclick()
+    tab.page.keyboard.type("Bana")
+
+
+def test_a_title_can_be_opened_while_another_one_is_on_its_way(filled, todos, renames):
+    leave_for_b(filled)
+    renames.next().continue_()
+    filled.titles("Apples", "Todo b", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(1)
+    filled.page.keyboard.type("nas")
+    filled.page.keyboard.press("Enter")
+    renames.next().continue_()
+    filled.titles("Apples", "Bananas", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(0)
+    assert renames.held == [], "no title is sent twice"
+    assert filled.focused() == ["title", "Bananas"] and titles(todos) == ["Apples", "Bananas", "Todo c"]
+
+
+def test_a_title_that_is_refused_takes_the_focus_from_no_other_field(filled, todos, renames):
+    leave_for_b(filled)
+    renames.next().abort()
+    filled.text("#news", "cannot be reached")
+    filled.page.keyboard.type("nas")
+    assert [field.input_value() for field in filled.page.locator(".field").all()] == ["Apples", "Bananas"] and renames.held == []
+    filled.page.unroute("**/events")
+    filled.page.keyboard.press("Enter")
+    filled.titles("Todo a", "Bananas", "Todo c")
+    filled.page.focus(".field")
+    filled.page.keyboard.press("Enter")
+    filled.titles("Apples", "Bananas", "Todo c")
+    expect(filled.page.locator(".field")).to_have_count(0)
+
+
 def test_a_removal_can_be_undone(filled, todos):
     before = todos.state("/p/todos")
     filled.row("Todo b").locator(".remove").focus()
@@ -185,6 +256,38 @@ def test_a_removal_can_be_undone(filled, todos):
     filled.text("#news", "Removed “Todo b”")
     filled.page.click("#undo")
     filled.titles("Todo a", "Todo b", "Todo c")
+    assert todos.state("/p/todos") == before
+
+
+def test_a_removal_is_undone_once_and_again_after_a_refusal(filled, todos):
+    before = todos.state("/p/todos")
+    filled.row("Todo b").locator(".remove").focus()
+    filled.page.keyboard.press("Enter")
+    inserts = Held(filled.page, "insert")
+    filled.page.click("#undo")
+    expect(filled.page.locator("#undo")).to_be_hidden()
+    inserts.next().abort()
+    filled.text("#news", "cannot be reached")
+    filled.page.click("#undo")
+    inserts.next().continue_()
+    filled.text("#news", "“Todo b” is back")
+    expect(filled.page.locator("#undo")).to_be_hidden()
+    assert inserts.held == [] and filled.focused() == ["todos", None] and todos.state("/p/todos") == before
+
+
+def test_what_is_removed_while_a_removal_is_undone_can_be_undone_too(filled, todos):
+    before = todos.state("/p/todos")
+    filled.row("Todo b").locator(".remove").click()
+    inserts = Held(filled.page, "insert")
+    filled.page.click("#undo")
+    undo = inserts.next()
+    filled.row("Todo c").locator(".remove").click()
+    filled.text("#news", "Removed “Todo c”")
+    undo.continue_()
+    filled.text("#news", "“Todo b” is back")
+    filled.page.click("#undo")
+    inserts.next().continue_()
+    filled.text("#news", "“Todo c” is back")
     assert todos.state("/p/todos") == before
 
 
@@ -225,10 +328,13 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
         ("Todo a", "Todo c", 0.1, "bac"),
         ("Todo c", "Todo a", 0.1, "cab"),
         ("Todo b", "Todo b", 0.9, "abc"),
+        ("Todo b", "Todo a", 0.9, "abc"),
+        ("Todo a", "Todo b", 0.1, "abc"),
     ],
 )
 def test_a_todo_is_dragged_to_its_place(filled, todos, item, target, height, outcome):
-    page = filled.page
+    page, sent = filled.page, []
+    page.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
     grip, goal = filled.row(item).locator(".handle").bounding_box(), filled.row(target).bounding_box()
     page.mouse.move(grip["x"] + 8, grip["y"] + grip["height"] / 2)
     page.mouse.down()
@@ -237,6 +343,7 @@ def test_a_todo_is_dragged_to_its_place(filled, todos, item, target, height, out
     filled.titles(*(f"Todo {name}" for name in outcome))
     assert titles(todos) == [f"Todo {name}" for name in outcome]
     expect(page.locator("[data-dragged], [data-drop]")).to_have_count(0)
+    assert len(sent) == (outcome != "abc"), "a drop in place is nothing to tell"
 
 
 def test_escape_ends_a_drag_where_it_began(filled, todos):
@@ -245,11 +352,34 @@ def test_escape_ends_a_drag_where_it_began(filled, todos):
     filled.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
     filled.page.mouse.down()
     filled.page.mouse.move(grip["x"] + 8, grip["y"] + 130, steps=3)
-    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true")
+    filled.page.evaluate("document.dispatchEvent(new PointerEvent('lostpointercapture', { pointerId: 99 }))")
+    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true"), "another finger's end is not the drag's"
     filled.page.keyboard.press("Escape")
     filled.page.mouse.up()
     filled.titles("Todo a", "Todo b", "Todo c")
     assert todos.info()["version"] == version
+
+
+def test_a_drag_ends_when_somebody_else_removes_the_row(open_tab, shared, todos):
+    todos.dispatch({"addMany": {"count": 60}})
+    tab = open_tab(shared, todos.identifier, viewport={"width": 900, "height": 600})
+    grip = tab.page.locator("[data-id=n1] .handle").bounding_box()
+    tab.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
+    tab.page.mouse.down()
+    tab.page.mouse.move(grip["x"] + 8, 595, steps=4)
+    tab.page.wait_for_function("scrollY > 0")
+    todos.dispatch({"remove": "n1"})
+    expect(tab.page.locator("[data-id=n1]")).to_have_count(0)
+    scrolled, aimed = tab.page.evaluate("""async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        await frame();
+        const before = scrollY;
+        for (let i = 0; i < 10; i++) await frame();
+        return [scrollY - before, document.querySelectorAll("[data-drop]").length];
+    }""")
+    assert (scrolled, aimed) == (0, 0), "the page stands still"
+    tab.page.mouse.up()
+    assert tab.faults == []
 
 
 def test_a_move_under_a_filter_leaves_the_hidden_ones_where_they_are(filled, todos):
@@ -284,6 +414,17 @@ def test_only_the_node_of_the_changed_todo_is_touched(filled, todos):
     todos.dispatch({"edit": "d"})
     expect(filled.row("Todo d").locator(".edited")).to_be_visible()
     assert filled.touched() == ({"d"}, 0)
+
+
+def test_a_hundred_todos_are_added_and_those_that_are_there_are_not_added_again(tab, todos):
+    tab.page.click("#many")
+    tab.text("#news", "Added 100.")
+    todos.dispatch([{"remove": "n3"}, {"remove": "n99"}])
+    tab.text("#total", "of 98")
+    tab.page.click("#many")
+    tab.text("#news", "Added 2.")
+    tab.page.click("#many")
+    tab.text("#news", "They are there already")
 
 
 def test_among_a_thousand_todos_a_change_touches_one_node_and_the_page_stays_quick(tab, todos):
