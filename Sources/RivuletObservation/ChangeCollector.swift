@@ -32,8 +32,8 @@ public struct ChangeCollector {
     /// What is found of the run's notes; nil for a run without.
     @usableFromInline let search: CoercionSearch?
 
-    private var old = JSONWriter(capacity: 0)
-    private var new = JSONWriter(capacity: 0)
+    /// The room of the last comparison, for the next one; most runs compare nothing.
+    private var room: Comparison?
 
     @usableFromInline
     init(_ notes: CoercionNotes?) {
@@ -100,21 +100,23 @@ public struct ChangeCollector {
     @usableFromInline
     mutating func compare(bearsState: Bool, _ old: (inout JSONWriter) -> Void, _ new: (inout JSONWriter) -> Void) {
         guard purpose == .differences else { return }
-        encode(old, new, includesTransient: true)
+        var texts = room.take() ?? Comparison()
+        defer { room = texts }
+        texts.encode(old, new, includesTransient: true)
         // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
-        if self.new.hasUnrepresentableNumber, !self.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
-        guard self.old.bytes != self.new.bytes else { return }
-        if self.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+        if texts.new.hasUnrepresentableNumber, !texts.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+        guard texts.isDifferent else { return }
+        if texts.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         var change = StateChange(
             operation: .replace,
             path: path,
-            value: self.new.bytes,
+            value: texts.new.bytes,
             isTransient: isTransient
         )
         if bearsState, !isTransient {
-            encode(old, new, includesTransient: false)
-            change.isTransient = self.old.bytes == self.new.bytes
-            if self.new.bytes != change.value { change.durableValue = self.new.bytes }
+            texts.encode(old, new, includesTransient: false)
+            change.isTransient = !texts.isDifferent
+            if texts.new.bytes != change.value { change.durableValue = texts.new.bytes }
         }
         append(change)
     }
@@ -131,19 +133,22 @@ public struct ChangeCollector {
             isTransient: isTransient
         )
         if let value {
-            encode({ _ in }, value, includesTransient: true)
-            if new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
-            change.value = new.bytes
+            var writer = JSONWriter()
+            value(&writer)
+            if writer.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+            change.value = writer.bytes
             if !isTransient {
-                encode({ _ in }, value, includesTransient: false)
-                if new.bytes != change.value { change.durableValue = new.bytes }
+                writer = JSONWriter(includesTransient: false)
+                value(&writer)
+                if writer.bytes != change.value { change.durableValue = writer.bytes }
             }
         }
         append(change)
     }
 
     /// Keeps a change; most runs have one, and an array of one is made more quickly than an array that grows.
-    private mutating func append(_ change: consuming StateChange) {
+    @inline(__always)
+    private mutating func append(_ change: StateChange) {
         if changes.isEmpty { changes = [change] } else { changes.append(change) }
     }
 
@@ -167,16 +172,30 @@ public struct ChangeCollector {
         append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
     }
 
-    private mutating func encode(
-        _ old: (inout JSONWriter) -> Void,
-        _ new: (inout JSONWriter) -> Void,
-        includesTransient: Bool
-    ) {
-        self.old.removeAll(keepingCapacity: true)
-        self.old.includesTransient = includesTransient
-        old(&self.old)
-        self.new.removeAll(keepingCapacity: true)
-        self.new.includesTransient = includesTransient
-        new(&self.new)
+    /// The JSON texts of a value as it was and as it is.
+    private struct Comparison {
+        var old = JSONWriter()
+        var new = JSONWriter()
+
+        var isDifferent: Bool { old.bytes != new.bytes }
+
+        mutating func encode(
+            _ old: (inout JSONWriter) -> Void,
+            _ new: (inout JSONWriter) -> Void,
+            includesTransient: Bool
+        ) {
+            Self.write(old, into: &self.old, includesTransient: includesTransient)
+            Self.write(new, into: &self.new, includesTransient: includesTransient)
+        }
+
+        private static func write(
+            _ value: (inout JSONWriter) -> Void,
+            into writer: inout JSONWriter,
+            includesTransient: Bool
+        ) {
+            writer.removeAll(keepingCapacity: true)
+            writer.includesTransient = includesTransient
+            value(&writer)
+        }
     }
 }
