@@ -60,7 +60,7 @@ extension Keyed: StateNode {
             let stamp = old.stamp(at: position)
             guard stamp != edits[index].slot.stamp else { continue }
             let before = old.element(at: position)
-            let element = element(at: position)
+            let element = edits[index].slot.value
             let id = element.id
             // A client sees how an id is spelled; one that is spelled anew is another one.
             guard id.isSpelled(like: before.id) else { return false }

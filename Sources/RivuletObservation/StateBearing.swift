@@ -23,7 +23,7 @@ extension Array: StateBearing where Element: StateBearing {
     public func _$collectCoercions(since old: Self?, into collector: inout ChangeCollector) {
         for (index, element) in enumerated() {
             let earlier = old.flatMap { index < $0.count ? $0[index] : nil }
-            collector.enter(step: "/\(index)", isTransient: false) {
+            collector.enter(String(index)) {
                 element._$collectCoercions(since: earlier, into: &$0)
             }
         }
@@ -38,7 +38,7 @@ extension Dictionary: StateBearing where Value: StateBearing {
         guard let values = self as? [String: Value] else { return }
         let earlier = old as? [String: Value]
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            collector.enter(step: ChangeCollector.step(key), isTransient: false) {
+            collector.enter(key) {
                 value._$collectCoercions(since: earlier?[key], into: &$0)
             }
         }
