@@ -57,7 +57,7 @@ extension Session {
         if isStrict, !coercions.isEmpty { throw .coerced(coercions) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return coercions }
-        initialState = state
+        initialDocument = persistentJSON(of: state)
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
         published = visible

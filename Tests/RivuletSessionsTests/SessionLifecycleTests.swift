@@ -158,6 +158,27 @@ import Testing
         }
     }
 
+    @Test func `the document that a session begins with counts as memory`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
+        let title = String(repeating: "a", count: 100_000)
+        _ = try create(harness, state: #"{"p":{"title":"\#(title)"}}"#)
+        let created = try harness.session().memoryBytes
+        #expect(created > 100_000)
+        harness.restart()
+        #expect(try harness.session().memoryBytes == created)
+    }
+
+    @Test func `what waits for the next entry counts as memory`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
+        try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
+        let before = try harness.session().memoryBytes
+        let title = String(repeating: "a", count: 100_000)
+        try harness.dispatch(#"{"quietRetitle":{"id":"a","title":"\#(title)"}}"#)
+        #expect(try harness.session().memoryBytes > before + 100_000)
+        try harness.dispatch(#"{"quietRetitle":{"id":"a","title":""}}"#)
+        #expect(try harness.session().memoryBytes < before + 1_000)
+    }
+
     @Test func `a session that is never quiet is still snapshotted`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 4, snapshotBytesMin: 400))
         var boxes = (0..<4).map { harness.send(#"{"mark":\#($0)}"#) }
