@@ -241,6 +241,21 @@ import Testing
         #expect(try harness.value("/p/count") == "0")
     }
 
+    @Test func `a session after a deletion in doubt has a history of another name`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let session = try harness.session()
+        var deleted: Result<Void, SessionError>?
+        harness.storage.failNext(.indeterminate(detail: "no answer"))
+        session.delete { deleted = $0 }
+        guard case .failure(.storage(.indeterminate)) = try harness.wait({ deleted }) else {
+            Issue.record("expected indeterminate, got \(String(describing: deleted))")
+            return
+        }
+        #expect(try harness.value("/p/count") == "0")
+        #expect(try harness.session().info().epoch != session.info().epoch)
+    }
+
     @Test func `a field that the app no longer has is left out of a stored session`() throws {
         let harness = try SessionHarness()
         let entry = LogEntry(
