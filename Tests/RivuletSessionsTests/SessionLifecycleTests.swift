@@ -79,8 +79,12 @@ import Testing
 
     @Test func `a strict creation whose state would be coerced creates nothing`() throws {
         let harness = try SessionHarness()
-        #expect(throws: SessionError.self) {
-            try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
+        do {
+            _ = try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
+            Issue.record("created")
+        } catch SessionError.coerced(let values) {
+            // The place in the body, as of all its faults.
+            #expect(values.map(\.text) == ["/state/p/count: -5 -> 0"])
         }
         #expect(try !harness.session().isStored)
         #expect(harness.shard.residentCount == 0)
