@@ -132,9 +132,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         do throws(SessionError) {
             try refuseWhenLeaving()
             let bytes = request.body.count
-            let isOneTooMany = queue.count >= environment.limits.engine.queuedDispatchesMax
-            guard !isOneTooMany, waitingBytes + bytes <= environment.limits.waitingBytesMax || waitingBytes == 0 else {
+            guard queue.count < environment.limits.engine.queuedDispatchesMax else {
                 throw .overloaded("event queue of session \(key.id)")
+            }
+            guard waitingBytes == 0 || waitingBytes + bytes <= environment.limits.waitingBytesMax else {
+                throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
             }
             let (events, notes) = try decode(request.body)
             waitingBytes += bytes

@@ -228,6 +228,24 @@ import Testing
         )
     }
 
+    @Test func `only so many streams read the log at once`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 0, resumesMax: 1))
+        let cursor = try harness.dispatch(#"{"add":1}"#).cursor
+        try harness.dispatch(#"{"add":1}"#)
+        let session = try harness.session()
+        let paths = [try JSONPointer(parsing: "/p/count")]
+        for loop in 1...2 {
+            let stream = StreamID(loop: loop, connection: 1)
+            session.subscribe(StreamRequest(stream: stream, paths: paths, resume: "\(cursor)"))
+        }
+        guard case .full? = harness.sink.refused.first else {
+            Issue.record("expected full, got \(harness.sink.refused)")
+            return
+        }
+        _ = try harness.wait { harness.sink.joined.first }
+        #expect(try harness.subscribe("/p/count", resume: "\(cursor)").first.map(\.name) == [.change])
+    }
+
     @Test func `a transient field that did not change is not sent to a stream that resumes in the same residence`()
         throws
     {
