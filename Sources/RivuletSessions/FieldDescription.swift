@@ -6,8 +6,10 @@ import RivuletObservation
 
 /// One field of a state, by its key path, with what its wrapper does to it.
 struct FieldDescription {
-    /// How deep nested states are described; recursive ones end here.
+    /// How deep nested states are described.
     private static let depthMax = 16
+    /// A level of nesting with which the fields would be more than so many is not described, nor what is below it.
+    private static let fieldsMax = 4_096
 
     let path: String
     let field: StateField
@@ -18,35 +20,66 @@ struct FieldDescription {
 
     /// The fields of the state, of all states nested in it, and of the cases of enums, outer ones first, in the order of declaration.
     ///
-    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id.
+    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. A field whose type is one that
+    /// it is in has nothing below it: the fields there are those of that type, and have no end.
     static func all<State: ObservableState>(of standard: State) -> [FieldDescription] {
-        list(State._$fields, of: standard, below: [], isTransient: false)
+        places(in: State.self).map { place in
+            var writer = JSONWriter()
+            return FieldDescription(
+                path: JSONPointer(tokens: place.tokens).description,
+                field: place.field,
+                isTransient: place.isTransient,
+                standard: standard.encodeJSON(at: place.tokens[...], into: &writer) ? writer.bytes : nil
+            )
+        }
     }
 
-    private static func list(
-        _ fields: [StateField],
-        of standard: some ObservableState,
-        below tokens: [String],
-        isTransient: Bool
-    ) -> [FieldDescription] {
-        fields.flatMap { field in
-            let path = tokens + [field.name]
-            var writer = JSONWriter()
-            let description = FieldDescription(
-                path: JSONPointer(tokens: path).description,
-                field: field,
-                isTransient: isTransient || field.isTransient,
-                standard: standard.encodeJSON(at: path[...], into: &writer) ? writer.bytes : nil
-            )
-            guard let below = field.addressed, path.count < depthMax else { return [description] }
-            return [description]
-                + list(
-                    below(),
-                    of: standard,
-                    below: path + Array(repeating: "*", count: field.schema.keyedDepth),
-                    isTransient: description.isTransient
-                )
+    /// Where a field stands.
+    private struct Place {
+        let tokens: [String]
+        let field: StateField
+        let isTransient: Bool
+        /// The types that the field is in, and its own.
+        let types: Set<ObjectIdentifier>
+        /// Whether what is below it is still to be found.
+        let isOpen: Bool
+
+        init(_ field: StateField, below tokens: [String], isTransient: Bool, in types: Set<ObjectIdentifier>) {
+            self.tokens = tokens + [field.name]
+            self.field = field
+            self.isTransient = isTransient || field.isTransient
+            let type = field.accepted.elementType
+            self.types = type.map { types.union([$0]) } ?? types
+            isOpen = field.addressed != nil && type.map(types.contains) != true
         }
+
+        private init(closing place: Place) {
+            tokens = place.tokens
+            field = place.field
+            isTransient = place.isTransient
+            types = place.types
+            isOpen = false
+        }
+
+        /// The place, and those of the fields right below it.
+        var opened: [Place] {
+            guard isOpen, let below = field.addressed else { return [self] }
+            let tokens = tokens + Array(repeating: "*", count: field.schema.keyedDepth)
+            return [Place(closing: self)]
+                + below().map { Place($0, below: tokens, isTransient: isTransient, in: types) }
+        }
+    }
+
+    private static func places<State: ObservableState>(in state: State.Type) -> [Place] {
+        let types = Set([State.jsonSchema.elementType].compactMap(\.self))
+        var places = State._$fields.map { Place($0, below: [], isTransient: false, in: types) }
+        // Level by level, so that what is left out is what lies deepest.
+        for _ in 1..<depthMax where places.contains(where: \.isOpen) {
+            let deeper = places.flatMap(\.opened)
+            guard deeper.count <= fieldsMax else { break }
+            places = deeper
+        }
+        return places
     }
 
     func encodeJSON(into writer: inout JSONWriter) {
@@ -70,5 +103,17 @@ struct FieldDescription {
         writer.key("omitted")
         writer.bool(field.isOmitted)
         writer.endObject()
+    }
+}
+
+extension JSONSchema {
+    /// The state or enum that a value of this shape is or keeps by id, if it is of a type of its own.
+    fileprivate var elementType: ObjectIdentifier? {
+        switch self {
+        case .object(_, let identity, _): identity
+        case .named(_, let identity, _): identity
+        case .optional(let schema), .annotated(let schema, _), .keyed(let schema): schema.elementType
+        default: nil
+        }
     }
 }

@@ -1,12 +1,12 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns which places of a state a restart puts back to their defaults.
 
-import RivuletJSON
+package import RivuletJSON
 
 extension JSONSchema {
     /// The paths of what is never on disk; where an element, an optional value or a
     /// case's payload may have such a field, the path of the whole.
-    var transientPaths: [String] {
+    package var transientPaths: [String] {
         transientPaths(at: "")
     }
 
@@ -20,29 +20,33 @@ extension JSONSchema {
         case .named(_, _, let shape):
             shape().transientPaths(at: path)
         default:
-            holdsTransient(within: []) ? [path] : []
+            holdsTransient ? [path] : []
         }
     }
 
-    /// Whether anything in it is never on disk; `types` are those that it is in.
-    private func holdsTransient(within types: Set<ObjectIdentifier>) -> Bool {
+    /// Whether anything in it is never on disk.
+    private var holdsTransient: Bool {
+        var types: Set<ObjectIdentifier> = []
+        return holdsTransient(besides: &types)
+    }
+
+    /// Whether anything in it is never on disk that is not in one of `types`; those that it is in are added.
+    ///
+    /// A type that was looked into has nothing, or the search would be over; this also ends it in a type that is within itself.
+    private func holdsTransient(besides types: inout Set<ObjectIdentifier>) -> Bool {
         switch self {
         case .annotated(let schema, let annotations):
-            return annotations.contains(where: \.isTransient) || schema.holdsTransient(within: types)
+            return annotations.contains(where: \.isTransient) || schema.holdsTransient(besides: &types)
         case .object(_, let identity, let fields):
-            var types = types
-            // A type inside of itself has nothing that it does not have outside.
             if let identity, !types.insert(identity).inserted { return false }
-            return fields().contains { $0.schema.holdsTransient(within: types) }
+            return fields().contains { $0.schema.holdsTransient(besides: &types) }
         case .named(_, let identity, let shape):
-            var types = types
-            guard types.insert(identity).inserted else { return false }
-            return shape().holdsTransient(within: types)
+            return types.insert(identity).inserted && shape().holdsTransient(besides: &types)
         case .optional(let schema), .array(let schema), .keyed(let schema), .dictionary(let schema):
-            return schema.holdsTransient(within: types)
+            return schema.holdsTransient(besides: &types)
         case .oneOf(let schemas), .anyOf(let schemas):
-            return schemas.contains { $0.holdsTransient(within: types) }
-        default:
+            return schemas.contains { $0.holdsTransient(besides: &types) }
+        case .any, .null, .boolean, .integer, .number, .string:
             return false
         }
     }

@@ -5,16 +5,17 @@
 ///
 /// On the shard's thread.
 package final class ResumeGate {
-    /// The most resumes that read the log at once; a further stream is told to come back.
-    private static let underWayMax = 64
-
+    private let underWayMax: Int
     private var underWay = 0
 
-    package init() {}
+    /// Lets so many streams read the log at once.
+    package init(underWayMax: Int) {
+        self.underWayMax = underWayMax
+    }
 
     /// Takes a place; false when there is none.
     func begin() -> Bool {
-        guard underWay < Self.underWayMax else { return false }
+        guard underWay < underWayMax else { return false }
         underWay += 1
         return true
     }

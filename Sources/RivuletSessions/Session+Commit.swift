@@ -74,7 +74,7 @@ extension Session {
 
     /// The document of version 0, where a client has asked for another than the app's default.
     private func initialSnapshot() -> StateSnapshot? {
-        initialState.map { StateSnapshot(version: 0, schema: schema, state: persistentJSON(of: $0)) }
+        initialDocument.map { StateSnapshot(version: 0, schema: schema, state: $0) }
     }
 
     private func creationDidFinish(_ outcome: Result<CreateOutcome, StorageError>) {
@@ -128,7 +128,7 @@ extension Session {
         submitted = 0
         durable = 0
         hasEffectUnderWay = false
-        initialState = nil
+        initialDocument = nil
         creationEpoch = nil
         head = visible
         published = nil
@@ -144,7 +144,8 @@ extension Session {
     /// The session is what the client asked for at its creation; nobody has seen its history's name before.
     private func adoptCreation() {
         if let creationEpoch { epoch = creationEpoch }
-        initialState = nil
+        if let initialDocument { snapshotBytes = initialDocument.count }
+        initialDocument = nil
         creationEpoch = nil
     }
 
@@ -308,7 +309,7 @@ extension Session {
     }
 
     /// The state as it goes to disk: no transient and no omitted fields.
-    private func persistentJSON(of state: State) -> [UInt8] {
+    func persistentJSON(of state: State) -> [UInt8] {
         var writer = JSONWriter(capacity: max(1_024, snapshotBytes), includesTransient: false)
         state.encodeJSON(into: &writer)
         return writer.bytes

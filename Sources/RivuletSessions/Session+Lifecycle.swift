@@ -6,6 +6,9 @@ package import RivuletJSON
 import RivuletObservation
 
 extension Session {
+    /// Where the state stands in the body of a creation.
+    private static var documentPath: String { "/state" }
+
     package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
         lastUsed = environment.uptime()
         guard let value = visible.json(at: path) else {
@@ -54,10 +57,10 @@ extension Session {
     private func begin(with document: [UInt8], isStrict: Bool) throws(SessionError) -> [Coercion] {
         var state = visible
         let coercions = try merge(document, into: &state)
-        if isStrict, !coercions.isEmpty { throw .coerced(coercions) }
+        if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.below(Self.documentPath) }) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return coercions }
-        initialState = state
+        initialDocument = persistentJSON(of: state)
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
         published = visible
@@ -85,7 +88,7 @@ extension Session {
         var failure: JSONError?
         let recording = ChangeRecorder.record(&state) { state in
             do throws(JSONError) {
-                var reader = JSONReader(document, pointer: "/state")
+                var reader = JSONReader(document, pointer: Self.documentPath)
                 reader.unknownKeys = .reject
                 try state._$merge(json: &reader)
                 try reader.finish()
@@ -139,6 +142,13 @@ extension Session {
             reply?(.failure(.storage(error)))
             runQueue()
         }
+    }
+}
+
+extension Coercion {
+    /// The same value, at its place in a document that has the state at `outer`.
+    fileprivate func below(_ outer: String) -> Coercion {
+        Coercion(path: outer + path, from: from, to: to)
     }
 }
 

@@ -88,11 +88,14 @@ extension Session {
                 return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(MissedChange.init))
             }
         }
-        // The log has what persisted events changed in transient fields; only transient events are in no log.
+        // The log has what persisted events changed in transient fields; what transient events did there is in no log.
         let hasLostTransients = !isSameResidence || cursor.position.transients != visiblePosition.transients
         var stale = hasLostTransients ? State.jsonSchema.transientPaths.map(MissedChange.init(path:)) : []
-        if cursor.hasUnlogged || (isSameResidence && !visibleUnlogged.isEmpty) { stale.append(MissedChange(path: "")) }
-        resumeFromLog(request, paths, after: cursor.position.version, missed: stale)
+        // No log tells which unlogged changes the reader has, nor which of them a restart took back.
+        if cursor.hasUnlogged { stale.append(MissedChange(path: "")) }
+        // What transient events wrote in stored fields since the last entry is in no log either, whichever residence it was.
+        let unlogged = visibleUnlogged.map(MissedChange.init)
+        resumeFromLog(request, paths, after: cursor.position.version, missed: stale, later: unlogged)
     }
 
     /// Gives what makes up for `missed` at the watched paths, as one change.

@@ -71,8 +71,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// Whether the session's streams were ended: none begin any more.
     var hasEndedStreams = false
     var deletion: SessionReply<Void>?
-    /// The state that a client asked for at creation, until storage has it; not visible before.
-    var initialState: State?
+    /// The document of the state that a client asked for at creation, until storage has it; not visible before.
+    var initialDocument: [UInt8]?
     /// The name of the history that begins with it.
     var creationEpoch: String?
     /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
@@ -115,8 +115,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     package var isStored: Bool { storedHead != nil }
 
-    /// The document as last written, what came after it, the tail, and the session's own bookkeeping.
-    package var memoryBytes: Int { snapshotBytes + bytesSinceSnapshot + tail.bytes + 4_096 }
+    /// The document as last written, what came after it, what waits for the next entry, the tail, and the session's own bookkeeping.
+    package var memoryBytes: Int {
+        snapshotBytes + bytesSinceSnapshot + unlogged.memoryBytes + tail.bytes + 4_096
+    }
 
     package var isIdle: Bool {
         queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && !hasEffectUnderWay
@@ -130,9 +132,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         do throws(SessionError) {
             try refuseWhenLeaving()
             let bytes = request.body.count
-            let isOneTooMany = queue.count >= environment.limits.engine.queuedDispatchesMax
-            guard !isOneTooMany, waitingBytes + bytes <= environment.limits.waitingBytesMax || waitingBytes == 0 else {
+            guard queue.count < environment.limits.engine.queuedDispatchesMax else {
                 throw .overloaded("event queue of session \(key.id)")
+            }
+            guard waitingBytes == 0 || waitingBytes + bytes <= environment.limits.waitingBytesMax else {
+                throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
             }
             let (events, notes) = try decode(request.body)
             waitingBytes += bytes

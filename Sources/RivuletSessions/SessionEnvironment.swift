@@ -15,7 +15,7 @@ package struct SessionEnvironment {
     package let uptime: @Sendable () -> Duration
     package let sink: any StreamSink
     /// How many streams read the log.
-    package let resumes = ResumeGate()
+    package let resumes: ResumeGate
     /// Makes a group's name, unique in the process.
     package let makeGroupID: () -> GroupID
 
@@ -32,6 +32,7 @@ package struct SessionEnvironment {
         self.executor = executor
         self.storage = storage
         self.limits = limits
+        resumes = ResumeGate(underWayMax: limits.resumesMax)
         self.logger = logger
         self.wallClock = wallClock
         self.uptime = uptime

@@ -17,7 +17,7 @@ package enum SessionError: Error, Sendable {
     case body(JSONError)
     /// The reducer said no, with this message.
     case rejected(String)
-    /// Wrappers would have changed what was written, and the request was strict.
+    /// Wrappers would have changed what was written, and the request was strict; at creation the paths are places in its body.
     case coerced([CoercedValue])
     /// The new state holds a number that JSON has no form for.
     case unrepresentableNumber

@@ -31,6 +31,8 @@ public struct SessionLimits: Sendable, Hashable {
     public var loadWaitersMax: Int
     /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
     public var resumeVersionsMax: Int
+    /// The most streams per shard that read the log at once to resume; a further one is told to come back.
+    public var resumesMax: Int
 
     /// Makes limits; the defaults are those of the documentation.
     public init(
@@ -46,7 +48,8 @@ public struct SessionLimits: Sendable, Hashable {
         logVersionsMax: UInt64 = 10_000,
         snapshotBytesMin: Int = 262_144,
         loadWaitersMax: Int = 1_024,
-        resumeVersionsMax: Int = 10_000
+        resumeVersionsMax: Int = 10_000,
+        resumesMax: Int = 64
     ) {
         self.engine = engine
         self.residentSessionsMax = residentSessionsMax
@@ -61,5 +64,6 @@ public struct SessionLimits: Sendable, Hashable {
         self.snapshotBytesMin = snapshotBytesMin
         self.loadWaitersMax = loadWaitersMax
         self.resumeVersionsMax = resumeVersionsMax
+        self.resumesMax = resumesMax
     }
 }

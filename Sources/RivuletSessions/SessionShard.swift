@@ -108,8 +108,8 @@ package final class SessionShard {
         }
     }
 
-    /// The name of the history that a session without one would begin: the same until something is deleted here, so that a
-    /// cursor of a session that nobody has written to yet is good for the first write.
+    /// The name of the history that a session without one would begin: the same until something is deleted here, or may have been,
+    /// so that a cursor of a session that nobody has written to yet is good for the first write.
     private func newEpoch(of key: SessionKey) -> String {
         var hasher = Hasher()
         hasher.combine(key)
@@ -149,7 +149,8 @@ package final class SessionShard {
 
     private func retire(_ session: any HostedSession, deletedEpoch: String?) {
         remove(session)
-        if deletedEpoch != nil { deletions += 1 }
+        // Also when storage is in doubt: the deletion may have been done, and a name must not stand for two histories.
+        deletions += 1
         guard let deletedEpoch, deletedEpochs.insert(deletedEpoch).inserted else { return }
         deletedOrder.append(deletedEpoch)
         if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {

@@ -14,6 +14,13 @@ package struct VisibleChange: Sendable {
     package init(position: Cursor.Position, changes: [StateChange]) {
         self.position = position
         self.changes = changes
-        bytes = changes.reduce(64) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + 64 }
+        bytes = 64 + changes.memoryBytes
+    }
+}
+
+extension [StateChange] {
+    /// The memory that they take, roughly.
+    var memoryBytes: Int {
+        reduce(0) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + ($1.durableValue?.count ?? 0) + 64 }
     }
 }

@@ -33,7 +33,7 @@ def test_a_state_to_begin_with_is_coerced_like_an_event(shared, session):
     for flag in ["1", "true"]:
         refused = shared.request("PUT", f"{session.path}?strict={flag}", wish)
         assert refused.status == 422
-        assert [fault["pointer"] for fault in refused.json["errors"]] == ["/p/count"]
+        assert [fault["pointer"] for fault in refused.json["errors"]] == ["/state/p/count"]
         assert shared.get(session.path).status == 404
     created = shared.request("PUT", session.path, wish)
     assert created.status == 201

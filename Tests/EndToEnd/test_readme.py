@@ -40,6 +40,11 @@ def curl(command, session):
     )
 
 
+def shows(command, output, session):
+    """Checks that the command, which ends by itself, gets what the README shows."""
+    assert alike(curl(command, session).communicate(timeout=PATIENCE)[0]) == alike(output), command
+
+
 def test_the_readmes_session_with_curl_goes_as_it_shows(tmp_path):
     server = Server(tmp_path / "data")
     shown = list(commands("S"))
@@ -51,10 +56,10 @@ def test_the_readmes_session_with_curl_goes_as_it_shows(tmp_path):
                 server.kill()
                 server = Server(tmp_path / "data")
                 continue
-            client = curl(command, address)
             if "-N" not in command:
-                assert alike(client.communicate(timeout=PATIENCE)[0]) == alike(output), command
+                shows(command, output, address)
                 continue
+            client = curl(command, address)
             lines = [client.stdout.readline()]
             while not lines[-1].startswith("data:"):
                 lines.append(client.stdout.readline())
@@ -75,7 +80,6 @@ def test_the_readmes_list_goes_as_it_shows(tmp_path):
     assert len(shown) == 3
     try:
         for command, output in shown:
-            address = f"http://127.0.0.1:{server.port}/v1/apps/todos/sessions/home"
-            assert alike(curl(command, address).communicate(timeout=PATIENCE)[0]) == alike(output), command
+            shows(command, output, f"http://127.0.0.1:{server.port}/v1/apps/todos/sessions/home")
     finally:
         server.kill()

@@ -222,10 +222,11 @@ import Testing
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()
         let boxes = (0..<5).map { _ in harness.send(#"{"add":1}"#) }
-        guard case .failure(.overloaded) = boxes[4].result else {
+        guard case .failure(.overloaded(let what)) = boxes[4].result else {
             Issue.record("expected overloaded, got \(String(describing: boxes[4].result))")
             return
         }
+        #expect(what == "event queue of session s1")
         harness.storage.release()
         for box in boxes.prefix(4) { _ = try harness.wait(for: box).get() }
         #expect(try harness.value("/p/count") == "4")
@@ -312,10 +313,11 @@ import Testing
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()
         let boxes = (0..<3).map { _ in harness.send(#"{"add":1}"#) }
-        guard case .failure(.overloaded) = boxes[2].result else {
+        guard case .failure(.overloaded(let what)) = boxes[2].result else {
             Issue.record("expected overloaded, got \(String(describing: boxes[2].result))")
             return
         }
+        #expect(what == "bytes of the events that wait in session s1 (waitingBytesMax)")
         harness.storage.release()
         for box in boxes.prefix(2) { _ = try harness.wait(for: box).get() }
         try harness.dispatch(#"{"add":1}"#)

@@ -118,7 +118,7 @@ final class HeldStorage: StorageEngine {
         for append in held { append() }
     }
 
-    /// Makes the next append, held or not, fail without being written.
+    /// Makes the next append, held or not, or creation fail without being written, or the next deletion after it is done.
     func failNext(_ error: StorageError) { state.withLock { $0.failure = error } }
 
     func start() throws(StorageError) { try engine.start() }
@@ -190,7 +190,12 @@ final class HeldStorage: StorageEngine {
         engine.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: reply)
     }
 
-    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) { engine.delete(key, reply: reply) }
+    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
+        engine.delete(key) { [self] result in
+            if let failure = takeFailure() { return reply(.failure(failure)) }
+            reply(result)
+        }
+    }
 
     func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
         engine.sessions(app: app, after: id, limit: limit, reply: reply)

@@ -79,8 +79,12 @@ import Testing
 
     @Test func `a strict creation whose state would be coerced creates nothing`() throws {
         let harness = try SessionHarness()
-        #expect(throws: SessionError.self) {
-            try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
+        do {
+            _ = try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
+            Issue.record("created")
+        } catch SessionError.coerced(let values) {
+            // The place in the body, as of all its faults.
+            #expect(values.map(\.text) == ["/state/p/count: -5 -> 0"])
         }
         #expect(try !harness.session().isStored)
         #expect(harness.shard.residentCount == 0)
@@ -158,6 +162,27 @@ import Testing
         }
     }
 
+    @Test func `the document that a session begins with counts as memory`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
+        let title = String(repeating: "a", count: 100_000)
+        _ = try create(harness, state: #"{"p":{"title":"\#(title)"}}"#)
+        let created = try harness.session().memoryBytes
+        #expect(created > 100_000)
+        harness.restart()
+        #expect(try harness.session().memoryBytes == created)
+    }
+
+    @Test func `what waits for the next entry counts as memory`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
+        try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
+        let before = try harness.session().memoryBytes
+        let title = String(repeating: "a", count: 100_000)
+        try harness.dispatch(#"{"quietRetitle":{"id":"a","title":"\#(title)"}}"#)
+        #expect(try harness.session().memoryBytes > before + 100_000)
+        try harness.dispatch(#"{"quietRetitle":{"id":"a","title":""}}"#)
+        #expect(try harness.session().memoryBytes < before + 1_000)
+    }
+
     @Test func `a session that is never quiet is still snapshotted`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 4, snapshotBytesMin: 400))
         var boxes = (0..<4).map { harness.send(#"{"mark":\#($0)}"#) }
@@ -218,6 +243,21 @@ import Testing
         harness.shard.deleteUnreadable(harness.key) { deleted = $0 }
         try harness.wait { deleted }.get()
         #expect(try harness.value("/p/count") == "0")
+    }
+
+    @Test func `a session after a deletion in doubt has a history of another name`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let session = try harness.session()
+        var deleted: Result<Void, SessionError>?
+        harness.storage.failNext(.indeterminate(detail: "no answer"))
+        session.delete { deleted = $0 }
+        guard case .failure(.storage(.indeterminate)) = try harness.wait({ deleted }) else {
+            Issue.record("expected indeterminate, got \(String(describing: deleted))")
+            return
+        }
+        #expect(try harness.value("/p/count") == "0")
+        #expect(try harness.session().info().epoch != session.info().epoch)
     }
 
     @Test func `a field that the app no longer has is left out of a stored session`() throws {

@@ -94,6 +94,63 @@ import Testing
         )
     }
 
+    @Test func `a reader of an earlier residence is told what transient events wrote in this one`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        harness.restart()
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let resumed = try harness.subscribe("/p/count", resume: "\(first.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":1,"changes":[{"op":"replace","path":"/p/count","value":6}]}"#]
+        )
+        #expect(try harness.subscribe("/p/title", resume: "\(first.cursor)").first.isEmpty)
+    }
+
+    @Test func `transient changes after missed versions are told with them`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        harness.restart()
+        try harness.dispatch(#"{"mark":7}"#)
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let resumed = try harness.subscribe("/p/count", "/p/marks", "/p/title", resume: "\(first.cursor)")
+        let marks = #"{"op":"replace","path":"/p/marks","value":[7]}"#
+        let count = #"{"op":"replace","path":"/p/count","value":6}"#
+        #expect(resumed.first.map(\.text) == [#"{"version":2,"changes":[\#(count),\#(marks)]}"#])
+    }
+
+    @Test func `a tail that is too short is made up from the log and what is in no log yet`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+        let first = try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#"{"quietAdd":1}"#)
+        try harness.dispatch(#"{"mark":7}"#)
+        try harness.dispatch(#"{"quietAdd":3}"#)
+        let resumed = try harness.subscribe("/p/count", resume: "\(first.cursor)")
+        #expect(
+            resumed.first.map(\.text) == [#"{"version":2,"changes":[{"op":"replace","path":"/p/count","value":5}]}"#]
+        )
+        #expect(try harness.subscribe("/p/title", resume: "\(first.cursor)").first.isEmpty)
+    }
+
+    @Test func `transient changes that became durable while the log was read are told once`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#)
+        harness.restart()
+        try harness.dispatch(#"{"mark":7}"#)
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        let request = StreamRequest(
+            stream: StreamID(loop: 1, connection: 1),
+            paths: [JSONPointer(tokens: ["p", "count"])],
+            resume: "\(first.cursor)"
+        )
+        try harness.session().subscribe(request)
+        let durable = harness.send(#"{"add":2}"#)
+        let joined = try harness.wait { harness.sink.joined.last }
+        _ = try harness.wait(for: durable).get()
+        let told = joined.first.map(\.text) + harness.sink.delivered.map(\.event.text)
+        #expect(told.last == #"{"version":3,"changes":[{"op":"replace","path":"/p/count","value":8}]}"#)
+        #expect(told.count == (joined.cursor.position.version == 3 ? 1 : 2))
+    }
+
     @Test func `a tail that is too short is made up from the log`() throws {
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
         let first = try harness.dispatch(#"{"add":1}"#)
@@ -169,6 +226,24 @@ import Testing
         #expect(
             resumed.first.map(\.text) == [#"{"version":7,"changes":[{"op":"replace","path":"/p/count","value":7}]}"#]
         )
+    }
+
+    @Test func `only so many streams read the log at once`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 0, resumesMax: 1))
+        let cursor = try harness.dispatch(#"{"add":1}"#).cursor
+        try harness.dispatch(#"{"add":1}"#)
+        let session = try harness.session()
+        let paths = [try JSONPointer(parsing: "/p/count")]
+        for loop in 1...2 {
+            let stream = StreamID(loop: loop, connection: 1)
+            session.subscribe(StreamRequest(stream: stream, paths: paths, resume: "\(cursor)"))
+        }
+        guard case .full? = harness.sink.refused.first else {
+            Issue.record("expected full, got \(harness.sink.refused)")
+            return
+        }
+        _ = try harness.wait { harness.sink.joined.first }
+        #expect(try harness.subscribe("/p/count", resume: "\(cursor)").first.map(\.name) == [.change])
     }
 
     @Test func `a transient field that did not change is not sent to a stream that resumes in the same residence`()
