@@ -54,7 +54,7 @@ extension Keyed: StateNode {
     /// Reports what differs in the edited elements; false when one has another id.
     @inlinable
     func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
-        let edits = overlay.edits.list.span
+        let edits = overlay.edits.list
         for index in edits.indices {
             let position = edits[index].position
             let stamp = old.stamp(at: position)
