@@ -25,7 +25,7 @@ struct Limits: Equatable, Sendable {
     var label = "near the top"
 }
 
-/// What a counter shows until the server restarts.
+/// What a counter shows while it is in memory.
 @ObservableState
 struct CounterScreen: Equatable, Sendable {
     var lastEvent: String?

@@ -123,6 +123,29 @@ public struct CodableJSON {
     }
 }
 
+extension UUID: JSONCodable {
+    /// Writes the form with hyphens in lower case, as a browser's `crypto.randomUUID()` does.
+    ///
+    /// Source: RFC 9562 §4.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        writer.string(uuidString.lowercased())
+    }
+
+    /// Reads the form with hyphens, in any case.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let uuid = UUID(uuidString: text) else {
+            let detail = "expected a UUID, found \(String(reflecting: text))"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = uuid
+    }
+
+    /// A string of format `uuid`.
+    public static var jsonSchema: JSONSchema { .string(format: "uuid") }
+}
+
 extension Date: JSONCodable {
     /// Writes an RFC 3339 string in UTC; a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
     public func encodeJSON(into writer: inout JSONWriter) {

@@ -94,8 +94,8 @@ public indirect enum JSONSchema: Sendable {
     case string(values: [String]? = nil, format: String? = nil)
     /// An array whose elements are addressed by index.
     case array(JSONSchema)
-    /// An array whose elements are addressed by their ids.
-    case keyed(JSONSchema)
+    /// An array whose elements are addressed by their ids; `isID` says whether a token can be one.
+    case keyed(JSONSchema, isID: @Sendable (String) -> Bool = { _ in true })
     /// An object of any keys whose values have one shape.
     case dictionary(JSONSchema)
     /// The wrapped shape, or `null`.
@@ -129,7 +129,7 @@ public indirect enum JSONSchema: Sendable {
     /// How many ids lead to what this shape keeps by id: 0 for all but keyed collections, more than 1 for such in such.
     public var keyedDepth: Int {
         switch self {
-        case .keyed(let element): 1 + element.keyedDepth
+        case .keyed(let element, _): 1 + element.keyedDepth
         case .optional(let schema), .annotated(let schema, _): schema.keyedDepth
         default: 0
         }
@@ -147,7 +147,9 @@ public indirect enum JSONSchema: Sendable {
         case .null, .boolean, .integer, .number, .string: return false
         case .array(let element):
             return (isWildcard || JSONPointer.index(token) != nil) && element.accepts(path: rest, wildcards: wildcards)
-        case .keyed(let element), .dictionary(let element): return element.accepts(path: rest, wildcards: wildcards)
+        case .keyed(let element, let isID):
+            return (isWildcard || isID(token)) && element.accepts(path: rest, wildcards: wildcards)
+        case .dictionary(let element): return element.accepts(path: rest, wildcards: wildcards)
         case .optional(let schema), .annotated(let schema, _): return schema.accepts(path: path, wildcards: wildcards)
         case .object(_, _, let fields):
             return fields().contains {

@@ -63,7 +63,7 @@ public struct JSONSchemaDefinitions: Sendable {
         case .string(let values, let format):
             return Self.words(values?.map(JSONValue.string), type: "string", format: format)
         case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
-        case .keyed(let element):
+        case .keyed(let element, _):
             // Says that a key path goes on with an element's id, which no keyword of the standard can say.
             return Self.list([("type", "array"), ("items", value(of: element)), ("x-rivulet-keyed", true)])
         case .dictionary(let element):

@@ -130,7 +130,7 @@ public struct TypeScriptDeclarations: Sendable {
             return [name]
         case .number: return ["number"]
         case .string(let values, _): return values?.map(Self.literal) ?? ["string"]
-        case .array(let element), .keyed(let element):
+        case .array(let element), .keyed(let element, _):
             let shapes = alternatives(of: element, direction)
             return [shapes.count > 1 ? "(\(shapes.joined(separator: " | ")))[]" : "\(shapes.joined())[]"]
         case .dictionary(let element): return ["Record<string, \(type(of: element, direction))>"]

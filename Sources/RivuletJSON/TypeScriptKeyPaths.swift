@@ -53,7 +53,7 @@ struct TypeScriptKeyPaths {
         case .null, .boolean, .integer, .number, .string: break
         case .any: append(path.appending(substitution: "string"))
         case .array(let element): add(path.appending(substitution: "number"), element)
-        case .keyed(let element), .dictionary(let element): add(path.appending(substitution: "string"), element)
+        case .keyed(let element, _), .dictionary(let element): add(path.appending(substitution: "string"), element)
         case .optional(let schema), .annotated(let schema, _): addBelow(path, schema)
         case .oneOf(let schemas), .anyOf(let schemas):
             for schema in schemas { addBelow(path, schema) }

@@ -13,8 +13,8 @@ extension ChangeCollector {
         *,
         unavailable,
         message: """
-            a field of a state needs a type that is JSONCodable or Codable: make its type that, or mark the field \
-            @ObservationStateIgnored
+            a field of a state needs a type that JSON can have: put @ObservableState on the type, to track it inside, or make it \
+            Codable, or mark the field @ObservationStateIgnored
             """
     )
     public mutating func field<Value>(
@@ -32,8 +32,8 @@ extension ChangeCollector {
         *,
         unavailable,
         message: """
-            a field of a state needs a type that is JSONCodable or Codable, also in a wrapper: make its type that, or mark the field \
-            @ObservationStateIgnored without @ObservableStateWrapper
+            a field of a state needs a type that JSON can have, also in a wrapper: put @ObservableState on the type, to track it \
+            inside, or make it Codable, or mark the field @ObservationStateIgnored without @ObservableStateWrapper
             """
     )
     public mutating func field<Wrapper: ObservableWrapper>(
@@ -159,7 +159,9 @@ extension EventCase.Payload {
     @available(
         *,
         unavailable,
-        message: "a value of a case needs a type that is JSONCodable or Codable: make its type that"
+        message: """
+            a value of a case needs a type that JSON can have: put @ObservableState on the type, or make it Codable
+            """
     )
     public init<Value>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
         self.label = label

@@ -28,7 +28,12 @@ extension Keyed: JSONCodable {
     }
 
     /// An array whose elements are addressed by their ids.
-    public static var jsonSchema: JSONSchema { .keyed(Element.jsonSchema) }
+    public static var jsonSchema: JSONSchema {
+        .keyed(Element.jsonSchema) { token in
+            // Another spelling, such as that of a UUID in upper case, names nothing.
+            Element.ID.from(keyPathToken: token)?.keyPathToken.utf8.elementsEqual(token.utf8) ?? false
+        }
+    }
 
     /// Writes the value at the path, whose first token is an element's id.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {

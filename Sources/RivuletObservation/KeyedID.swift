@@ -48,8 +48,8 @@ extension KeyedID where Self: FixedWidthInteger {
 }
 
 extension UUID: KeyedID {
-    /// The form with hyphens, in upper case, as in JSON.
-    public var keyPathToken: String { uuidString }
+    /// The form with hyphens, in lower case, as in JSON.
+    public var keyPathToken: String { uuidString.lowercased() }
 
     /// Reads the form with hyphens, in any case.
     public static func from(keyPathToken token: String) -> UUID? { UUID(uuidString: token) }

@@ -112,7 +112,7 @@ extension JSONSchema {
         switch self {
         case .object(_, let identity, _): identity
         case .named(_, let identity, _): identity
-        case .optional(let schema), .annotated(let schema, _), .keyed(let schema): schema.elementType
+        case .optional(let schema), .annotated(let schema, _), .keyed(let schema, _): schema.elementType
         default: nil
         }
     }

@@ -42,7 +42,7 @@ extension JSONSchema {
             return fields().contains { $0.schema.holdsTransient(besides: &types) }
         case .named(_, let identity, let shape):
             return types.insert(identity).inserted && shape().holdsTransient(besides: &types)
-        case .optional(let schema), .array(let schema), .keyed(let schema), .dictionary(let schema):
+        case .optional(let schema), .array(let schema), .keyed(let schema, _), .dictionary(let schema):
             return schema.holdsTransient(besides: &types)
         case .oneOf(let schemas), .anyOf(let schemas):
             return schemas.contains { $0.holdsTransient(besides: &types) }

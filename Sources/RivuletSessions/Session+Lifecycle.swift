@@ -158,7 +158,7 @@ extension JSONSchema {
         guard let token = path.first else { return false }
         let rest = path.dropFirst()
         switch self {
-        case .keyed(let element):
+        case .keyed(let element, _):
             return JSONPointer.index(token) != nil || element.hasNumberForID(along: rest)
         case .array(let element), .dictionary(let element): return element.hasNumberForID(along: rest)
         case .optional(let schema), .annotated(let schema, _): return schema.hasNumberForID(along: path)

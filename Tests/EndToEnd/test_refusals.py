@@ -10,8 +10,8 @@ import pytest
 
 from harness import PATIENCE, ROOT, binary
 
-FIELD = "a field of a state needs a type that is JSONCodable or Codable"
-VALUE = "a value of a case needs a type that is JSONCodable or Codable"
+FIELD = "a field of a state needs a type that JSON can have"
+VALUE = "a value of a case needs a type that JSON can have"
 TRAITS = "var persist: Bool { true }; var isUIEvent: Bool { false }"
 BOXED = "@ObservableStateWrapper(Box<Plain>.self) @ObservationStateIgnored var x: Plain"
 
@@ -80,6 +80,9 @@ REFUSED = {
     "type 'Plain' does not": "@ObservableState struct A { var x: Keyed<Plain> = [] }",
     "requires the types": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self) @ObservationStateIgnored var x: Int = 1 }",
     "cannot assign to": f"{ELEMENT}; struct A {{ var x: Keyed<E> = []; mutating func f() {{ x[0].text = 1 }} }}",
+    "requires that 'S' conform": "struct S: PersistentState { var x = 1 }; let state = AppState(t: EmptyTransient(), p: S())",
+    "missing argument for": "@ObservableState struct S { var x: Int }; let s = S()",
+    "value of optional type": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self, config: 0...9) @ObservationStateIgnored var x: Int? = 1 }",
     "type 'Event' does not": "@AppEvent enum Event { case a }",
 }
 

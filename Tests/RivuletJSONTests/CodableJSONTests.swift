@@ -157,6 +157,21 @@ struct CodableJSONTests {
         #expect(error?.kind == .mismatch)
     }
 
+    @Test func `a UUID is read in any case and written in lower case`() throws {
+        let text = "3f2b1c4d-aaaa-4bbb-8ccc-0123456789ab"
+        for spelling in [text, text.uppercased()] {
+            let uuid = try UUID(jsonBytes: Array("\"\(spelling)\"".utf8))
+            #expect(String(decoding: uuid.jsonBytes(), as: UTF8.self) == "\"\(text)\"")
+        }
+        let error = #expect(throws: JSONError.self) { _ = try UUID(jsonBytes: Array(#""3f2b""#.utf8)) }
+        #expect(error?.detail == #"expected a UUID, found "3f2b""#)
+        #expect(
+            UUID.jsonSchema.document == [
+                "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string", "format": "uuid",
+            ]
+        )
+    }
+
     @Test func `every day of eight centuries comes back`() throws {
         for day in stride(from: -150_000, to: 150_000, by: 7) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3_599)

@@ -22,6 +22,12 @@ struct Part: Equatable, Sendable, Identifiable {
 }
 
 @ObservableState
+struct Ticket: Equatable, Sendable, Identifiable {
+    var id: UUID
+    var title = ""
+}
+
+@ObservableState
 struct ChoreBoard: Equatable, Sendable {
     var tasks: Keyed<Chore> = [Chore(id: "a"), Chore(id: "b"), Chore(id: "title")]
     @ObservableStateWrapper(OmitCoding<String?>.self)
@@ -161,7 +167,24 @@ struct ObservedKeyedTests {
     @Test
     func `an id can be a UUID`() throws {
         let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
+        #expect(id.keyPathToken == "e621e1f8-c36c-495a-93fc-0c247a3e6e5f")
+        #expect(id.jsonBytes() == Array("\"\(id.keyPathToken)\"".utf8))
         #expect(UUID.from(keyPathToken: id.keyPathToken) == id)
         #expect(UUID.from(keyPathToken: "x") == nil)
+    }
+
+    @Test(arguments: [
+        ("e621e1f8-c36c-495a-93fc-0c247a3e6e5f", true), ("E621E1F8-C36C-495A-93FC-0C247A3E6E5F", false), ("x", false),
+    ])
+    func `a key path is known by ids as they are written`(token: String, isID: Bool) {
+        #expect(Keyed<Ticket>.jsonSchema.accepts(path: [token, "title"]) == isID)
+        #expect(Keyed<Ticket>.jsonSchema.accepts(path: [token]) == isID)
+    }
+
+    @Test func `a number is no other number's key path`() {
+        let schema = Keyed<Part>.jsonSchema
+        #expect(schema.accepts(path: ["7"]) && schema.accepts(path: ["-7"]))
+        for token in ["07", "+7", "x", "", "7.0", "*"] { #expect(!schema.accepts(path: [token]), "\(token)") }
+        #expect(schema.accepts(path: ["*"], wildcards: true))
     }
 }
