@@ -15,12 +15,11 @@ extension Keyed: JSONCodable {
     public init(json reader: inout JSONReader) throws(JSONError) {
         var list = KeyedList<Element>()
         try reader.array { (_, reader) throws(JSONError) in
+            let offset = reader.offset
             let element = try Element(json: &reader)
             guard list.ids.firstIndex(of: element.id) == nil else {
-                throw reader.error(
-                    .mismatch,
-                    "an element before this one has the id \"\(element.id.keyPathToken)\" too"
-                )
+                let detail = "an element before this one has the id \"\(element.id.keyPathToken)\" too"
+                throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
             }
             list.append(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id)
         }

@@ -111,9 +111,11 @@ extension Keyed: StateNode {
     }
 
     private mutating func add(_ token: String, at index: Int?, json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
         let element = try Element(json: &reader)
         guard element.id.keyPathToken.utf8.elementsEqual(token.utf8) else {
-            throw reader.error(.mismatch, "the element recorded under \"\(token)\" has the id \"\(element.id)\"")
+            let detail = "the element recorded under \"\(token)\" has the id \"\(element.id)\""
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
         }
         remove(id: element.id)
         putIn(KeyedSlot(element, stamp: KeyedStamp.next()), at: index)

@@ -9,8 +9,8 @@ import RivuletSessions
 /// Source: spec/http.md §2.
 struct SessionWish: Sendable {
     private(set) var id: String?
-    /// A partial document, as JSON.
-    private(set) var state: [UInt8]?
+    /// A partial document, at its place in the body, so that its faults are told there.
+    private(set) var state: JSONReader?
 
     init(body: [UInt8], contentType: String?) throws(Problem) {
         guard !body.isEmpty else { return }
@@ -24,13 +24,13 @@ struct SessionWish: Sendable {
 
     private mutating func read(_ body: [UInt8]) throws(JSONError) {
         var id: String?
-        var state: [UInt8]?
+        var state: JSONReader?
         var reader = JSONReader(body)
         reader.unknownKeys = .reject
         try reader.object { key, reader throws(JSONError) in
             switch key {
             case "id": id = try reader.string()
-            case "state": state = try reader.capture()
+            case "state": state = try reader.value()
             default: try reader.unknownKey(key)
             }
         }

@@ -27,10 +27,10 @@ package protocol HostedSession: AnyObject {
     /// The visible value at the path.
     func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError>
     func info() -> SessionInfo
-    /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default.
+    /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default, at its place in a body.
     ///
     /// A strict creation is refused when a wrapper would change a value of it.
-    func create(state: [UInt8]?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>)
+    func create(state: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>)
     /// Removes state and log once everything accepted before is done, and ends all streams.
     func delete(reply: @escaping SessionReply<Void>)
     /// Adds a subscriber; the answer goes through the sink.

@@ -6,9 +6,6 @@ package import RivuletJSON
 import RivuletObservation
 
 extension Session {
-    /// Where the state stands in the body of a creation.
-    private static var documentPath: String { "/state" }
-
     package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
         lastUsed = environment.uptime()
         guard let value = visible.json(at: path) else {
@@ -30,7 +27,7 @@ extension Session {
         )
     }
 
-    package func create(state: [UInt8]?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
+    package func create(state: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
         lastUsed = environment.uptime()
         do throws(SessionError) {
             try refuseWhenLeaving()
@@ -54,10 +51,10 @@ extension Session {
     /// Lays a partial document over the default; it becomes visible when storage has it.
     ///
     /// - Returns: what wrappers changed in it.
-    private func begin(with document: [UInt8], isStrict: Bool) throws(SessionError) -> [Coercion] {
+    private func begin(with document: JSONReader, isStrict: Bool) throws(SessionError) -> [Coercion] {
         var state = visible
         let coercions = try merge(document, into: &state)
-        if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.below(Self.documentPath) }) }
+        if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.below(document.pointer) }) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return coercions }
         initialDocument = persistentJSON(of: state)
@@ -84,11 +81,11 @@ extension Session {
         return coercions
     }
 
-    private func merge(_ document: [UInt8], into state: inout State) throws(SessionError) -> [Coercion] {
+    private func merge(_ document: JSONReader, into state: inout State) throws(SessionError) -> [Coercion] {
         var failure: JSONError?
         let recording = ChangeRecorder.record(&state) { state in
             do throws(JSONError) {
-                var reader = JSONReader(document, pointer: Self.documentPath)
+                var reader = document
                 reader.unknownKeys = .reject
                 try state._$merge(json: &reader)
                 try reader.finish()

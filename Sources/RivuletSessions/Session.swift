@@ -179,6 +179,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         var reader = JSONReader(body)
         // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
         reader.unknownKeys = .reject
+        let start = reader
         var events: [Definition.Event] = []
         if try reader.peek() == .array {
             let eventsMax = environment.limits.engine.eventsPerBatchMax
@@ -188,7 +189,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
                 }
                 events.append(try Definition.Event(json: &reader))
             }
-            if events.isEmpty { throw reader.error(.mismatch, "a dispatch has at least one event") }
+            if events.isEmpty { throw start.error(.mismatch, "a dispatch has at least one event") }
         } else {
             events.append(try Definition.Event(json: &reader))
         }

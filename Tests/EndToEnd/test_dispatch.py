@@ -2,6 +2,7 @@
 # Events of the app `counter`, and what a dispatch answers, by section 3 of the HTTP contract.
 
 import json
+import re
 
 import pytest
 
@@ -182,6 +183,25 @@ def test_the_offset_counts_from_the_start_of_the_body(session):
     offset = body.index(b'"1"')
     problem = session.post(body, {"Content-Type": "application/json"}).problem
     assert f"(byte {offset})" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "fault", "pointer"),
+    [
+        (b'{"state": {"p": {"cuont": 7}}}', b"7", "/state/p/cuont"),
+        (b'{"state": {"p": {"limits": {"warnAt": "1", "label": ""}}}}', b'"1"', "/state/p/limits/warnAt"),
+        (b'{"state": [1]}', b"[", "/state"),
+        (b'{"id": 5}', b"5", "/id"),
+        (b'{"ids": 5}', b"5", "/ids"),
+        (b"[]", b"[", ""),
+    ],
+)
+def test_the_offset_counts_from_the_start_of_the_body_of_a_creation(shared, session, body, fault, pointer):
+    for method, path in (("PUT", session.path), ("POST", "/v1/apps/counter/sessions")):
+        problem = shared.request(method, path, body, {"Content-Type": "application/json"}).problem
+        assert problem["status"] == 422
+        assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
+        assert re.search(rf"\bbyte {body.index(fault)}\b", problem["detail"]), problem
 
 
 @pytest.mark.parametrize(

@@ -183,8 +183,9 @@ struct KeyedTests {
         var reader = JSONReader(writer.bytes)
         #expect(try CodableJSON.decode(Keyed<Task>.self, from: &reader) == tasks)
         let error = #expect(throws: JSONError.self) {
-            try Keyed<Task>(jsonBytes: [UInt8](#"[{"id":"a"},{"id":"b"},{"id":"a"}]"#.utf8))
+            try Keyed<Task>(jsonBytes: [UInt8](#"[{"id":"a"},{"id":"b"}, {"id":"a"}]"#.utf8))
         }
+        #expect(error?.offset == 24)
         #expect(error?.pointer == "/2")
         #expect(error?.kind == .mismatch)
     }

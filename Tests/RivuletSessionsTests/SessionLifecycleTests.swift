@@ -14,15 +14,24 @@ import Testing
         state: String? = nil,
         isStrict: Bool = false
     ) throws -> CreateAnswer {
+        let document = try state.map(document)
         var answer: Result<CreateAnswer, SessionError>?
         harness.shard.find(harness.key, of: harness.app) { found in
             switch found {
             case .success(let session):
-                session.create(state: state.map { Array($0.utf8) }, isStrict: isStrict) { answer = $0 }
+                session.create(state: document, isStrict: isStrict) { answer = $0 }
             case .failure(let error): answer = .failure(error)
             }
         }
         return try harness.wait { answer }.get()
+    }
+
+    /// The state as it stands in the body of a request.
+    private func document(_ state: String) throws -> JSONReader {
+        var body = JSONReader(Array(#"{"state":\#(state)}"#.utf8))
+        var document: JSONReader?
+        try body.object { _, reader throws(JSONError) in document = try reader.value() }
+        return try #require(document)
     }
 
     @Test func `a session is created once, and then is there`() throws {
@@ -99,6 +108,25 @@ import Testing
         let harness = try SessionHarness()
         #expect(throws: SessionError.self) { try create(harness, state: #"{"p":{"cuont":5}}"#) }
         #expect(try !harness.session().isStored)
+    }
+
+    @Test(arguments: [
+        (#"{"p":{"cuont":5}}"#, "/state/p/cuont", 23), (#"{"p":{"count":"5"}}"#, "/state/p/count", 23),
+        (#"{"p":{"items":[{"id":"a"},{"id":"a"}]}}"#, "/state/p/items/1", 35), ("5", "/state", 9),
+    ])
+    func `a fault in a state to begin with has its place in the body`(
+        _ state: String,
+        pointer: String,
+        offset: Int
+    ) throws {
+        let harness = try SessionHarness()
+        do {
+            _ = try create(harness, state: state)
+            Issue.record("created")
+        } catch SessionError.body(let error) {
+            #expect(error.pointer == pointer)
+            #expect(error.offset == offset)
+        }
     }
 
     @Test func `an unknown session of an explicit app is stored by nothing but creation`() throws {
