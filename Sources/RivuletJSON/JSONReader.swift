@@ -75,6 +75,13 @@ public struct JSONReader: Sendable {
         try reader.finish()
     }
 
+    /// The fault to tell of a text whose reading ended with an error: malformed text behind its place is the graver one.
+    package static func gravestFault(of bytes: [UInt8], after error: JSONError) -> JSONError {
+        guard !error.isMalformed else { return error }
+        do throws(JSONError) { try validate(bytes) } catch let graver { return graver }
+        return error
+    }
+
     /// The JSON Pointer of the value being read.
     public var pointer: String {
         var text = basePointer

@@ -18,7 +18,7 @@ struct SessionWish: Sendable {
         do throws(JSONError) {
             try read(body)
         } catch {
-            throw Problem(error)
+            throw Problem(JSONReader.gravestFault(of: body, after: error))
         }
     }
 

@@ -167,11 +167,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             let (events, notes) = try CoercionLog.noting { () throws(JSONError) in try readEvents(body) }
             return (events, notes)
         } catch {
-            // Malformed text behind the place that does not decode is the graver fault.
-            if !error.isMalformed {
-                do throws(JSONError) { try JSONReader.validate(body) } catch { throw .body(error) }
-            }
-            throw .body(error)
+            throw .body(JSONReader.gravestFault(of: body, after: error))
         }
     }
 

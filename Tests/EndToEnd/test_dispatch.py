@@ -216,6 +216,21 @@ def test_malformed_json_is_400_and_tells_the_byte(session, body, offset):
 
 
 @pytest.mark.parametrize(
+    ("body", "offset"),
+    [
+        (b"nonsense", 1), (b"falsy", 4), (b'["a"] x', 6), (b'{"id": 5, "state": nope}', 20), (b'{"ids": 5,}', 10),
+        (b'{"state": {"p": 5}} x', 20), (b'{"state": {"p": {"cuont": 5}}, "state": {}}', 31), (b"[" * 200, 128),
+    ],
+)
+def test_malformed_json_of_a_creation_is_400_and_tells_the_byte(shared, session, body, offset):
+    for method, path in (("PUT", session.path), ("POST", "/v1/apps/counter/sessions")):
+        problem = shared.request(method, path, body, {"Content-Type": "application/json"}).problem
+        assert problem["status"] == 400, problem
+        assert re.search(rf"\bbyte {offset}\b", problem["detail"]), problem
+    assert shared.get(session.path).status == 404
+
+
+@pytest.mark.parametrize(
     "body",
     [b'{"setCount": 1, "setCount": 2}', b'"\\ud800"', b'"\xff"', b"[" * 200 + b"]" * 200, b"\xef\xbb\xbf\"increment\""],
     ids=["duplicate key", "lone surrogate", "not UTF-8", "too deep", "byte order mark"],

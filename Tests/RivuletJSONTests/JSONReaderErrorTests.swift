@@ -93,6 +93,19 @@ struct JSONReaderErrorTests {
         }
     }
 
+    @Test(arguments: [
+        ("nonsense", JSONError.Kind.malformed, 1), ("5 x", .malformed, 2), (#"[{"a":1,"a":2}]"#, .duplicateKey, 8),
+        ("[5]", .mismatch, 0), ("{", .malformed, 1),
+    ])
+    func `malformed text behind a mismatch is the graver fault`(text: String, kind: JSONError.Kind, offset: Int) throws
+    {
+        let bytes = Array(text.utf8)
+        let error = #expect(throws: JSONError.self) { _ = try [String: Int](jsonBytes: bytes) }
+        let fault = JSONReader.gravestFault(of: bytes, after: try #require(error))
+        #expect(fault.kind == kind)
+        #expect(fault.offset == offset)
+    }
+
     @Test func `a missing key is nil for an optional and an error otherwise`() throws {
         let reader = JSONReader(Array("{}".utf8), pointer: "/p")
         #expect(try reader.absent("a", as: Int?.self) == .some(nil))
