@@ -3,18 +3,25 @@
 
 import RivuletHTTP
 
-/// A request's query items, all of them known.
+/// A request's query items, all of them known and none there twice, but for what is a list.
 struct Query {
     private let items: [HTTPQueryItem]
 
-    /// Takes the query.
+    /// Takes the query; `lists` are those of the known names that may be there more than once.
     ///
-    /// - Throws: 400 when it has a name that the resource does not know, so that a misspelt option is not silently left out.
-    init(_ request: HTTPRequest, known: [String]) throws(Problem) {
+    /// - Throws: 400 when it has a name that the resource does not know, or another one twice, so that no option is silently
+    ///   left out.
+    init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
         items = request.queryItems
-        for item in items where !known.contains(item.name) {
-            let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-            throw Problem(400, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
+        var found: Set<String> = []
+        for item in items {
+            guard known.contains(item.name) else {
+                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+                throw Problem(400, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
+            }
+            guard found.insert(item.name).inserted || lists.contains(item.name) else {
+                throw Problem(400, "the query parameter \"\(item.name)\" is there twice; send it once")
+            }
         }
     }
 

@@ -294,7 +294,7 @@ extension ServerLoop {
 
     private func openStream(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try app(key.app)
-        let query = try Query(request, known: ["path", "cursor"])
+        let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
             throw Problem(406, "change streams are text/event-stream; accept that")
         }

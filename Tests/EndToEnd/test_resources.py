@@ -115,6 +115,24 @@ def test_a_key_path_that_the_state_cannot_have_is_refused(session, pointer):
     assert answer.status in (400, 404) and answer.problem["detail"]
 
 
+@pytest.mark.parametrize(
+    ("method", "target", "query"),
+    [
+        ("PUT", "{session}", "strict=1&strict=0"),
+        ("POST", "{session}/events", "strict=1&strict=1"),
+        ("GET", "{session}/changes", "cursor=a&path=/p&path=/t&cursor=b"),
+        ("POST", "/v1/apps/counter/sessions", "strict=0&strict=1"),
+        ("GET", "/v1/apps/counter/sessions", "after=a&limit=1&after="),
+        ("GET", "/v1/apps/counter/sessions", "limit=1&limit=1"),
+    ],
+)
+def test_a_query_parameter_that_is_there_twice_is_refused(shared, session, method, target, query):
+    body = "increment" if "events" in target else None
+    problem = shared.request(method, target.format(session=session.path) + "?" + query, body).problem
+    assert problem["status"] == 400
+    assert f'"{query.split("=")[0]}" is there twice' in problem["detail"]
+
+
 def test_unknown_app_session_and_resource_are_404(shared, session):
     for target in ("/v1/apps/nope", "/v1/apps/nope/sessions/x/state", session.path, session.path + "/nope", "/v1/nope", "/nope"):
         assert shared.get(target).problem["status"] == 404, target
