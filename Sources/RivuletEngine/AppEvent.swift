@@ -30,11 +30,7 @@ extension AppEvent where Self: EventCoding {
     ///
     /// - Throws: what the decoder throws, or a `JSONError` when the value is none of the enum's events.
     public init(from decoder: any Decoder) throws {
-        var writer = JSONWriter()
-        try JSONValue(from: decoder).encodeJSON(into: &writer)
-        var reader = JSONReader(writer.bytes)
-        try self.init(json: &reader)
-        try reader.finish()
+        try self.init(jsonFrom: decoder)
     }
 }
 

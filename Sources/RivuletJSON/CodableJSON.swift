@@ -59,13 +59,13 @@ public struct CodableJSON {
 
     /// Reads a value.
     ///
-    /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` with what the type's
-    ///   `init(from:)` says, and the values that the type has, if it tells them.
+    /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` at the place that the type's
+    ///   `init(from:)` names, with what it says, and the values that the type has, if it tells them.
     public static func decode<Value: Decodable>(
         _ type: Value.Type,
         from reader: inout JSONReader
     ) throws(JSONError) -> Value {
-        let offset = reader.offset
+        let start = reader
         let bytes = try reader.capture()
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -79,47 +79,9 @@ public struct CodableJSON {
         }
         do {
             return try decoder.decode(type, from: Data(bytes))
-        } catch let error as DecodingError {
-            throw jsonError(of: error, type, pointer: reader.pointer, offset: offset)
-        } catch let error as JSONError {
-            throw JSONError(
-                kind: error.kind,
-                offset: offset + error.offset,
-                pointer: reader.pointer + error.pointer,
-                detail: error.detail
-            )
         } catch {
-            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: "\(error)")
+            throw jsonError(of: error, type, at: start)
         }
-    }
-
-    private static func jsonError(
-        of error: DecodingError,
-        _ type: Any.Type,
-        pointer: String,
-        offset: Int
-    ) -> JSONError {
-        let kind: JSONError.Kind
-        let detail: String
-        let path: [any CodingKey]
-        switch error {
-        case .keyNotFound(let key, let context):
-            (kind, detail, path) = (.missing, "the key \"\(key.stringValue)\" is missing", context.codingPath)
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            (kind, detail, path) = (.mismatch, context.debugDescription, context.codingPath)
-        case .dataCorrupted(let context):
-            let known = JSONError.known(jsonSchema(of: type).knownValues)
-            (kind, detail, path) = (.mismatch, context.debugDescription + known, context.codingPath)
-        @unknown default:
-            (kind, detail, path) = (.mismatch, "\(error)", [])
-        }
-        let tokens = path.map { $0.intValue.map(String.init) ?? $0.stringValue }
-        return JSONError(
-            kind: kind,
-            offset: offset,
-            pointer: pointer + JSONPointer(tokens: tokens).description,
-            detail: detail
-        )
     }
 }
 

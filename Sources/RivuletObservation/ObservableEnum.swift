@@ -118,6 +118,6 @@ extension ObservableEnum {
     ///
     /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
     public init(from decoder: any Decoder) throws {
-        try self.init(jsonBytes: JSONValue(from: decoder).jsonBytes())
+        try self.init(jsonFrom: decoder)
     }
 }

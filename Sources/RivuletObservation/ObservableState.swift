@@ -137,6 +137,6 @@ extension ObservableState {
     ///
     /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
     public init(from decoder: any Decoder) throws {
-        try self.init(jsonBytes: JSONValue(from: decoder).jsonBytes())
+        try self.init(jsonFrom: decoder)
     }
 }

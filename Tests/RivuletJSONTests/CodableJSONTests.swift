@@ -32,6 +32,41 @@ struct CodableJSONTests {
 
     private enum Shape: Codable, CaseIterable { case round, square }
 
+    private enum Command: Codable { case go, speed(Int) }
+
+    private struct Mix: Codable {
+        var text: String?
+        var flag: Bool?
+        var small: UInt8?
+        var size: Double?
+        var amount: Decimal?
+        var list: [[Int]]?
+        var map: [String: Command]?
+        var range: ClosedRange<Int>?
+        var own: Own?
+        var dated: [Date]?
+        var parts: Parts?
+    }
+
+    /// Its keys have numbers too, which are not in the text.
+    private struct Parts: Codable {
+        var first: String?
+
+        private enum CodingKeys: Int, CodingKey { case first }
+    }
+
+    /// Is never read; says why in the words that it finds.
+    private struct Own: Codable {
+        init() {}
+
+        init(from decoder: any Decoder) throws {
+            let words = try decoder.singleValueContainer().decode(String.self)
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: words)
+            throw words.isEmpty
+                ? DecodingError.dataCorrupted(context) : DecodingError.typeMismatch(String.self, context)
+        }
+    }
+
     private struct Many: RawRepresentable, Codable, CaseIterable {
         static var allCases: LazyMapSequence<ClosedRange<Int>, Many> { (0...Int.max - 1).lazy.map(Many.init) }
         var rawValue: Int
@@ -110,8 +145,8 @@ struct CodableJSONTests {
 
     @Test(arguments: [
         (#"[{"size":1,"created":"2026-11-21T05:34:12Z"}]"#, JSONError.Kind.missing, "/0", 1),
-        (#"[{"text":1,"size":1,"created":"2026-11-21T05:34:12Z"}]"#, .mismatch, "/0/text", 1),
-        (#"[{"text":"","size":1,"created":"yesterday"}]"#, .mismatch, "/0/created", 1),
+        (#"[{"text":1,"size":1,"created":"2026-11-21T05:34:12Z"}]"#, .mismatch, "/0/text", 9),
+        (#"[{"text":"","size":1,"created":"yesterday"}]"#, .mismatch, "/0/created", 31),
         (#"[{"text":"","size":1,]"#, .malformed, "/0/size", 21),
         (#"[{"text":"","text":""}]"#, .duplicateKey, "/0/text", 12),
     ])
@@ -123,6 +158,49 @@ struct CodableJSONTests {
         #expect(error?.kind == kind)
         #expect(error?.pointer == pointer)
         #expect(error?.offset == offset)
+    }
+
+    @Test(arguments: [
+        (#"{"text":5}"#, "/text", "5", "expected a string, found a number"),
+        (#"{"flag": "5"}"#, "/flag", #""5""#, "expected a boolean, found a string"),
+        (#"{"flag":0,"small":1}"#, "/flag", "0", "expected a boolean, found a number"),
+        (#"{"small":true}"#, "/small", "true", "expected an integer, found a boolean"),
+        (#"{"small":300}"#, "", "{", "a number in it does not fit the type that it is read as"),
+        (#"{"size":[1]}"#, "/size", "[1]", "expected a number, found an array"),
+        (#"{"amount":"1.10"}"#, "/amount", #""1.10""#, "expected a number, found a string"),
+        (#"{"list":[[1], [2 , null]]}"#, "/list/1/1", "null", "expected an integer, found null"),
+        (#"{"list":[[1], {"0":2}]}"#, "/list/1", #"{"0""#, "expected an array, found an object"),
+        (#"{"map":[1]}"#, "/map", "[", "expected an object, found an array"),
+        (
+            #"{"map":{"a/b":{"sped":5}}}"#, "/map/a~1b", #"{"sped""#,
+            "expected an object with one key, the name of a case of Command"
+        ),
+        (#"{"map":{"a":{"speed":5}}}"#, "/map/a/speed", "5}", "expected an object, found a number"),
+        (#"{"map":{"a":{"speed":{}}}}"#, "/map/a/speed", "{}", #"the key "_0" is missing"#),
+        (#"{"range":[5]}"#, "/range/1", "{", "the array has too few elements"),
+        (#"{"own":"\u0061 fault"}"#, "/own", #""\u0061"#, "a fault"),
+        (#"{"own":""}"#, "/own", #"""}"#, "Mix cannot be read from this value"),
+        (#"{"dated":["1970-01-01T00:00:00Z",0]}"#, "/dated/1", "0]", "expected a string, found a number"),
+        (#"{"parts":{"first":1}}"#, "/parts/first", "1", "expected a string, found a number"),
+        ("5", "", "5", "expected an object, found a number"),
+    ])
+    func `an error of Foundation is told at its byte, in the reader's words`(
+        text: String,
+        pointer: String,
+        fault: String,
+        detail: String
+    ) {
+        let body = "[null, \(text)]"
+        var reader = JSONReader(Array(body.utf8))
+        let error = #expect(throws: JSONError.self) {
+            try reader.array { (index, reader) throws(JSONError) in
+                if index == 1 { _ = try CodableJSON.decode(Mix.self, from: &reader) }
+            }
+        }
+        #expect(error?.detail == detail)
+        #expect(error?.pointer == "/1" + pointer)
+        let rest = body.utf8.dropFirst(error?.offset ?? 0)
+        #expect(rest.starts(with: fault.utf8), "\(String(rest) ?? "")")
     }
 
     @Test(arguments: [

@@ -131,7 +131,7 @@ struct EventCodingTests {
         (#"[{"batch":["increment",{"setLimits":{"warnAt":1,"label":2}}]}]"#, "/0/batch/1/setLimits/label", "2}}]}]"),
         (#"[{"again":{"setMode":{"editing":{"zip":[]}}}}]"#, "/0/again/setMode/editing/zip", "[]}"),
         (#"[{"setModes":{"_0":["idle","gone"]}}]"#, "/0/setModes/_0/1", #""gone""#),
-        (#"[{"init":{"by":{"ids":["x"]}}}]"#, "/0/init/by/ids/0", #"{"ids""#),
+        (#"[{"init":{"by":{"ids":["x"]}}}]"#, "/0/init/by/ids/0", #""x""#),
     ])
     func `an error names the place in the whole body`(json: String, pointer: String, text: String) throws {
         var reader = JSONReader([UInt8](json.utf8))

@@ -116,6 +116,26 @@ struct ObservableStateTests {
         #expect(throws: (any Error).self) { try JSONDecoder().decode(Profile.self, from: Data("{}".utf8)) }
     }
 
+    @Test(arguments: [
+        (#"{"states":[{"zip":1}, {"city":5}]}"#, "/states/1/city", "5}]}"),
+        (#"{"states":[],  "mode":{"editing":{"zip":[]}}}"#, "/mode/editing/zip", "[]}}}"),
+    ])
+    func `the fault of a state within a value that is only Codable has its place`(
+        json: String,
+        pointer: String,
+        fault: String
+    ) throws {
+        struct Holder: Codable {
+            var states: [Address]
+            var mode: Mode?
+        }
+        var reader = JSONReader([UInt8](json.utf8))
+        let error = #expect(throws: JSONError.self) { try CodableJSON.decode(Holder.self, from: &reader) }
+        #expect(error?.pointer == pointer)
+        let rest = json.utf8.dropFirst(error?.offset ?? 0)
+        #expect(rest.starts(with: fault.utf8), "\(String(rest) ?? "")")
+    }
+
     @Test
     func `transient fields are for clients only`() {
         var tree = Tree(name: "a", isOpen: true, children: [Tree(isOpen: true)])
