@@ -26,9 +26,7 @@ struct RestoredState<State: ObservableState> {
         for entry in stored?.tail ?? [] {
             do throws(JSONError) {
                 tailBytes += entry.changes.count + entry.event.count
-                for change in try [StateChange](logJSON: entry.changes) where !change.isTransient {
-                    try Self.replay(change, on: &state)
-                }
+                try Self.replay(entry.changes, on: &state)
             } catch {
                 throw .unreadable(key, detail: "the changes of version \(entry.version) do not decode: \(error)")
             }
@@ -37,9 +35,23 @@ struct RestoredState<State: ObservableState> {
         self.tailBytes = tailBytes
     }
 
+    /// Makes the changes of an entry again; errors name the key path, and the byte in the text of all changes.
+    private static func replay(_ text: [UInt8], on state: inout State) throws(JSONError) {
+        for (index, change) in try [StateChange](logJSON: text).enumerated() where !change.isTransient {
+            do throws(JSONError) {
+                try replay(change, on: &state)
+            } catch {
+                let pointers = [["\(index)", "value"], ["\(index)"]].map(JSONPointer.init(tokens:))
+                let place = pointers.lazy.compactMap { JSONReader(text).place(at: $0) }.first
+                let offset = (place?.offset ?? 0) + error.offset
+                throw JSONError(kind: error.kind, offset: offset, pointer: error.pointer, detail: error.detail)
+            }
+        }
+    }
+
     private static func replay(_ change: StateChange, on state: inout State) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
-        var reader = JSONReader(change.value ?? Array("null".utf8))
+        var reader = JSONReader(change.value ?? Array("null".utf8), pointer: change.path)
         do throws(JSONError) {
             try state._$apply(change.operation, at: path.tokens[...], index: change.index, json: &reader)
         } catch {

@@ -288,21 +288,54 @@ import Testing
         #expect(try harness.session().info().epoch != session.info().epoch)
     }
 
-    @Test func `a field that the app no longer has is left out of a stored session`() throws {
+    /// A session whose log has these changes, and nothing else.
+    private func harness(log changes: String) throws -> SessionHarness {
         let harness = try SessionHarness()
         let entry = LogEntry(
             version: 1,
             time: 0,
             commandID: nil,
             event: Array("null".utf8),
-            changes: Array(
-                #"[{"op":"replace","path":"/p/old","value":1},{"op":"replace","path":"/p/count","value":500}]"#.utf8
-            )
+            changes: Array(changes.utf8)
         )
         _ = try harness.ask {
             harness.storage.append(harness.key, at: .creating(epoch: "aaaaaaaa", time: 0), [entry], reply: $0)
         }
+        return harness
+    }
+
+    @Test func `a field that the app no longer has is left out of a stored session`() throws {
+        let harness = try harness(
+            log: #"[{"op":"replace","path":"/p/old","value":1},{"op":"replace","path":"/p/count","value":500}]"#
+        )
         #expect(try harness.value("/p/count") == "100")
+    }
+
+    @Test(arguments: [
+        (
+            #"[{"op":"replace","path":"/p/title","value":""},{"op":"add","path":"/p/items/a","value":{"id":"a","title":5}}]"#,
+            "/p/items/a/title", "5}}]"
+        ),
+        (#"[{"op":"replace","path":"/p/limits","value":{"low":[]}}]"#, "/p/limits/low", "[]}}]"),
+        (#"[{"path":"/p/limits/low","value":{},"op":"replace"}]"#, "/p/limits/low", "{},"),
+        (#"[{"op":"add","path":"/p/items/a","value":{"id":"b"}}]"#, "/p/items/a", #"{"id":"b"}"#),
+        (#"[{"op":"remove","path":"/p/items/a"}]"#, "/p/items/a", #"{"op""#),
+        (#"[{"op":"replace","path":"/p/title","value":5,}]"#, "/0/value", "}]"),
+    ])
+    func `a log of another shape fails its session, with the key path and the byte`(
+        log: String,
+        pointer: String,
+        fault: String
+    ) throws {
+        let harness = try harness(log: log)
+        let offset = log.utf8.distance(from: log.startIndex, to: try #require(log.firstRange(of: fault)).lowerBound)
+        do {
+            _ = try harness.session()
+            Issue.record("loaded")
+        } catch SessionError.unreadable(_, let detail) {
+            #expect(detail.hasPrefix("the changes of version 1 do not decode: "))
+            #expect(detail.hasSuffix(", at \(pointer) (byte \(offset))"), "\(detail)")
+        }
     }
 
     @Test func `a cursor of the default state is none of a session that was created with another`() throws {
