@@ -10,6 +10,9 @@ package import SwiftSyntaxMacros
 ///
 /// Faults are reported by the member role, once; the extension role is silent.
 package struct AppEventMacro: MemberMacro, ExtensionMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
     package static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,

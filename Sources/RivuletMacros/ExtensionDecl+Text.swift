@@ -14,7 +14,7 @@ extension ExtensionDeclSyntax {
     ) -> [ExtensionDeclSyntax] {
         let conformance = protocols.isEmpty ? "" : ": \(protocols.joined(separator: ", "))"
         let opening = attributes + ["extension \(type.trimmedDescription)\(conformance) {"]
-        let body = members.isEmpty ? [] : [members.joined(separator: "\n\n")]
+        let body = members.isEmpty ? [] : [members.joined(separator: "\n\n").indented]
         let text: DeclSyntax = "\(raw: (opening + body + ["}"]).joined(separator: "\n"))"
         return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
     }

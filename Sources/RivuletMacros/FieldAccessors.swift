@@ -23,19 +23,23 @@ struct FieldAccessors {
 
     /// The four accessors: init, get, set, _modify.
     var accessors: [AccessorDeclSyntax] {
+        AccessorDeclSyntax.list(reads + (rules == .state ? stateWrites : valueWrites))
+    }
+
+    private var reads: [String] {
         [
             """
-            @storageRestrictions(initializes: \(raw: field.storage))
+            @storageRestrictions(initializes: \(field.storage))
             init(initialValue) {
-                \(raw: field.storage) = initialValue
+                \(field.storage) = initialValue
             }
             """,
             """
             get {
-                \(raw: registrar).read(\(raw: index), \(raw: field.storage))
+                \(registrar).read(\(index), \(field.storage))
             }
             """,
-        ] + (rules == .state ? stateWrites : valueWrites)
+        ]
     }
 
     /// Where the value is kept.
@@ -50,47 +54,47 @@ struct FieldAccessors {
         return "\(raw: attributes)@Ignoring\n\(raw: variable)\(raw: observers ?? "")"
     }
 
-    private var stateWrites: [AccessorDeclSyntax] {
+    private var stateWrites: [String] {
         [
             """
             set {
-                \(raw: registrar).set(\(raw: index), &\(raw: field.storage), to: newValue)
+                \(registrar).set(\(index), &\(field.storage), to: newValue)
             }
             """,
             """
             _modify {
-                let wasAbsent = \(raw: registrar).begin(\(raw: index), &\(raw: field.storage))
+                let wasAbsent = \(registrar).begin(\(index), &\(field.storage))
                 defer {
-                    \(raw: registrar).end(\(raw: index), \(raw: field.storage), wasAbsent: wasAbsent)
+                    \(registrar).end(\(index), \(field.storage), wasAbsent: wasAbsent)
                 }
-                yield &\(raw: field.storage)
+                yield &\(field.storage)
             }
             """,
         ]
     }
 
-    private var valueWrites: [AccessorDeclSyntax] {
+    private var valueWrites: [String] {
         [
             """
             set {
-                let isTold = \(raw: registrar).willSet(
-                    \(raw: index),
-                    from: \(raw: identity(of: field.storage)),
-                    to: \(raw: identity(of: "newValue")),
-                    isChange: shouldNotifyObservers(\(raw: field.storage), newValue)
+                let isTold = \(registrar).willSet(
+                    \(index),
+                    from: \(identity(of: field.storage)),
+                    to: \(identity(of: "newValue")),
+                    isChange: shouldNotifyObservers(\(field.storage), newValue)
                 )
-                \(raw: field.storage) = newValue
-                \(raw: registrar).didSet(\(raw: index), isTold: isTold)
+                \(field.storage) = newValue
+                \(registrar).didSet(\(index), isTold: isTold)
             }
             """,
             """
             _modify {
-                let identity = \(raw: identity(of: field.storage))
-                \(raw: registrar).willEdit(\(raw: index), identity)
+                let identity = \(identity(of: field.storage))
+                \(registrar).willEdit(\(index), identity)
                 defer {
-                    \(raw: registrar).didEdit(\(raw: index), from: identity, to: \(raw: identity(of: field.storage)))
+                    \(registrar).didEdit(\(index), from: identity, to: \(identity(of: field.storage)))
                 }
-                yield &\(raw: field.storage)
+                yield &\(field.storage)
             }
             """,
         ]

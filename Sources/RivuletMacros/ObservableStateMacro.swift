@@ -10,6 +10,9 @@ package import SwiftSyntaxMacros
 ///
 /// Faults are reported by the member role, once; the other roles are silent.
 package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, ExtensionMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
     package static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
@@ -56,12 +59,32 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
     }
 }
 
-/// What is generated for a type.
-private struct Expansion {
-    let members: [String]
-    let extensionMembers: [String]
+/// What is generated for a type; its text is written when a role asks for it.
+private enum Expansion {
+    case state(StateRenderer)
+    case stateEnum(StateEnumRenderer)
+
+    var members: [String] {
+        switch self {
+        case .state(let renderer): renderer.members
+        case .stateEnum(let renderer): renderer.members
+        }
+    }
+
+    var extensionMembers: [String] {
+        switch self {
+        case .state(let renderer): renderer.extensionMembers
+        case .stateEnum(let renderer): renderer.extensionMembers
+        }
+    }
+
     /// The protocol that is for the other kind of type.
-    let otherProtocol: String
+    var otherProtocol: String {
+        switch self {
+        case .state: "ObservableEnum"
+        case .stateEnum: "ObservableState"
+        }
+    }
 
     static func parse(
         _ node: AttributeSyntax,
@@ -88,16 +111,10 @@ private struct Expansion {
     }
 
     private init(_ model: EnumModel) {
-        let renderer = StateEnumRenderer(model: model)
-        members = renderer.members
-        extensionMembers = renderer.extensionMembers
-        otherProtocol = "ObservableState"
+        self = .stateEnum(StateEnumRenderer(model: model))
     }
 
     private init(_ model: StateModel) {
-        let renderer = StateRenderer(model: model)
-        members = renderer.members
-        extensionMembers = renderer.extensionMembers
-        otherProtocol = "ObservableEnum"
+        self = .state(StateRenderer(model: model))
     }
 }

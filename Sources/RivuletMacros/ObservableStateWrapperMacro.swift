@@ -9,6 +9,9 @@ package import SwiftSyntaxMacros
 ///
 /// Source: spec/systems.md A-01 to A-16.
 package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
     package static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,
@@ -41,7 +44,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
             variable.bindingSpecifier.tokenKind == .keyword(.var),
             variable.bindings.allSatisfy({ $0.accessorBlock == nil })
         else { return [] }
-        return ["get { fatalError() }", "set {}"]
+        return AccessorDeclSyntax.list(["get { fatalError() }", "set {}"])
     }
 
     private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {
@@ -49,33 +52,33 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         // An init accessor may use nothing of the value but its storage.
         let registrar = "RivuletObservation.ObservationStateRegistrar"
         let standard = field.standard.map { ", default: \($0)" } ?? ""
-        return [
+        return AccessorDeclSyntax.list([
             """
-            @storageRestrictions(initializes: \(raw: field.storage))
+            @storageRestrictions(initializes: \(field.storage))
             init(initialValue) {
-                \(raw: field.storage) = \(raw: registrar).initialized(Self.self, _$Index.\(raw: field.name), \(raw: field.makeWrapper("initialValue")), from: initialValue\(raw: standard))
+                \(field.storage) = \(registrar).initialized(Self.self, _$Index.\(field.name), \(field.makeWrapper("initialValue")), from: initialValue\(standard))
             }
             """,
             """
             get {
-                _$observationRegistrar.read(_$Index.\(raw: field.name), wrapper: \(raw: field.storage))
+                _$observationRegistrar.read(_$Index.\(field.name), wrapper: \(field.storage))
             }
             """,
             """
             set {
-                _$observationRegistrar.set(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), from: newValue, config: \(raw: config))
+                _$observationRegistrar.set(_$Index.\(field.name), wrapper: &\(field.storage), from: newValue, config: \(config))
             }
             """,
             """
             _modify {
-                let wasAbsent = _$observationRegistrar.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
+                let wasAbsent = _$observationRegistrar.begin(_$Index.\(field.name), wrapper: &\(field.storage))
                 defer {
-                    _$observationRegistrar.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: config), wasAbsent: wasAbsent)
+                    _$observationRegistrar.end(_$Index.\(field.name), wrapper: &\(field.storage), config: \(config), wasAbsent: wasAbsent)
                 }
-                yield &\(raw: field.storage).wrappedValue
+                yield &\(field.storage).wrappedValue
             }
             """,
-        ]
+        ])
     }
 
     private static func storage(of field: WrapperModel) -> DeclSyntax {

@@ -6,6 +6,9 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@ObservationStateTracked`, which `@ObservableState` puts on fields that it has checked.
 package struct ObservationStateTrackedMacro: AccessorMacro, PeerMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
     package static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,

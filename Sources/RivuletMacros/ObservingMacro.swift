@@ -8,6 +8,9 @@ package import SwiftSyntaxMacros
 ///
 /// Nothing outside of a type, nor with `@Ignoring`. Source: spec/systems.md B-07.
 package struct ObservingMacro: AccessorMacro, PeerMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
     package static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,

@@ -19,6 +19,7 @@ struct AppEventMacroTests {
             }
             """,
             to: #"""
+
                 public enum CounterEvent {
                     case increment, `default`
                     case setCount(Int)
@@ -67,27 +68,19 @@ struct AppEventMacroTests {
                 extension CounterEvent: AppEvent, EventCoding {
                     public var eventName: String {
                         switch self {
-                        case .increment:
-                            "increment"
-                        case .`default`:
-                            "default"
-                        case .setCount:
-                            "setCount"
-                        case .setLimits:
-                            "setLimits"
-                        case .pair:
-                            "pair"
-                        case .setNote:
-                            "setNote"
+                        case .increment: "increment"
+                        case .`default`: "default"
+                        case .setCount: "setCount"
+                        case .setLimits: "setLimits"
+                        case .pair: "pair"
+                        case .setNote: "setNote"
                         }
                     }
 
                     public var isSensitive: Bool {
                         switch self {
-                        case .setNote:
-                            true
-                        default:
-                            false
+                        case .setNote: true
+                        default: false
                         }
                     }
 

@@ -23,6 +23,7 @@ struct ObservableStateMacroTests {
             }
             """,
             to: #"""
+
                 struct S {
                     @ObservationStateTracked
                     var count = 0
@@ -39,22 +40,16 @@ struct ObservableStateMacroTests {
                     var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
-                        static var count: Int {
-                            0
-                        }
-                        static var child: Int {
-                            1
-                        }
-                        static var level: Int {
-                            2
-                        }
+                        static var count: Int { 0 }
+                        static var child: Int { 1 }
+                        static var level: Int { 2 }
                     }
 
                     static var _$fields: [RivuletObservation.StateField] {
                         [
                             RivuletObservation.StateField("count", \Self._count, hasDefault: true),
                             RivuletObservation.StateField("child", \Self._child, hasDefault: true, isTransient: true),
-                            RivuletObservation.StateField("level", wrapper: \Self._level, named: "Clamped", config: 0 ... 9, text: "0...9", hasDefault: true),
+                            RivuletObservation.StateField("level", wrapper: \Self._level, named: "Clamped", config: 0...9, text: "0...9", hasDefault: true),
                         ]
                     }
 
@@ -67,10 +62,9 @@ struct ObservableStateMacroTests {
                             let value: Child? = nil
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
                         case "level":
-                            let value = Clamped<Int>.makeWrapper(from: 5, config: 0 ... 9)
+                            let value = Clamped<Int>.makeWrapper(from: 5, config: 0...9)
                             return RivuletObservation.StateCoding.write(wrapper: value, at: [], into: &writer)
-                        default:
-                            return false
+                        default: return false
                         }
                     }
 
@@ -80,14 +74,10 @@ struct ObservableStateMacroTests {
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         switch name {
-                        case "count":
-                            try self._$observationRegistrar.edit(0, &self._count, edit, json: &reader)
-                        case "child":
-                            try self._$observationRegistrar.edit(1, &self._child, edit, json: &reader)
-                        case "level":
-                            try self._$observationRegistrar.edit(2, wrapper: &self._level, config: 0 ... 9, edit, json: &reader)
-                        default:
-                            return false
+                        case "count": try self._$observationRegistrar.edit(0, &self._count, edit, json: &reader)
+                        case "child": try self._$observationRegistrar.edit(1, &self._child, edit, json: &reader)
+                        case "level": try self._$observationRegistrar.edit(2, wrapper: &self._level, config: 0...9, edit, json: &reader)
+                        default: return false
                         }
                         return true
                     }
@@ -100,22 +90,14 @@ struct ObservableStateMacroTests {
                         to new: Self,
                         into collector: inout RivuletObservation.ChangeCollector
                     ) {
-                        if collector.visits(0) {
-                            collector.field(0, "/count", old._count, new._count)
-                        }
-                        if collector.visits(1) {
-                            collector.field(1, "/child", old._child, new._child, isTransient: true)
-                        }
-                        if collector.visits(2) {
-                            collector.field(2, "/level", wrapper: old._level, new._level)
-                        }
+                        if collector.visits(0) { collector.field(0, "/count", old._count, new._count) }
+                        if collector.visits(1) { collector.field(1, "/child", old._child, new._child, isTransient: true) }
+                        if collector.visits(2) { collector.field(2, "/level", wrapper: old._level, new._level) }
                     }
 
                     @inline(never)
                     mutating func _$settle() {
-                        guard self._$observationRegistrar.beginSettling() else {
-                            return
-                        }
+                        guard self._$observationRegistrar.beginSettling() else { return }
                         self._$observationRegistrar.settle(0, &self._count)
                         self._$observationRegistrar.settle(1, &self._child)
                         self._$observationRegistrar.settle(2, wrapper: &self._level)
@@ -131,9 +113,7 @@ struct ObservableStateMacroTests {
                         self._$observationRegistrar.readWhole()
                         writer.beginObject()
                         RivuletObservation.StateCoding.write("count", self._count, into: &writer)
-                        if writer.includesTransient {
-                            RivuletObservation.StateCoding.write("child", self._child, into: &writer)
-                        }
+                        if writer.includesTransient { RivuletObservation.StateCoding.write("child", self._child, into: &writer) }
                         RivuletObservation.StateCoding.write("level", wrapper: self._level, into: &writer)
                         writer.endObject()
                     }
@@ -144,14 +124,10 @@ struct ObservableStateMacroTests {
                             return true
                         }
                         switch name {
-                        case "count":
-                            return RivuletObservation.StateCoding.write(self._count, at: path.dropFirst(), into: &writer)
-                        case "child":
-                            return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path.dropFirst(), into: &writer)
-                        case "level":
-                            return RivuletObservation.StateCoding.write(wrapper: self._level, at: path.dropFirst(), into: &writer)
-                        default:
-                            return false
+                        case "count": return RivuletObservation.StateCoding.write(self._count, at: path.dropFirst(), into: &writer)
+                        case "child": return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path.dropFirst(), into: &writer)
+                        case "level": return RivuletObservation.StateCoding.write(wrapper: self._level, at: path.dropFirst(), into: &writer)
+                        default: return false
                         }
                     }
                 }
@@ -174,6 +150,7 @@ struct ObservableStateMacroTests {
             }
             """,
             to: #"""
+
                 public struct S {
                     @ObservationStateTracked
                     public var id: String
@@ -186,15 +163,9 @@ struct ObservableStateMacroTests {
                     public var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
-                        static var id: Int {
-                            0
-                        }
-                        static var title: Int {
-                            1
-                        }
-                        static var `default`: Int {
-                            2
-                        }
+                        static var id: Int { 0 }
+                        static var title: Int { 1 }
+                        static var `default`: Int { 2 }
                     }
 
                     public static var _$fields: [RivuletObservation.StateField] {
@@ -210,8 +181,7 @@ struct ObservableStateMacroTests {
                         case "title":
                             let value = "x"
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
-                        default:
-                            return false
+                        default: return false
                         }
                     }
 
@@ -221,14 +191,10 @@ struct ObservableStateMacroTests {
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) -> Bool {
                         switch name {
-                        case "id":
-                            try self._$observationRegistrar.edit(0, &self._id, edit, json: &reader)
-                        case "title":
-                            try self._$observationRegistrar.edit(1, &self._title, edit, json: &reader)
-                        case "default":
-                            try self._$observationRegistrar.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
-                        default:
-                            return false
+                        case "id": try self._$observationRegistrar.edit(0, &self._id, edit, json: &reader)
+                        case "title": try self._$observationRegistrar.edit(1, &self._title, edit, json: &reader)
+                        case "default": try self._$observationRegistrar.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
+                        default: return false
                         }
                         return true
                     }
@@ -248,22 +214,14 @@ struct ObservableStateMacroTests {
                         to new: Self,
                         into collector: inout RivuletObservation.ChangeCollector
                     ) {
-                        if collector.visits(0) {
-                            collector.field(0, "/id", old._id, new._id)
-                        }
-                        if collector.visits(1) {
-                            collector.field(1, "/title", old._title, new._title)
-                        }
-                        if collector.visits(2) {
-                            collector.field(2, "/default", wrapper: old._default, new._default)
-                        }
+                        if collector.visits(0) { collector.field(0, "/id", old._id, new._id) }
+                        if collector.visits(1) { collector.field(1, "/title", old._title, new._title) }
+                        if collector.visits(2) { collector.field(2, "/default", wrapper: old._default, new._default) }
                     }
 
                     @inline(never)
                     public mutating func _$settle() {
-                        guard self._$observationRegistrar.beginSettling() else {
-                            return
-                        }
+                        guard self._$observationRegistrar.beginSettling() else { return }
                         self._$observationRegistrar.settle(0, &self._id)
                         self._$observationRegistrar.settle(1, &self._title)
                         self._$observationRegistrar.settle(2, wrapper: &self._default)
@@ -271,12 +229,8 @@ struct ObservableStateMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        var _$id = RivuletObservation.StateCoding.absent({ (state: Self) in
-                                state._id
-                            })
-                        var _$default = RivuletObservation.StateCoding.absent(wrapper: { (state: Self) in
-                                state._default
-                            })
+                        var _$id = RivuletObservation.StateCoding.absent({ (state: Self) in state._id })
+                        var _$default = RivuletObservation.StateCoding.absent(wrapper: { (state: Self) in state._default })
                         let others = try RivuletObservation.StateCoding.members(of: &reader) {
                             (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Bool in
                             switch name {
@@ -284,9 +238,7 @@ struct ObservableStateMacroTests {
                                 try RivuletObservation.StateCoding.read(into: &_$id, from: &reader)
                                 return true
                             case "default":
-                                try RivuletObservation.StateCoding.read(into: &_$default, wrapper: { (state: Self) in
-                                        state._default
-                                    }, from: &reader)
+                                try RivuletObservation.StateCoding.read(into: &_$default, wrapper: { (state: Self) in state._default }, from: &reader)
                                 return true
                             default:
                                 return false
@@ -313,14 +265,10 @@ struct ObservableStateMacroTests {
                             return true
                         }
                         switch name {
-                        case "id":
-                            return RivuletObservation.StateCoding.write(self._id, at: path.dropFirst(), into: &writer)
-                        case "title":
-                            return RivuletObservation.StateCoding.write(self._title, at: path.dropFirst(), into: &writer)
-                        case "default":
-                            return RivuletObservation.StateCoding.write(wrapper: self._default, at: path.dropFirst(), into: &writer)
-                        default:
-                            return false
+                        case "id": return RivuletObservation.StateCoding.write(self._id, at: path.dropFirst(), into: &writer)
+                        case "title": return RivuletObservation.StateCoding.write(self._title, at: path.dropFirst(), into: &writer)
+                        case "default": return RivuletObservation.StateCoding.write(wrapper: self._default, at: path.dropFirst(), into: &writer)
+                        default: return false
                         }
                     }
                 }
@@ -375,6 +323,7 @@ struct ObservableStateMacroTests {
             }
             """,
             to: #"""
+
                 package struct Empty {
                     let constant = 1
 
@@ -408,9 +357,7 @@ struct ObservableStateMacroTests {
 
                     @inline(never)
                     package mutating func _$settle() {
-                        guard self._$observationRegistrar.beginSettling() else {
-                            return
-                        }
+                        guard self._$observationRegistrar.beginSettling() else { return }
                         self._$observationRegistrar.endSettling()
                     }
 
@@ -474,7 +421,7 @@ struct ObservableStateMacroTests {
         #expect(
             text.contains("case a\n#if DEBUG\ncase b\n#elseif os(Linux) && !TEST\ncase b\n#else\n#endif\ncase _$end")
         )
-        #expect(text.contains("static var a: Int {\n_$Position.a.rawValue\n}"))
+        #expect(text.contains("static var a: Int { _$Position.a.rawValue }"))
         let table = """
             fields.append(RivuletObservation.StateField("a", \\Self._a, hasDefault: true))
             #if DEBUG

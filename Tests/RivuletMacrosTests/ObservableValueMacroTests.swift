@@ -80,27 +80,17 @@ struct ObservableValueMacroTests {
                     }
 
                     private enum _$Index {
-                        static var count: Int {
-                            0
-                        }
-                        static var tagged: Int {
-                            1
-                        }
-                        static var `default`: Int {
-                            2
-                        }
+                        static var count: Int { 0 }
+                        static var tagged: Int { 1 }
+                        static var `default`: Int { 2 }
                     }
 
                     private static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? {
                         switch keyPath {
-                        case \Self.count:
-                            _$Index.count
-                        case \Self.tagged:
-                            _$Index.tagged
-                        case \Self.`default`:
-                            _$Index.`default`
-                        default:
-                            nil
+                        case \Self.count: _$Index.count
+                        case \Self.tagged: _$Index.tagged
+                        case \Self.`default`: _$Index.`default`
+                        default: nil
                         }
                     }
 
@@ -138,42 +128,40 @@ struct ObservableValueMacroTests {
                     @MainActor
                     public private(set) var count: Int {
                         didSet { count = max(count, other.count) }
-                        @storageRestrictions(initializes: _count)
-                        init(initialValue) {
-                            _count = initialValue
-                        }
-
-                        get {
-                            _$observationRegistrar.read(_$Index.count, _count)
-                        }
-
-                        set {
-                            let isTold = _$observationRegistrar.willSet(
-                                _$Index.count,
-                                from: RivuletObservation._$identity(of: _count),
-                                to: RivuletObservation._$identity(of: newValue),
-                                isChange: shouldNotifyObservers(_count, newValue)
-                            )
-                            _count = newValue
-                            _$observationRegistrar.didSet(_$Index.count, isTold: isTold)
-                        }
-
-                        _modify {
-                            let identity = RivuletObservation._$identity(of: _count)
-                            _$observationRegistrar.willEdit(_$Index.count, identity)
-                            defer {
-                                _$observationRegistrar.didEdit(_$Index.count, from: identity, to: RivuletObservation._$identity(of: _count))
+                            @storageRestrictions(initializes: _count)
+                            init(initialValue) {
+                                _count = initialValue
                             }
-                            yield &_count
-                        }
+
+                            get {
+                                _$observationRegistrar.read(_$Index.count, _count)
+                            }
+
+                            set {
+                                let isTold = _$observationRegistrar.willSet(
+                                    _$Index.count,
+                                    from: RivuletObservation._$identity(of: _count),
+                                    to: RivuletObservation._$identity(of: newValue),
+                                    isChange: shouldNotifyObservers(_count, newValue)
+                                )
+                                _count = newValue
+                                _$observationRegistrar.didSet(_$Index.count, isTold: isTold)
+                            }
+
+                            _modify {
+                                let identity = RivuletObservation._$identity(of: _count)
+                                _$observationRegistrar.willEdit(_$Index.count, identity)
+                                defer {
+                                    _$observationRegistrar.didEdit(_$Index.count, from: identity, to: RivuletObservation._$identity(of: _count))
+                                }
+                                yield &_count
+                            }
                     }
 
                     @MainActor
                     @Ignoring
                     private var _count: Int = 0 {
-                            didSet {
-                                _count = max(_count, other.count)
-                            }
+                            didSet { _count = max(_count, other.count) }
                         }
                 }
                 """#,
