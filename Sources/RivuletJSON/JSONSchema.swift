@@ -137,8 +137,9 @@ public indirect enum JSONSchema: Sendable {
 
     /// Whether a value of this shape can have something at `path`, whose tokens are unescaped.
     ///
-    /// With `wildcards` a token `*` stands for any one token.
-    public func accepts(path: ArraySlice<String>, wildcards: Bool = false) -> Bool {
+    /// With `wildcards` a token `*` stands for any one token. Without `checksIDs` any token passes for an element's id, which says
+    /// whether the fields on the way are there, however ids were spelled when the path was written.
+    public func accepts(path: ArraySlice<String>, wildcards: Bool = false, checksIDs: Bool = true) -> Bool {
         guard let token = path.first else { return true }
         let rest = path.dropFirst()
         let isWildcard = wildcards && token == "*"
@@ -146,18 +147,22 @@ public indirect enum JSONSchema: Sendable {
         case .any: return true
         case .null, .boolean, .integer, .number, .string: return false
         case .array(let element):
-            return (isWildcard || JSONPointer.index(token) != nil) && element.accepts(path: rest, wildcards: wildcards)
+            return (isWildcard || JSONPointer.index(token) != nil)
+                && element.accepts(path: rest, wildcards: wildcards, checksIDs: checksIDs)
         case .keyed(let element, let isID):
-            return (isWildcard || isID(token)) && element.accepts(path: rest, wildcards: wildcards)
-        case .dictionary(let element): return element.accepts(path: rest, wildcards: wildcards)
-        case .optional(let schema), .annotated(let schema, _): return schema.accepts(path: path, wildcards: wildcards)
+            return (isWildcard || !checksIDs || isID(token))
+                && element.accepts(path: rest, wildcards: wildcards, checksIDs: checksIDs)
+        case .dictionary(let element): return element.accepts(path: rest, wildcards: wildcards, checksIDs: checksIDs)
+        case .optional(let schema), .annotated(let schema, _):
+            return schema.accepts(path: path, wildcards: wildcards, checksIDs: checksIDs)
         case .object(_, _, let fields):
             return fields().contains {
-                (isWildcard || $0.name == token) && $0.schema.accepts(path: rest, wildcards: wildcards)
+                (isWildcard || $0.name == token)
+                    && $0.schema.accepts(path: rest, wildcards: wildcards, checksIDs: checksIDs)
             }
         case .oneOf(let schemas), .anyOf(let schemas):
-            return schemas.contains { $0.accepts(path: path, wildcards: wildcards) }
-        case .named(_, _, let shape): return shape().accepts(path: path, wildcards: wildcards)
+            return schemas.contains { $0.accepts(path: path, wildcards: wildcards, checksIDs: checksIDs) }
+        case .named(_, _, let shape): return shape().accepts(path: path, wildcards: wildcards, checksIDs: checksIDs)
         }
     }
 

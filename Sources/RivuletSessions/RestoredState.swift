@@ -56,7 +56,7 @@ struct RestoredState<State: ObservableState> {
             try state._$apply(change.operation, at: path.tokens[...], index: change.index, json: &reader)
         } catch {
             // A field that the app no longer has: the log keeps it, the state goes on without it, as with snapshots.
-            guard State.jsonSchema.accepts(path: path.tokens[...]) else { return }
+            guard State.jsonSchema.accepts(path: path.tokens[...], checksIDs: false) else { return }
             throw error
         }
         try reader.finish()

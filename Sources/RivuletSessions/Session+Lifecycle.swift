@@ -54,7 +54,7 @@ extension Session {
     private func begin(with document: JSONReader, isStrict: Bool) throws(SessionError) -> [Coercion] {
         var state = visible
         let coercions = try merge(document, into: &state)
-        if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.below(document.pointer) }) }
+        if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.placed(in: document) }) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return coercions }
         initialDocument = persistentJSON(of: state)
@@ -143,9 +143,16 @@ extension Session {
 }
 
 extension Coercion {
-    /// The same value, at its place in a document that has the state at `outer`.
-    fileprivate func below(_ outer: String) -> Coercion {
-        Coercion(path: outer + path, from: from, to: to)
+    /// The same value, at its place in the body that has the state where the reader is.
+    fileprivate func placed(in state: JSONReader) -> Coercion {
+        var reader = state
+        do throws(JSONError) {
+            let place = try JSONValue(json: &reader).place(of: try JSONPointer(parsing: path))
+            return Coercion(path: state.pointer + place.description, from: from, to: to)
+        } catch {
+            // Not to be expected, since the state was read: the key path is the next best.
+            return Coercion(path: state.pointer + path, from: from, to: to)
+        }
     }
 }
 

@@ -17,7 +17,8 @@ package final class SessionShard {
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
     private let epochSalt = RandomToken.make(count: 16)
-    private var deletions: UInt64 = 0
+    /// How many sessions were deleted here or put out by a fault, so that their names may stand for another history.
+    private var retirements: UInt64 = 0
     private var isDraining = false
     /// What the resident sessions took when they were counted last, and what came since.
     private var residentBytes = 0
@@ -114,13 +115,13 @@ package final class SessionShard {
         var hasher = Hasher()
         hasher.combine(key)
         hasher.combine(epochSalt)
-        hasher.combine(deletions)
+        hasher.combine(retirements)
         return RandomToken.token(of: UInt64(bitPattern: Int64(hasher.finalize())), count: 8)
     }
 
     /// Deletes a session that cannot be loaded.
     package func deleteUnreadable(_ key: SessionKey, reply: @escaping SessionReply<Void>) {
-        deletions += 1
+        retirements += 1
         let confined = Confined(self, to: environment.executor)
         let box = Confined(reply, to: environment.executor)
         environment.storage.delete(key) { result in
@@ -150,7 +151,7 @@ package final class SessionShard {
     private func retire(_ session: any HostedSession, deletedEpoch: String?) {
         remove(session)
         // Also when storage is in doubt: the deletion may have been done, and a name must not stand for two histories.
-        deletions += 1
+        retirements += 1
         guard let deletedEpoch, deletedEpochs.insert(deletedEpoch).inserted else { return }
         deletedOrder.append(deletedEpoch)
         if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {

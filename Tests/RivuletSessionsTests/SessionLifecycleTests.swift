@@ -104,6 +104,18 @@ import Testing
         #expect(try harness.value("/p/count") == "5")
     }
 
+    @Test(arguments: [
+        ("/p/count", "/p/count"), ("/p/items/b/size", "/p/items/1/size"), ("/p/items/7/size", "/p/items/0/size"),
+        ("/p/items/b/parts/x~1y", "/p/items/1/parts/0"), ("/p/list/1", "/p/list/1"), ("/p/items/c", "/p/items/c"),
+        ("", ""),
+    ])
+    func `an element that a key path names stands at an index in a document`(keyPath: String, place: String) throws {
+        let document = try JSONValue(
+            parsing: #"{"p":{"count":1,"items":[{"id":7},{"id":"b","parts":[{"id":"x/y"}]}],"list":[1,2]}}"#
+        )
+        #expect(document.place(of: try JSONPointer(parsing: keyPath)).description == place)
+    }
+
     @Test func `a partial state with an unknown field creates nothing`() throws {
         let harness = try SessionHarness()
         #expect(throws: SessionError.self) { try create(harness, state: #"{"p":{"cuont":5}}"#) }
@@ -320,6 +332,9 @@ import Testing
         (#"[{"path":"/p/limits/low","value":{},"op":"replace"}]"#, "/p/limits/low", "{},"),
         (#"[{"op":"add","path":"/p/items/a","value":{"id":"b"}}]"#, "/p/items/a", #"{"id":"b"}"#),
         (#"[{"op":"remove","path":"/p/items/a"}]"#, "/p/items/a", #"{"op""#),
+        (#"[{"op":"remove","path":"/p/groups/x"}]"#, "/p/groups/x", #"{"op""#),
+        (#"[{"op":"replace","path":"/p/groups/x/items","value":[]}]"#, "/p/groups/x/items", "[]}"),
+        (#"[{"op":"add","path":"/p/groups/07","value":{"id":7}}]"#, "/p/groups/07", #"{"id":7}"#),
         (#"[{"op":"replace","path":"/p/title","value":5,}]"#, "/0/value", "}]"),
     ])
     func `a log of another shape fails its session, with the key path and the byte`(
