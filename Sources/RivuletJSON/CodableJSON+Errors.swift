@@ -32,7 +32,7 @@ extension CodableJSON {
         case .dataCorrupted(let context):
             let known = JSONError.known(jsonSchema(of: type).knownValues)
             return fault(.mismatch, at: context.codingPath, below: start) { _ in
-                detail(ofCorrupted: context.debugDescription, type) + known
+                detail(ofCorrupted: context.debugDescription) + known
             }
         @unknown default:
             return start.error(.mismatch, "\(error)")
@@ -73,11 +73,12 @@ extension CodableJSON {
         return words.isEmpty ? "\(expected) cannot be read from this value" : words
     }
 
-    private static func detail(ofCorrupted words: String, _ type: Any.Type) -> String {
+    private static func detail(ofCorrupted words: String) -> String {
         switch words {
-        case "": "\(type) cannot be read from this value"
+        case "": "its type does not take this value"
         // The reader has found the text to be JSON; Foundation says so of a number that it cannot convert, too.
-        case "The given data was not valid JSON.": "a number in it does not fit the type that it is read as"
+        case "The given data was not valid JSON.":
+            "a value in it cannot be read, such as a number that does not fit its type"
         default: words
         }
     }

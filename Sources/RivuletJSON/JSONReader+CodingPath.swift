@@ -54,7 +54,12 @@ extension JSONReader {
 extension JSONPointer {
     /// The place that a decoder names by a coding path.
     init(codingPath: [any CodingKey]) {
-        self.init(tokens: codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue })
+        // The name of a key that has a number too is its string; the keys of elements are called so by Foundation.
+        self.init(
+            tokens: codingPath.map { key in
+                key.intValue.flatMap { key.stringValue == "Index \($0)" ? String($0) : nil } ?? key.stringValue
+            }
+        )
     }
 }
 

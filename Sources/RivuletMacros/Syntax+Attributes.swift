@@ -76,7 +76,8 @@ extension String {
 
     /// The text as a Swift string literal.
     var quoted: String {
-        let escaped = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")
+        let line = split { $0.isNewline || $0 == "\t" }.joined(separator: " ")
+        let escaped = line.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\"\(escaped)\""
     }
 }

@@ -74,11 +74,27 @@ extension Keyed: Decodable where Element: Decodable {
         while !container.isAtEnd {
             let index = container.currentIndex
             guard append(try container.decode(Element.self)).inserted else {
-                throw DecodingError.dataCorruptedError(
-                    in: container,
-                    debugDescription: "element \(index) has the id of an earlier one"
-                )
+                let description = "element \(index) has the id of an earlier one"
+                let path = container.codingPath + [ElementKey(index)]
+                throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: description))
             }
         }
+    }
+}
+
+/// An index in the path of a fault.
+private struct ElementKey: CodingKey {
+    let index: Int
+    var stringValue: String { "Index \(index)" }
+    var intValue: Int? { index }
+
+    init(_ index: Int) {
+        self.index = index
+    }
+
+    init?(stringValue: String) { nil }
+
+    init(intValue: Int) {
+        index = intValue
     }
 }

@@ -354,7 +354,8 @@ def test_escape_ends_a_drag_where_it_began(filled, todos):
     filled.page.mouse.down()
     filled.page.mouse.move(grip["x"] + 8, grip["y"] + 130, steps=3)
     filled.page.evaluate("document.dispatchEvent(new PointerEvent('lostpointercapture', { pointerId: 99 }))")
-    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true"), "another finger's end is not the drag's"
+    # Another finger's end is not the drag's.
+    expect(filled.row("Todo a")).to_have_attribute("data-dragged", "true")
     filled.page.keyboard.press("Escape")
     filled.page.mouse.up()
     filled.titles("Todo a", "Todo b", "Todo c")

@@ -277,6 +277,22 @@ struct ObservableStateMacroTests {
         )
     }
 
+    @Test(arguments: ["\n    ", "\n\t\t", "\r\n"])
+    func `a configuration over several lines is described in one`(end: String) {
+        let text = expansion(
+            of: """
+                @ObservableState
+                struct S {
+                    @ObservableStateWrapper(Clamped<Int>.self, config: min(\(end)1,\(end)2)...9) @ObservationStateIgnored
+                    var a: Int = 1
+                }
+                """
+        )
+        let described = text.firstRange(of: "text: \"min(").map { text[$0.upperBound...].prefix { $0 != "\"" } }
+        #expect(described?.split(separator: " ").joined(separator: " ") == "1, 2)...9")
+        #expect(described?.contains { $0.isNewline || $0 == "\t" } == false)
+    }
+
     @Test
     func `a tracked field`() {
         expectExpansion(

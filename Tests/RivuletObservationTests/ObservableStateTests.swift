@@ -119,6 +119,8 @@ struct ObservableStateTests {
     @Test(arguments: [
         (#"{"states":[{"zip":1}, {"city":5}]}"#, "/states/1/city", "5}]}"),
         (#"{"states":[],  "mode":{"editing":{"zip":[]}}}"#, "/mode/editing/zip", "[]}}}"),
+        (#"{"states":[],"home":{"city":5}}"#, "/home/city", "5}}"),
+        (#"{"states":[],"parts":[{"id":1},{"id":2}, {"id":1}]}"#, "/parts/2", #"{"id":1}]"#),
     ])
     func `the fault of a state within a value that is only Codable has its place`(
         json: String,
@@ -128,6 +130,14 @@ struct ObservableStateTests {
         struct Holder: Codable {
             var states: [Address]
             var mode: Mode?
+            var home: Address?
+            var parts: Keyed<Part>?
+
+            // Keys with numbers are named by their strings in JSON.
+            enum CodingKeys: Int, CodingKey {
+                case states = 3
+                case mode, home, parts
+            }
         }
         var reader = JSONReader([UInt8](json.utf8))
         let error = #expect(throws: JSONError.self) { try CodableJSON.decode(Holder.self, from: &reader) }
