@@ -80,7 +80,7 @@ import Testing
             let harness = try LoopHarness()
             harness.stop()
             let before = try openDescriptors()
-            for _ in 0..<10 {
+            for _ in 0..<20 {
                 let loop = try EventLoop(index: 0)
                 let port = try loop.listen(host: "127.0.0.1", port: 0)
                 loop.post {}
@@ -93,7 +93,8 @@ import Testing
                 running.stop()
                 withExtendedLifetime(client) {}
             }
-            guard try openDescriptors() == before else { exit(3) }
+            // A thread that has just ended may still hold those of its loop; what is left behind is left behind by each round.
+            guard try openDescriptors() < before + 10 else { exit(3) }
         }
     }
 
