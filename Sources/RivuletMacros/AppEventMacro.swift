@@ -24,7 +24,7 @@ package struct AppEventMacro: MemberMacro, ExtensionMacro {
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
             return []
         case .model(let model):
-            return EventRenderer(model: model).members.map { "\(raw: $0)" }
+            return EventRenderer(model: model).members.map(DeclSyntax.text)
         }
     }
 

@@ -13,9 +13,12 @@ extension ExtensionDeclSyntax {
         members: [String] = []
     ) -> [ExtensionDeclSyntax] {
         let conformance = protocols.isEmpty ? "" : ": \(protocols.joined(separator: ", "))"
-        let opening = attributes + ["extension \(type.trimmedDescription)\(conformance) {"]
-        let body = members.isEmpty ? [] : [members.joined(separator: "\n\n").indented]
-        let text: DeclSyntax = "\(raw: (opening + body + ["}"]).joined(separator: "\n"))"
-        return text.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        let header = (attributes + ["extension \(type.trimmedDescription)\(conformance) {\n}"]).joined(separator: "\n")
+        guard var extended = DeclSyntax("\(raw: header)").as(ExtensionDeclSyntax.self) else { return [] }
+        if !members.isEmpty {
+            let body = DeclSyntax.text("\n" + members.joined(separator: "\n\n").indented)
+            extended.memberBlock.members = [MemberBlockItemSyntax(decl: body)]
+        }
+        return [extended]
     }
 }

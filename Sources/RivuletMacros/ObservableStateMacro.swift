@@ -30,7 +30,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
     }
 
     private static func members(_ expansion: Expansion) -> [DeclSyntax] {
-        expansion.members.map { "\(raw: $0)" }
+        expansion.members.map(DeclSyntax.text)
     }
 
     package static func expansion(
