@@ -21,24 +21,48 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case outOfRange
     }
 
+    /// All that an error says.
+    private struct Content: Hashable {
+        let kind: Kind
+        let offset: Int
+        let pointer: String
+        let detail: String
+    }
+
+    /// Where the content is: an error of a single word keeps every function that passes one on small, and so the generated code.
+    private final class Storage: Hashable, Sendable {
+        let content: Content
+
+        init(_ content: Content) {
+            self.content = content
+        }
+
+        static func == (lhs: Storage, rhs: Storage) -> Bool {
+            lhs.content == rhs.content
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(content)
+        }
+    }
+
+    private let storage: Storage
+
     /// What is wrong.
-    public let kind: Kind
+    public var kind: Kind { storage.content.kind }
 
     /// The place in the text, in bytes from its start; 0 when there is no text.
-    public let offset: Int
+    public var offset: Int { storage.content.offset }
 
     /// The place in the value as a JSON Pointer; empty for the whole value.
-    public let pointer: String
+    public var pointer: String { storage.content.pointer }
 
     /// What was expected and what was found, for people.
-    public let detail: String
+    public var detail: String { storage.content.detail }
 
     /// Creates an error.
     public init(kind: Kind, offset: Int = 0, pointer: String = "", detail: String) {
-        self.kind = kind
-        self.offset = offset
-        self.pointer = pointer
-        self.detail = detail
+        storage = Storage(Content(kind: kind, offset: offset, pointer: pointer, detail: detail))
     }
 
     /// How many of the known values an error lists.

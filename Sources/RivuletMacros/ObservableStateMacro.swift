@@ -39,11 +39,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [AttributeSyntax] {
-        guard
-            StateModel.isTracked(member),
-            Expansion.recover(node, on: declaration, in: context.lexicalContext) != nil
-        else { return [] }
-        return ["@ObservationStateTracked"]
+        StateModel.isRecoverable(declaration) && StateModel.isTracked(member) ? ["@ObservationStateTracked"] : []
     }
 
     package static func expansion(

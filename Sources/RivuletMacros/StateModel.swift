@@ -78,11 +78,14 @@ struct StateModel {
         on declaration: some DeclGroupSyntax,
         in context: [Syntax]
     ) -> StateModel? {
-        guard
-            let declaration = declaration.as(StructDeclSyntax.self),
-            declaration.privateModifier == nil
-        else { return nil }
+        guard isRecoverable(declaration), let declaration = declaration.as(StructDeclSyntax.self) else { return nil }
         return read(declaration, node, in: context).0
+    }
+
+    /// Whether ``recover(_:on:in:)`` has a model; asked for each member, and so without reading them all.
+    static func isRecoverable(_ declaration: some DeclGroupSyntax) -> Bool {
+        guard let declaration = declaration.as(StructDeclSyntax.self) else { return false }
+        return declaration.privateModifier == nil
     }
 
     private static func read(

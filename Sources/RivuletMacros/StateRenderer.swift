@@ -16,6 +16,7 @@ struct StateRenderer {
             "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
             lines("private enum _$Index {", positions, "}"),
             fields,
+            names,
         ] + encodeDefault + [edit] + (wrapping.isEmpty ? [] : [lines(wrapping)])
     }
 
@@ -38,6 +39,23 @@ struct StateRenderer {
 
     var extensionMembers: [String] {
         [collect, settle, decode, encode, encodeAtPath]
+    }
+
+    /// The compiler takes many times as long for a switch over texts as for a name looked up once and a switch over positions.
+    private var names: String {
+        let opening = "\(access)static func _$position(of name: String) -> Int? {"
+        guard model.isConditional else {
+            let names = model.fields.map { $0.bareName.quoted.dropFirst().dropLast() }.joined(separator: #"\n"#)
+            return lines(opening, "    RivuletObservation.StateField.position(of: name, in: \"\(names)\")", "}")
+        }
+        return lines(
+            opening,
+            "    switch name {",
+            each { _, field in ["    case \(field.bareName.quoted): Self._$Index.\(field.name)"] },
+            "    default: nil",
+            "    }",
+            "}"
+        )
     }
 
     private var fields: String {
@@ -79,21 +97,21 @@ struct StateRenderer {
 
     /// Without a default of any field there is nothing to say.
     private var encodeDefault: [String] {
-        let cases = each { _, field in
+        let cases = each { index, field in
             guard let standard = field.standard else { return [] }
             let wrapped = field.wrapper?.makeWrapper(standard)
             let type = wrapped == nil && field.type != nil ? ": \(field.typeText)" : ""
             let label = wrapped == nil ? "" : "wrapper: "
             return [
-                "    case \(field.bareName.quoted):",
+                "    case \(position(index, field)):",
                 "        let value\(type) = \(wrapped ?? standard)",
                 "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
         guard model.fields.contains(where: { $0.standard != nil }) else { return [] }
         let function = lines(
-            "\(access)static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
-            "    switch name {",
+            "\(access)static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
+            "    switch position {",
             cases,
             "    default: return false",
             "    }",
@@ -129,22 +147,17 @@ struct StateRenderer {
         let cases = each { index, field in
             let storage = "&self.\(field.storage)"
             let place = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
-            let call = """
-                    case \(field.bareName.quoted): \
-                try self._$observationRegistrar.edit(\(position(index, field)), \(place), edit, json: &reader)
-                """
-            return model.isConditional ? [call, "        return true"] : [call]
+            let position = position(index, field)
+            let call = "self._$observationRegistrar.edit(\(position), \(place), edit, json: &reader)"
+            return ["    case \(position): try \(call)"]
         }
-        let end = ["    default: return false", "    }"] + (model.isConditional ? [] : ["    return true"])
         return lines(
             "\(access)mutating func _$edit(",
-            "    _ name: String,",
+            "    _ position: Int,",
             "    _ edit: RivuletObservation.StateEdit,",
             "    json reader: inout RivuletJSON.JSONReader",
-            ") throws(RivuletJSON.JSONError) -> Bool {",
-            cases.isEmpty
-                ? ["    false"]
-                : ["    switch name {"] + cases + end,
+            ") throws(RivuletJSON.JSONError) {",
+            cases.isEmpty ? [] : ["    switch position {"] + cases + ["    default: break", "    }"],
             "}"
         )
     }
@@ -258,25 +271,18 @@ struct StateRenderer {
     }
 
     private var encodeAtPath: String {
-        let opening =
-            "\(access)func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {"
-        let cases = each { _, field in
+        let opening = """
+            \(access)func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+            """
+        let cases = each { index, field in
             let label = field.wrapper == nil ? "" : "wrapper: "
-            let call = """
-                RivuletObservation.StateCoding.write(\(label)self.\(field.storage), at: path.dropFirst(), into: &writer)
-                """
+            let call = "RivuletObservation.StateCoding.write(\(label)self.\(field.storage), at: path, into: &writer)"
             let guarded = field.isTransient ? "writer.includesTransient && \(call)" : call
-            return ["    case \(field.bareName.quoted): return \(guarded)"]
+            return ["    case \(position(index, field)): return \(guarded)"]
         }
         return lines(
             opening,
-            "    guard let name = path.first else {",
-            "        self.encodeJSON(into: &writer)",
-            "        return true",
-            "    }",
-            cases.isEmpty
-                ? ["    _ = name", "    return false"]
-                : ["    switch name {"] + cases + ["    default: return false", "    }"],
+            cases.isEmpty ? ["    false"] : ["    switch position {"] + cases + ["    default: return false", "    }"],
             "}"
         )
     }

@@ -73,8 +73,10 @@ public struct ChangeCollector {
     }
 
     /// Whether the field may differ; generated code asks before it hands over the values.
+    ///
+    /// Mutating, because an unoptimised build would copy the collector for each call.
     @inlinable
-    public func visits(_ field: Int) -> Bool {
+    public mutating func visits(_ field: Int) -> Bool {
         comparesAll || mark.isTouched(field)
     }
 

@@ -34,6 +34,8 @@ import RivuletJSON
     named(_$settle()),
     named(encodeJSON(into:)),
     named(encodeJSON(at:into:)),
+    named(_$position(of:)),
+    named(_$encode(_:at:into:)),
     named(init(json:))
 )
 public macro ObservableState() = #externalMacro(module: "RivuletMacros", type: "ObservableStateMacro")

@@ -19,22 +19,31 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     static var _$fields: [StateField] { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes what a field's initialiser gives it, after its wrapper; false, with nothing written, when there is nothing to write.
-    static func _$encodeDefault(of name: String, into writer: inout JSONWriter) -> Bool
+    /// The position of the field `name` among ``_$fields``; nil when there is no such field.
+    static func _$position(of name: String) -> Int?
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Writes what the initialiser of the field at a position gives it, after its wrapper; false, with nothing written, when there is
+    /// nothing to write.
+    static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Offers every field of two values to the collector.
     static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads the field `name`; false, with nothing read, when there is none.
+    /// Reads the field at a position.
     ///
     /// - Throws: an error of the document, or `mismatch` when the edit's path does not lead to a place.
     mutating func _$edit(
-        _ name: String,
+        _ position: Int,
         _ edit: StateEdit,
         json reader: inout JSONReader
-    ) throws(JSONError) -> Bool
+    ) throws(JSONError)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Writes what is at a path below the field at a position; false, with nothing written, when there is no such value.
+    func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool
 }
 
 /// How a field takes the JSON that is read for it; generated code hands it through.
@@ -48,7 +57,17 @@ public enum StateEdit: Sendable {
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
     /// No field has an initialiser.
-    public static func _$encodeDefault(of name: String, into writer: inout JSONWriter) -> Bool { false }
+    public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool { false }
+
+    /// Writes the value at a path of names; false, with nothing written, when there is no such value.
+    public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
+        guard let name = path.first else {
+            encodeJSON(into: &writer)
+            return true
+        }
+        guard let position = Self._$position(of: name) else { return false }
+        return _$encode(position, at: path.dropFirst(), into: &writer)
+    }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the serial of a place, with nothing written yet.
@@ -88,7 +107,8 @@ extension ObservableState {
     /// Reads a partial document over this value: absent keys keep their value, nested states merge, wrappers check.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         try reader.object { (name, reader) throws(JSONError) in
-            guard try _$edit(name, .merge, json: &reader) else { return try reader.unknownKey(name) }
+            guard let position = Self._$position(of: name) else { return try reader.unknownKey(name) }
+            try _$edit(position, .merge, json: &reader)
         }
     }
 
@@ -97,8 +117,11 @@ extension ObservableState {
     public mutating func _$merge(_ members: [(name: String, value: JSONReader)]) throws(JSONError) {
         for (name, value) in members {
             var reader = value
-            guard try !_$edit(name, .merge, json: &reader) else { continue }
-            try reader.unknownKey(name)
+            guard let position = Self._$position(of: name) else {
+                try reader.unknownKey(name)
+                continue
+            }
+            try _$edit(position, .merge, json: &reader)
         }
     }
 
@@ -111,9 +134,8 @@ extension ObservableState {
         json reader: inout JSONReader
     ) throws(JSONError) {
         if let name = path.first {
-            guard try _$edit(name, .apply(operation, at: path.dropFirst(), index: index), json: &reader) else {
-                throw StateCoding.noField(name, reader)
-            }
+            guard let position = Self._$position(of: name) else { throw StateCoding.noField(name, reader) }
+            try _$edit(position, .apply(operation, at: path.dropFirst(), index: index), json: &reader)
         } else {
             self = try StateCoding.whole(operation, json: &reader)
         }

@@ -16,22 +16,22 @@ extension ObservationStateRegistrar {
 
     /// Leaves a leaf as it is.
     @inlinable
-    public func settle<Value>(_ field: Int, _ storage: inout Value) {}
+    public mutating func settle<Value>(_ field: Int, _ storage: inout Value) {}
 
     /// Puts a nested value in order.
     @inlinable
-    public func settle<Value: StateNode>(_ field: Int, _ storage: inout Value) {
+    public mutating func settle<Value: StateNode>(_ field: Int, _ storage: inout Value) {
         guard mark.isTouched(field) else { return }
         storage._$settle()
     }
 
     /// Leaves a leaf in a wrapper as it is.
     @inlinable
-    public func settle<Wrapper: ObservableWrapper>(_ field: Int, wrapper: inout Wrapper) {}
+    public mutating func settle<Wrapper: ObservableWrapper>(_ field: Int, wrapper: inout Wrapper) {}
 
     /// Puts a nested value in a wrapper in order, unless every edit would make the wrapper anew.
     @inlinable
-    public func settle<Wrapper: ObservableWrapper>(
+    public mutating func settle<Wrapper: ObservableWrapper>(
         _ field: Int,
         wrapper: inout Wrapper
     ) where Wrapper.WrappedValue: StateNode {

@@ -48,8 +48,10 @@ public struct StateField: Sendable {
     private func standard<State: ObservableState>(of state: State.Type) -> JSONValue? {
         func bytes() -> [UInt8]? {
             var writer = JSONWriter()
-            return State._$encodeDefault(of: name, into: &writer) && !writer.hasUnrepresentableNumber
-                ? writer.bytes : nil
+            guard let position = State._$position(of: name), State._$encodeDefault(of: position, into: &writer) else {
+                return nil
+            }
+            return writer.hasUnrepresentableNumber ? nil : writer.bytes
         }
         guard let once = bytes(), once == bytes() else { return nil }
         do throws(JSONError) {
@@ -58,6 +60,30 @@ public struct StateField: Sendable {
             // A type of the app that does not write JSON has no default either.
             return nil
         }
+    }
+}
+
+extension StateField {
+    /// The position of a field among names that are separated by newlines, which no name in Swift has; nil when it is not there.
+    ///
+    /// Generated code calls it.
+    public static func position(of name: String, in names: String) -> Int? {
+        let name = name.utf8.span
+        let names = names.utf8.span
+        var position = 0
+        var start = 0
+        while start < names.count {
+            var end = start
+            var isEqual = true
+            while end < names.count, names[end] != UInt8(ascii: "\n") {
+                isEqual = isEqual && end - start < name.count && names[end] == name[end - start]
+                end += 1
+            }
+            if isEqual, end - start == name.count { return position }
+            position += 1
+            start = end + 1
+        }
+        return nil
     }
 }
 

@@ -53,15 +53,19 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
-                    static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        switch name {
-                        case "count":
+                    static func _$position(of name: String) -> Int? {
+                        RivuletObservation.StateField.position(of: name, in: "count\nchild\nlevel")
+                    }
+
+                    static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch position {
+                        case 0:
                             let value = 0
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
-                        case "child":
+                        case 1:
                             let value: Child? = nil
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
-                        case "level":
+                        case 2:
                             let value = Clamped<Int>.makeWrapper(from: 5, config: 0...9)
                             return RivuletObservation.StateCoding.write(wrapper: value, at: [], into: &writer)
                         default: return false
@@ -69,17 +73,16 @@ struct ObservableStateMacroTests {
                     }
 
                     mutating func _$edit(
-                        _ name: String,
+                        _ position: Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
-                    ) throws(RivuletJSON.JSONError) -> Bool {
-                        switch name {
-                        case "count": try self._$observationRegistrar.edit(0, &self._count, edit, json: &reader)
-                        case "child": try self._$observationRegistrar.edit(1, &self._child, edit, json: &reader)
-                        case "level": try self._$observationRegistrar.edit(2, wrapper: &self._level, config: 0...9, edit, json: &reader)
-                        default: return false
+                    ) throws(RivuletJSON.JSONError) {
+                        switch position {
+                        case 0: try self._$observationRegistrar.edit(0, &self._count, edit, json: &reader)
+                        case 1: try self._$observationRegistrar.edit(1, &self._child, edit, json: &reader)
+                        case 2: try self._$observationRegistrar.edit(2, wrapper: &self._level, config: 0...9, edit, json: &reader)
+                        default: break
                         }
-                        return true
                     }
                 }
 
@@ -118,15 +121,11 @@ struct ObservableStateMacroTests {
                         writer.endObject()
                     }
 
-                    func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        guard let name = path.first else {
-                            self.encodeJSON(into: &writer)
-                            return true
-                        }
-                        switch name {
-                        case "count": return RivuletObservation.StateCoding.write(self._count, at: path.dropFirst(), into: &writer)
-                        case "child": return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path.dropFirst(), into: &writer)
-                        case "level": return RivuletObservation.StateCoding.write(wrapper: self._level, at: path.dropFirst(), into: &writer)
+                    func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch position {
+                        case 0: return RivuletObservation.StateCoding.write(self._count, at: path, into: &writer)
+                        case 1: return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path, into: &writer)
+                        case 2: return RivuletObservation.StateCoding.write(wrapper: self._level, at: path, into: &writer)
                         default: return false
                         }
                     }
@@ -176,9 +175,13 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
-                    public static func _$encodeDefault(of name: String, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        switch name {
-                        case "title":
+                    public static func _$position(of name: String) -> Int? {
+                        RivuletObservation.StateField.position(of: name, in: "id\ntitle\ndefault")
+                    }
+
+                    public static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch position {
+                        case 1:
                             let value = "x"
                             return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
                         default: return false
@@ -186,17 +189,16 @@ struct ObservableStateMacroTests {
                     }
 
                     public mutating func _$edit(
-                        _ name: String,
+                        _ position: Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
-                    ) throws(RivuletJSON.JSONError) -> Bool {
-                        switch name {
-                        case "id": try self._$observationRegistrar.edit(0, &self._id, edit, json: &reader)
-                        case "title": try self._$observationRegistrar.edit(1, &self._title, edit, json: &reader)
-                        case "default": try self._$observationRegistrar.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
-                        default: return false
+                    ) throws(RivuletJSON.JSONError) {
+                        switch position {
+                        case 0: try self._$observationRegistrar.edit(0, &self._id, edit, json: &reader)
+                        case 1: try self._$observationRegistrar.edit(1, &self._title, edit, json: &reader)
+                        case 2: try self._$observationRegistrar.edit(2, wrapper: &self._default, config: (), edit, json: &reader)
+                        default: break
                         }
-                        return true
                     }
 
                     private static func _$wrap_default(
@@ -259,15 +261,11 @@ struct ObservableStateMacroTests {
                         writer.endObject()
                     }
 
-                    public func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        guard let name = path.first else {
-                            self.encodeJSON(into: &writer)
-                            return true
-                        }
-                        switch name {
-                        case "id": return RivuletObservation.StateCoding.write(self._id, at: path.dropFirst(), into: &writer)
-                        case "title": return RivuletObservation.StateCoding.write(self._title, at: path.dropFirst(), into: &writer)
-                        case "default": return RivuletObservation.StateCoding.write(wrapper: self._default, at: path.dropFirst(), into: &writer)
+                    public func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        switch position {
+                        case 0: return RivuletObservation.StateCoding.write(self._id, at: path, into: &writer)
+                        case 1: return RivuletObservation.StateCoding.write(self._title, at: path, into: &writer)
+                        case 2: return RivuletObservation.StateCoding.write(wrapper: self._default, at: path, into: &writer)
                         default: return false
                         }
                     }
@@ -353,12 +351,15 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
+                    package static func _$position(of name: String) -> Int? {
+                        RivuletObservation.StateField.position(of: name, in: "")
+                    }
+
                     package mutating func _$edit(
-                        _ name: String,
+                        _ position: Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
-                    ) throws(RivuletJSON.JSONError) -> Bool {
-                        false
+                    ) throws(RivuletJSON.JSONError) {
                     }
                 }
 
@@ -388,13 +389,8 @@ struct ObservableStateMacroTests {
                         writer.endObject()
                     }
 
-                    package func encodeJSON(at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        guard let name = path.first else {
-                            self.encodeJSON(into: &writer)
-                            return true
-                        }
-                        _ = name
-                        return false
+                    package func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                        false
                     }
                 }
                 """#
