@@ -135,6 +135,7 @@ let package = Package(
         ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
+        .testTarget(name: "RivuletTests", dependencies: ["Rivulet"], swiftSettings: settings),
         .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
         .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),
         .testTarget(

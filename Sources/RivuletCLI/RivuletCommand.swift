@@ -19,7 +19,7 @@ struct RivuletCommand: ParsableCommand {
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: "0.1.0",
-        subcommands: [Serve.self]
+        subcommands: [Serve.self, Check.self]
     )
 
     /// Runs the command.
@@ -30,10 +30,11 @@ struct RivuletCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            guard exitCode(for: error) != .success else { exit(withError: error) }
+            // A command that has said what is wrong throws only its exit code.
+            guard !(error is ExitCode), exitCode(for: error) != .success else { exit(withError: error) }
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
             let isUsage = exitCode(for: error) == .validationFailure
-            let help = isUsage ? "; see 'rivulet serve --help'" : ""
+            let help = isUsage ? "; see 'rivulet --help'" : ""
             FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")
             exit(withError: ExitCode.failure)
         }

@@ -36,8 +36,7 @@ struct Serve: ParsableCommand {
 
     func run() throws {
         let server = try makeServer()
-        try server.host(CounterApp())
-        try server.host(TodosApp())
+        try HostedApps.host(on: server)
         try server.run { url in
             print("rivulet listening on \(url)")
         }

@@ -18,8 +18,16 @@ public protocol AppDefinition<State, Event>: Sendable {
     /// The state of a new session.
     var defaultState: State { get }
 
-    /// The version of the stored document's shape, kept beside each snapshot.
+    /// The version of the stored document's shape, 1 to 4,294,967,295, kept with each session.
+    ///
+    /// That of a ``VersionedState``, 1 for other states. Documents of an earlier version go through ``migrations``; those of a later one are
+    /// not read, and their sessions answer 500. Readers of before get a `reset`.
     var schemaVersion: Int { get }
+
+    /// The steps from earlier shapes of the stored document; none by default.
+    ///
+    /// A version without a step has documents of the same shape as the next.
+    var migrations: [StateMigration] { get }
 
     /// When sessions come into being; `.onDemand` unless said otherwise.
     var sessionPolicy: SessionPolicy { get }
@@ -41,6 +49,9 @@ public protocol AppDefinition<State, Event>: Sendable {
 extension AppDefinition {
     /// The first shape of the document.
     public var schemaVersion: Int { 1 }
+
+    /// Documents of all versions have one shape.
+    public var migrations: [StateMigration] { [] }
 
     /// The first event creates the session.
     public var sessionPolicy: SessionPolicy { .onDemand }

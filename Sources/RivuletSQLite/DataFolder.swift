@@ -14,9 +14,14 @@ final class DataFolder: Sendable {
     /// Makes the folder if it is missing, and takes its lock.
     init(path: String) throws(StorageError) {
         let folder = path.isEmpty ? "." : path
-        databasePath = folder + "/rivulet.db"
+        databasePath = Self.databasePath(in: folder)
         try Self.makeFolder(folder)
         lockDescriptor = try Self.takeLock(at: folder + "/rivulet.lock")
+    }
+
+    /// The path of the database file in a folder.
+    static func databasePath(in folder: String) -> String {
+        (folder.isEmpty ? "." : folder) + "/rivulet.db"
     }
 
     deinit {

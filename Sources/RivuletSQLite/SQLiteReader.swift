@@ -20,11 +20,12 @@ final class SQLiteReader {
     private let summaries: SQLiteStatement
     private let fault: @Sendable () -> StorageError?
 
-    /// Opens the database that the writer has made.
+    /// Opens the database that the writer has made; `checksOrigin`: or another process, perhaps of another version.
     init(
         path: String,
         limits: SQLiteStorageLimits,
         queue: WorkQueue<ReadRequest>,
+        checksOrigin: Bool = false,
         fault: @escaping @Sendable () -> StorageError?
     ) throws(SQLiteError) {
         self.queue = queue
@@ -36,6 +37,7 @@ final class SQLiteReader {
             lockWaitMilliseconds: limits.lockWaitMilliseconds
         )
         try SQLiteSchema.prepareReader(connection)
+        if checksOrigin { try SQLiteSchema.checkReadable(connection) }
         finder = try SessionFinder(connection)
         begin = try SQLiteStatement("BEGIN", on: connection)
         end = try SQLiteStatement("COMMIT", on: connection)
@@ -152,6 +154,13 @@ final class SQLiteReader {
             )
         }
         return sessions
+    }
+
+    func apps() throws(SQLiteError) -> [String] {
+        let statement = try SQLiteStatement("SELECT DISTINCT app FROM session ORDER BY app", on: connection)
+        var apps: [String] = []
+        while try statement.step() { apps.append(statement.text(0)) }
+        return apps
     }
 
     // MARK: - Parts

@@ -52,6 +52,12 @@ enum SQLiteSchema {
         }
     }
 
+    /// Refuses a database that is empty, not ours, or of another layout.
+    static func checkReadable(_ connection: SQLiteConnection) throws(SQLiteError) {
+        guard try checkOrigin(of: connection) else { return }
+        throw .refused(.unavailable(detail: "\(connection.path) is empty: no server has stored anything there"))
+    }
+
     /// Whether the file is empty; refuses one that is not ours or newer than we are.
     private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {

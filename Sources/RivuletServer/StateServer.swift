@@ -51,12 +51,34 @@ public final class StateServer: Sendable {
         guard Route.isAppName(app.name) else {
             throw ServerError("the app name \"\(app.name)\" cannot be in a URL; use [a-z][a-z0-9-]{0,63}")
         }
+        try Self.checkMigrations(of: definition)
         let isTaken = apps.withLock { apps in
             if apps.contains(where: { $0.name == app.name }) { return true }
             apps.append(app)
             return false
         }
         if isTaken { throw ServerError("two apps are named \"\(app.name)\"; rename one") }
+    }
+
+    private static func checkMigrations(of definition: some AppDefinition) throws(ServerError) {
+        let (name, schema) = (definition.name, definition.schemaVersion)
+        guard schema >= 1, UInt32(exactly: schema) != nil else {
+            throw ServerError("the schemaVersion \(schema) of app \"\(name)\" is not 1 to \(UInt32.max)")
+        }
+        let versions = definition.migrations.map(\.version)
+        if let wrong = versions.first(where: { $0 < 1 || $0 >= schema }) {
+            throw ServerError(
+                "app \"\(name)\" has a migration from schema version \(wrong), but its schemaVersion is \(schema); raise that"
+            )
+        }
+        if let twice = versions.first(where: { version in versions.count { $0 == version } > 1 }) {
+            throw ServerError("app \"\(name)\" has two migrations from schema version \(twice); join them into one")
+        }
+    }
+
+    /// The hosted app of that name.
+    func app(named name: String) -> (any HostedApp)? {
+        apps.withLock { apps in apps.first { $0.name == name } }
     }
 
     /// Listens and serves on the calling thread and `workers - 1` more, until the process is told to stop.

@@ -15,6 +15,11 @@ package protocol HostedApp: Sendable {
     func encodeDescription(into writer: inout JSONWriter)
     /// The state, the events and the key paths as TypeScript types.
     func typeScript() -> String
+    /// Reads what storage has of a session, as it would be when the session is loaded.
+    ///
+    /// - Returns: Whether it was of an earlier schema version.
+    /// - Throws: `SessionError.unreadable`.
+    func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool
     /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
@@ -48,6 +53,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession {
         try Session(key, engine: engine, stored: stored, newEpoch: newEpoch, environment: environment)
+    }
+
+    package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool {
+        try RestoredState(stored, of: engine.definition, key: key).isMigrated
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {

@@ -1,38 +1,85 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns how a state comes back from what storage holds.
 
+import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
 /// A snapshot over the app's default, and the log's changes after it.
-struct RestoredState<State: ObservableState> {
+struct RestoredState<Definition: AppDefinition> {
+    typealias State = Definition.State
+
     let state: State
     /// The bytes of the log after the snapshot.
     let tailBytes: Int
+    /// Whether it was stored in an earlier shape, so that nothing may be added to its log before a snapshot of this one.
+    let isMigrated: Bool
+
+    private static var firstSchema: UInt32 { 1 }
 
     /// Decodes and replays; wrappers hold at this entry like at any other.
-    init(_ stored: StoredSession?, default initial: State, key: SessionKey) throws(SessionError) {
-        var state = initial
-        var tailBytes = 0
-        if let snapshot = stored?.snapshot {
+    init(_ stored: StoredSession?, of definition: Definition, key: SessionKey) throws(SessionError) {
+        try self.init(snapshot: stored?.snapshot, entries: stored?.tail ?? [], isNew: stored == nil, definition, key)
+    }
+
+    private init(
+        snapshot: StateSnapshot?,
+        entries: [LogEntry],
+        isNew: Bool,
+        _ definition: Definition,
+        _ key: SessionKey
+    ) throws(SessionError) {
+        var state = definition.defaultState
+        let schema = definition.schema
+        // A session of a later schema begins with a snapshot.
+        let storedSchema = isNew ? schema : snapshot?.schema ?? Self.firstSchema
+        guard storedSchema <= schema else {
+            throw .unreadable(
+                key,
+                detail:
+                    "it was written in schema version \(storedSchema), and this build knows versions up to \(schema); "
+                    + "run the build that wrote it"
+            )
+        }
+        isMigrated = storedSchema < schema
+        tailBytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
+        if isMigrated {
+            let document = try Self.document(snapshot, entries, key)
+            try Self.migrate(document, from: storedSchema, definition, into: &state, key)
+        } else {
+            try Self.replay(snapshot, entries, into: &state, key)
+        }
+        self.state = state
+    }
+
+    // MARK: - Of this version
+
+    private static func replay(
+        _ snapshot: StateSnapshot?,
+        _ entries: [LogEntry],
+        into state: inout State,
+        _ key: SessionKey
+    ) throws(SessionError) {
+        if let snapshot {
             do throws(JSONError) {
-                var reader = JSONReader(snapshot.state)
-                try state._$merge(json: &reader)
-                try reader.finish()
+                try merge(snapshot.state, into: &state)
             } catch {
                 throw .unreadable(key, detail: "the snapshot of version \(snapshot.version) does not decode: \(error)")
             }
         }
-        for entry in stored?.tail ?? [] {
+        for entry in entries {
             do throws(JSONError) {
-                tailBytes += entry.changes.count + entry.event.count
-                try Self.replay(entry.changes, on: &state)
+                try replay(entry.changes, on: &state)
             } catch {
                 throw .unreadable(key, detail: "the changes of version \(entry.version) do not decode: \(error)")
             }
         }
-        self.state = state
-        self.tailBytes = tailBytes
+    }
+
+    private static func merge(_ document: [UInt8], into state: inout State) throws(JSONError) {
+        var reader = JSONReader(document)
+        try state._$merge(json: &reader)
+        try reader.finish()
     }
 
     /// Makes the changes of an entry again; errors name the key path, and the byte in the text of all changes.
@@ -61,4 +108,56 @@ struct RestoredState<State: ObservableState> {
         }
         try reader.finish()
     }
+
+    // MARK: - Of an earlier version
+
+    private static func document(
+        _ snapshot: StateSnapshot?,
+        _ entries: [LogEntry],
+        _ key: SessionKey
+    ) throws(SessionError) -> JSONValue {
+        var version = snapshot?.version ?? 0
+        do throws(JSONError) {
+            var document = try StoredDocument(snapshot?.state)
+            for entry in entries {
+                version = entry.version
+                for change in try [StateChange](logJSON: entry.changes) where !change.isTransient {
+                    try document.apply(change)
+                }
+            }
+            return document.value
+        } catch {
+            throw .unreadable(key, detail: "its document cannot be put together at version \(version): \(error)")
+        }
+    }
+
+    private static func migrate(
+        _ document: JSONValue,
+        from schema: UInt32,
+        _ definition: Definition,
+        into state: inout State,
+        _ key: SessionKey
+    ) throws(SessionError) {
+        var document = document
+        for step in definition.migrations.sorted(by: { $0.version < $1.version }) where step.version >= Int(schema) {
+            do {
+                try step.migrate(&document)
+            } catch {
+                throw .unreadable(key, detail: "the migration from schema version \(step.version) failed: \(error)")
+            }
+        }
+        do throws(JSONError) {
+            try merge(document.jsonBytes(), into: &state)
+        } catch {
+            throw .unreadable(
+                key,
+                detail: "its document of schema version \(schema) does not decode after its migration: \(error)"
+            )
+        }
+    }
+}
+
+extension AppDefinition {
+    /// The schema version as storage keeps it.
+    var schema: UInt32 { UInt32(clamping: schemaVersion) }
 }

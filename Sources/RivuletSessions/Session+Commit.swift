@@ -33,6 +33,7 @@ extension Session {
             return submitCreation(with: entries, dispatches: batch.count)
         }
         guard !entries.isEmpty else { return finishDeletionIfDrained() }
+        guard !isMigrated else { return storeMigration(at: storedHead) }
         submitted = batch.count
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
@@ -72,9 +73,41 @@ extension Session {
         }
     }
 
-    /// The document of version 0, where a client has asked for another than the app's default.
+    /// The document of version 0, where a client has asked for another than the app's default; or an empty one, which is the default too,
+    /// to say the schema version where it is not the first.
     private func initialSnapshot() -> StateSnapshot? {
-        initialDocument.map { StateSnapshot(version: 0, schema: schema, state: $0) }
+        if initialDocument == nil, schema == 1 { return nil }
+        return StateSnapshot(version: 0, schema: schema, state: initialDocument ?? Array("{}".utf8))
+    }
+
+    /// Stores the document in its new shape, at the version that it was migrated from, so that what follows in the log is of one shape with it.
+    private func storeMigration(at head: SessionHead) {
+        let snapshot = StateSnapshot(
+            version: head.version,
+            schema: schema,
+            state: persistentJSON(of: logged ?? visible)
+        )
+        isStorageBusy = true
+        let confined = Confined(self, to: environment.executor)
+        environment.storage.compact(key, at: head, snapshot: snapshot, keepingFrom: retainedFrom) { outcome in
+            confined.post { $0.migrationDidFinish(outcome, snapshotBytes: snapshot.state.count) }
+        }
+    }
+
+    private func migrationDidFinish(_ outcome: Result<AppendOutcome, StorageError>, snapshotBytes bytes: Int) {
+        isStorageBusy = false
+        switch outcome {
+        case .success(.committed(let head)):
+            storedHead = head
+            isMigrated = false
+            bytesSinceSnapshot = 0
+            snapshotBytes = bytes
+        case .success(.conflict):
+            return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
+        case .failure(let error):
+            return storageDidFail(error)
+        }
+        runQueue()
     }
 
     private func creationDidFinish(_ outcome: Result<CreateOutcome, StorageError>) {
@@ -270,7 +303,7 @@ extension Session {
 
     // MARK: - Compaction
 
-    private var schema: UInt32 { UInt32(clamping: engine.definition.schemaVersion) }
+    private var schema: UInt32 { engine.definition.schema }
 
     /// Stores a snapshot once the log since the last one has outgrown it, so that loading stays short and writing stays cheap.
     private func compactIfDue() {

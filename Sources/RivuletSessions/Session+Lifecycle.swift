@@ -18,7 +18,7 @@ extension Session {
     package func info() -> SessionInfo {
         SessionInfo(
             key: key,
-            epoch: epoch,
+            epoch: visibleEpoch,
             version: visiblePosition.version,
             created: created,
             updated: updated,
@@ -132,7 +132,7 @@ extension Session {
         deletion = nil
         switch outcome {
         case .success:
-            retire(failing: .notFound(key), deletedEpoch: epoch)
+            retire(failing: .notFound(key), deletedEpoch: visibleEpoch)
             reply?(.success(()))
         case .failure(let error):
             if case .indeterminate = error { retire(failing: .storage(error)) }

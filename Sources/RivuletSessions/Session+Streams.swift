@@ -79,7 +79,7 @@ extension Session {
     // MARK: - Resuming
 
     private func resume(_ request: StreamRequest, _ paths: PathSet, from cursor: Cursor) {
-        guard cursor.epoch == epoch else { return reset(request, paths, .epochChanged) }
+        guard cursor.epoch == visibleEpoch else { return reset(request, paths, .epochChanged) }
         guard cursor.position.version <= visiblePosition.version else { return reset(request, paths, .unknownCursor) }
         let isSameResidence = cursor.residence == residence
         if isSameResidence {

@@ -23,8 +23,14 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     let engine: EventEngine<Definition>
     let environment: SessionEnvironment
-    /// The name of its history; another one once a client has created it with a state of its own.
-    var epoch: String
+    /// The name of its history in storage; another one once a client has created it with a state of its own.
+    var epoch: String {
+        didSet { visibleEpoch = Self.visible(epoch, schema: engine.definition.schema) }
+    }
+    /// The name of its history in cursors, which differs between schema versions: what a reader of before knows is of another shape.
+    private(set) var visibleEpoch: String
+    /// Whether storage has the state in the shape of an earlier schema version: a snapshot goes before any further entry.
+    var isMigrated: Bool
     let residence = RandomToken.residence()
 
     /// The state after the last accepted event.
@@ -90,11 +96,13 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         self.key = key
         self.engine = engine
         self.environment = environment
-        let restored = try RestoredState(stored, default: engine.definition.defaultState, key: key)
+        let restored = try RestoredState(stored, of: engine.definition, key: key)
         head = restored.state
+        isMigrated = restored.isMigrated
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
+        visibleEpoch = Self.visible(epoch, schema: engine.definition.schema)
         storedHead = stored?.head
         let now = environment.wallClock()
         created = stored?.created ?? now
@@ -228,7 +236,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let standing = cursor(at: headPosition, unlogged: unlogged)
         return expected.contains { cursor in
             cursor == standing
-                || (cursor.residence == nil && cursor.epoch == epoch && cursor.position.version == headPosition.version)
+                || (cursor.residence == nil && cursor.epoch == visibleEpoch
+                    && cursor.position.version == headPosition.version)
         }
     }
 
@@ -331,10 +340,20 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     // MARK: - Cursors
 
+    /// The epoch of the first schema version is that of storage.
+    private static func visible(_ epoch: String, schema: UInt32) -> String {
+        guard schema != 1 else { return epoch }
+        // FNV-1a, the same in every process. Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+        let hash = "\(epoch).\(schema)".utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        return RandomToken.token(of: hash, count: 8)
+    }
+
     var visibleCursor: Cursor { cursor(at: visiblePosition, unlogged: visibleUnlogged) }
 
     func cursor(at position: Cursor.Position, unlogged: [StateChange]) -> Cursor {
-        Cursor(epoch: epoch, position: position, residence: residence, hasUnlogged: !unlogged.isEmpty)
+        Cursor(epoch: visibleEpoch, position: position, residence: residence, hasUnlogged: !unlogged.isEmpty)
     }
 }
 

@@ -85,6 +85,7 @@ final class HeldStorage: StorageEngine {
         var isHolding = false
         var held: [@Sendable () -> Void] = []
         var failure: StorageError?
+        var compactionFailure: StorageError?
         var appends = 0
         var historyEntriesMax = Int.max
     }
@@ -120,6 +121,9 @@ final class HeldStorage: StorageEngine {
 
     /// Makes the next append, held or not, or creation fail without being written, or the next deletion after it is done.
     func failNext(_ error: StorageError) { state.withLock { $0.failure = error } }
+
+    /// Makes the next compaction fail without being written.
+    func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
     func start() throws(StorageError) { try engine.start() }
     func close() { engine.close() }
@@ -187,6 +191,11 @@ final class HeldStorage: StorageEngine {
         keepingFrom: UInt64,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
+        let failure = state.withLock { state in
+            defer { state.compactionFailure = nil }
+            return state.compactionFailure
+        }
+        if let failure { return reply(.failure(failure)) }
         engine.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: reply)
     }
 
@@ -209,7 +218,7 @@ final class SessionHarness {
     let executor = TestExecutor()
     let sink = RecordingSink()
     let storage: HeldStorage
-    let app: AppHost<TallyApp>
+    private(set) var app: any HostedApp
     let key = SessionKey(app: "tally", id: "s1")
     private(set) var shard: SessionShard
     private let limits: SessionLimits
@@ -226,6 +235,12 @@ final class SessionHarness {
         app = AppHost(TallyApp(sessionPolicy: policy))
         shard = SessionShard(environment: Self.environment(executor, storage, limits, sink) { GroupID(rawValue: 0) })
         try storage.start()
+        restart()
+    }
+
+    /// Hosts another build of the app on the same storage.
+    func deploy(_ definition: some AppDefinition) {
+        app = AppHost(definition)
         restart()
     }
 

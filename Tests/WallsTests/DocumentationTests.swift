@@ -17,11 +17,14 @@ import Testing
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test(arguments: ["Wrappers.md", "Observation.md", "Collections.md"])
-    func `every sample of a page stands in a file that is compiled`(_ page: String) throws {
-        let compiled = try ["DocumentedSamplesTests.swift", "DocumentedCollectionsTests.swift"].flatMap { file in
-            Self.lines(try Self.text("Tests/RivuletObservationTests/\(file)"))
-        }
+    @Test(arguments: [
+        ("Wrappers.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
+        ("Observation.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
+        ("Collections.md", "RivuletObservationTests/DocumentedCollectionsTests.swift"),
+        ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
+    ])
+    func `every sample of a page stands in a file that is compiled`(_ page: String, _ file: String) throws {
+        let compiled = Self.lines(try Self.text("Tests/\(file)"))
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
         for sample in samples {

@@ -1,0 +1,36 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns `rivulet check`: what this build could not read of a data folder.
+
+import ArgumentParser
+import Rivulet
+
+/// Reads all stored sessions as `serve` would.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the stored sessions that this build could not read, before it is deployed.",
+        discussion: """
+            Writes nothing, and may run beside the server that uses the folder. Exits with 1 when there is a session that could not be \
+            read, or one of an app that this build does not host.
+            """
+    )
+
+    @Option(help: "The folder that keeps the sessions.")
+    var data: String = Environment.text("DATA") ?? "./data"
+
+    func run() throws {
+        let storage = try SQLiteStorageInspection(folder: data)
+        let server = StateServer(storage: MemoryStorageEngine())
+        try HostedApps.host(on: server)
+        let report = try server.check(storage) { session, reason in
+            print("\(session): \(reason)")
+        }
+        for app in report.unknownApps {
+            print("\(app)/*: this build hosts no app \"\(app)\"")
+        }
+        print(
+            "\(report.sessions) sessions: \(report.sessions - report.unreadable) can be read, \(report.migrated) of them after a "
+                + "migration; \(report.unreadable) cannot"
+        )
+        if !report.isClean { throw ExitCode.failure }
+    }
+}

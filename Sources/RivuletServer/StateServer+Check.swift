@@ -1,0 +1,67 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the check of stored sessions before a new build is deployed.
+
+public import RivuletSessions
+
+extension StateServer {
+    /// The sessions that are asked for at once.
+    private static var pageSize: Int { 1_000 }
+
+    /// Reads every stored session as this server would, and writes nothing: what it cannot read, it would answer with 500.
+    ///
+    /// The store may be in use by the server of before. Memory does not grow with the store, but with its largest session.
+    ///
+    /// - Parameters:
+    ///   - storage: What is stored.
+    ///   - onUnreadable: Called for each session that cannot be read, with the reason, in the order of apps and ids.
+    /// - Returns: What there was, in figures.
+    /// - Throws: a `StorageError` when the store as a whole cannot be read.
+    public func check(
+        _ storage: some StorageInspection,
+        onUnreadable: (_ session: SessionKey, _ reason: String) -> Void
+    ) throws(StorageError) -> StoredSessionsReport {
+        var report = StoredSessionsReport()
+        for name in try storage.apps() {
+            guard let app = app(named: name) else {
+                report.unknownApps.append(name)
+                continue
+            }
+            var last: String?
+            while case let ids = try storage.sessions(app: name, after: last, limit: Self.pageSize), let end = ids.last
+            {
+                for id in ids {
+                    let key = SessionKey(app: name, id: id)
+                    if let reason = try Self.check(key, of: app, in: storage, &report) { onUnreadable(key, reason) }
+                }
+                last = end
+            }
+        }
+        return report
+    }
+
+    /// Counts the session; returns why it cannot be read.
+    private static func check(
+        _ key: SessionKey,
+        of app: any HostedApp,
+        in storage: some StorageInspection,
+        _ report: inout StoredSessionsReport
+    ) throws(StorageError) -> String? {
+        let reason: String
+        do {
+            guard let stored = try storage.load(key) else { return nil }
+            report.sessions += 1
+            if try app.check(key, stored: stored) { report.migrated += 1 }
+            return nil
+        } catch let error as StorageError {
+            guard case .corrupt(_?, let detail) = error else { throw error }
+            report.sessions += 1
+            reason = "it is damaged: \(detail)"
+        } catch SessionError.unreadable(_, let detail) {
+            reason = detail
+        } catch {
+            reason = "\(error)"
+        }
+        report.unreadable += 1
+        return reason
+    }
+}

@@ -1,0 +1,17 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a check of stored sessions finds.
+
+/// What a server's apps could read of a store.
+public struct StoredSessionsReport: Hashable, Sendable {
+    /// The sessions that were looked at, those of unknown apps not among them.
+    public internal(set) var sessions = 0
+    /// Those of them that are of an earlier schema version, and can be read.
+    public internal(set) var migrated = 0
+    /// Those of them that cannot be read.
+    public internal(set) var unreadable = 0
+    /// The stored apps that the server does not host, in the order of their names.
+    public internal(set) var unknownApps: [String] = []
+
+    /// Whether everything that is stored can be served.
+    public var isClean: Bool { unreadable == 0 && unknownApps.isEmpty }
+}

@@ -1,0 +1,48 @@
+# Part of Rivulet. See README.md for the architecture.
+# `rivulet check`: what a build could not read of a data folder, before it is deployed.
+
+import sqlite3
+
+from harness import run
+
+
+def fill(serve, folder):
+    """A folder with a session of each app."""
+    server = serve(folder)
+    server.session("one").dispatch("increment")
+    server.session("list", app="todos").dispatch({"add": {"id": "a", "title": "A"}})
+    return server
+
+
+def test_a_folder_that_can_be_read_is_clean_also_while_a_server_uses_it(serve, tmp_path):
+    server = fill(serve, tmp_path)
+    outcome = run("check", "--data", tmp_path)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert outcome.stdout == "2 sessions: 2 can be read, 0 of them after a migration; 0 cannot\n"
+    assert server.session("one").dispatch("increment")["version"] == 2
+
+
+def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
+    server = fill(serve, tmp_path)
+    server.session("two").dispatch({"setStep": 3})
+    server.stop()
+    database = sqlite3.connect(tmp_path / "rivulet.db")
+    database.execute("UPDATE session SET app = 'gone' WHERE app = 'todos'")
+    damage = "UPDATE log SET changes = CAST(replace(changes, '3', 'x') AS BLOB)"
+    database.execute(f"{damage} WHERE sid = (SELECT sid FROM session WHERE id = 'two')")
+    database.commit()
+    database.close()
+    before = (tmp_path / "rivulet.db").read_bytes()
+    outcome = run("check", "--data", tmp_path)
+    assert outcome.returncode == 1 and outcome.stderr == ""
+    lines = outcome.stdout.splitlines()
+    assert lines[0].startswith("counter/two: ")
+    assert lines[1] == 'gone/*: this build hosts no app "gone"'
+    assert lines[2] == "2 sessions: 1 can be read, 0 of them after a migration; 1 cannot"
+    assert (tmp_path / "rivulet.db").read_bytes() == before
+
+
+def test_a_folder_without_a_database_is_refused_in_one_line(tmp_path):
+    outcome = run("check", "--data", tmp_path)
+    assert outcome.returncode == 1 and outcome.stdout == ""
+    assert str(tmp_path) in outcome.stderr and len(outcome.stderr.splitlines()) == 1

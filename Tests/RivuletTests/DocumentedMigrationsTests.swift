@@ -1,0 +1,87 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns the samples of Documentation/Migrations.md, compiled and run.
+
+import Foundation
+import Rivulet
+import Testing
+
+// WallsTests checks that every sample of that page stands here, line by line.
+
+@ObservableState
+struct CartItem: Identifiable, Equatable, Sendable {
+    var id = ""
+    var quantity = 1
+}
+
+@AppEvent
+enum CartEvent {
+    case empty
+
+    var persist: Bool { true }
+    var isUIEvent: Bool { true }
+}
+
+@ObservableState
+struct Cart: PersistentState {
+    var version: Int { 2 }
+    var total = 0
+    var items: Keyed<CartItem> = []
+}
+
+struct CartApp: AppDefinition {
+    let name = "cart"
+    let defaultState = AppState(t: EmptyTransient(), p: Cart())
+    let migrations = [
+        StateMigration(from: 1) { document in
+            try document.move("/p/sum", to: "/p/total")
+            try document.updateEach("/p/items") { try $0.move("/count", to: "/quantity") }
+        }
+    ]
+
+    func reduce(into state: inout AppState<Cart, EmptyTransient>, event: CartEvent) {
+        switch event {
+        case .empty: state.p.items.removeAll()
+        }
+    }
+}
+
+@Suite struct DocumentedMigrationsTests {
+    @Test func `the schema version of an app is the one that its stored half says`() {
+        #expect(CartApp().schemaVersion == 2)
+    }
+
+    @Test func `a migration from the current version, or two from one, cannot be hosted`() throws {
+        struct OddApp: AppDefinition {
+            let name = "odd"
+            let defaultState = Cart()
+            let schemaVersion: Int
+            let migrations: [StateMigration]
+
+            func reduce(into state: inout Cart, event: CartEvent) {}
+        }
+        let server = StateServer(storage: MemoryStorageEngine())
+        let step = StateMigration(from: 2) { _ in }
+        for app in [
+            OddApp(schemaVersion: 2, migrations: [step]), OddApp(schemaVersion: 3, migrations: [step, step]),
+            OddApp(schemaVersion: 0, migrations: []),
+        ] {
+            #expect(throws: ServerError.self) { try server.host(app) }
+        }
+        try server.host(OddApp(schemaVersion: 3, migrations: [step]))
+    }
+
+    /// The sample, which names a folder of the reader's.
+    private func check(_ server: StateServer) throws {
+        let report = try server.check(SQLiteStorageInspection(folder: "./data")) { session, reason in
+            print("\(session): \(reason)")
+        }
+        #expect(report.isClean)
+    }
+
+    @Test func `a folder without a database cannot be checked`() {
+        let server = StateServer(storage: MemoryStorageEngine())
+        #expect(throws: StorageError.self) {
+            try server.check(SQLiteStorageInspection(folder: NSTemporaryDirectory() + "/no-such-folder")) { _, _ in }
+        }
+    }
+}
