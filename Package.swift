@@ -56,7 +56,11 @@ let package = Package(
         ),
         .target(
             name: "RivuletEngine",
-            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObservation"],
+            dependencies: [
+                "RivuletJSON", "RivuletMacros", "RivuletObservation",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -164,7 +168,10 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletEngineTests",
-            dependencies: ["CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
+            dependencies: [
+                "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -194,5 +201,6 @@ let package = Package(
             dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],
             swiftSettings: settings
         ),
+        .testTarget(name: "RivuletTests", dependencies: ["Rivulet"], swiftSettings: settings),
     ]
 )
