@@ -170,6 +170,7 @@ let package = Package(
             name: "RivuletEngineTests",
             dependencies: [
                 "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation",
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -201,6 +202,6 @@ let package = Package(
             dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],
             swiftSettings: settings
         ),
-        .testTarget(name: "RivuletTests", dependencies: ["Rivulet"], swiftSettings: settings),
+        .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"], swiftSettings: settings),
     ]
 )

@@ -21,3 +21,11 @@ public struct QueuedEvent: Sendable {
         self.timestamp = timestamp
     }
 }
+
+extension QueuedEvent {
+    /// The timestamp, under its name in later versions of WAVE.
+    public var enqueuedAt: UInt64 { timestamp }
+}
+
+/// A queued event, under its name in later versions of WAVE.
+public typealias EnqueuedEvent = QueuedEvent

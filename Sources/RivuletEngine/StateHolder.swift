@@ -1,0 +1,15 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the envelope in which listeners are handed a state.
+
+/// A state as it was after one event; it never changes.
+///
+/// Listeners get it as `AnyObject` and cast it to the type that they know. Source: spec/systems.md D-04.
+public final class StateHolder<P: PersistentState, T: Equatable & Sendable>: Sendable {
+    /// The state.
+    public let state: AppState<P, T>
+
+    /// Holds a state.
+    public init(state: AppState<P, T>) {
+        self.state = state
+    }
+}
