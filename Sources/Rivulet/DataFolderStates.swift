@@ -1,0 +1,50 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns where in-process states are kept unless an app says otherwise.
+
+import FoundationEssentials
+public import RivuletEngine
+import RivuletSQLite
+import RivuletSessions
+import Synchronization
+
+/// Keeps the stored halves of in-process states in SQLite, in the folder `states` of the data folder.
+///
+/// The folder is a server's neighbour, not its database: a server locks its own, for its process or another one, and both may run at
+/// once. All managers of a process share one lock and one file, which is opened by the first that reads or writes, and stays open until
+/// the process ends. A second process is refused.
+public struct DataFolderStates: StateStorage {
+    private static let open = Mutex<[String: StoredStates]>([:])
+
+    private let folder: String
+
+    /// Keeps states below this data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
+    public init(folder: String? = nil) {
+        let named = ProcessInfo.processInfo.environment["RIVULET_DATA"].flatMap { $0.isEmpty ? nil : $0 }
+        self.folder = (folder ?? named ?? "data") + "/states"
+    }
+
+    /// Reads the document under a key.
+    ///
+    /// - Throws: `StorageError`.
+    public func load(_ key: String) async throws -> [UInt8]? {
+        try await states().load(key)
+    }
+
+    /// Writes the document under a key; on disk when this returns.
+    ///
+    /// - Throws: `StorageError`.
+    public func save(_ document: [UInt8], under key: String) async throws {
+        try await states().save(document, under: key)
+    }
+
+    private func states() throws -> StoredStates {
+        try Self.open.withLock { open in
+            if let states = open[folder] { return states }
+            let engine = SQLiteStorageEngine(folder: folder)
+            try engine.start()
+            let states = StoredStates(engine: engine) { Int64(Date().timeIntervalSince1970 * 1_000) }
+            open[folder] = states
+            return states
+        }
+    }
+}
