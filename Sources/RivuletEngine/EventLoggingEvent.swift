@@ -1,0 +1,15 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what can be done to the event log that a state keeps of itself.
+
+/// Asks something of the event log; no such event is in the log.
+public enum EventLoggingEvent: AppEvent, Equatable {
+    /// Dispatches the logged events again, see ``EventEffectsProcessor``.
+    case replay
+    /// Empties the log.
+    case clear
+
+    /// False.
+    public var persist: Bool { false }
+    /// False.
+    public var isUIEvent: Bool { false }
+}
