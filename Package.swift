@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .executable(name: "rivulet", targets: ["RivuletCLI"]),
         .library(name: "Rivulet", targets: ["Rivulet"]),
+        .library(name: "RivuletObjects", targets: ["RivuletObjects"]),
         .library(name: "RivuletObservation", targets: ["RivuletObservation"]),
     ],
     dependencies: [
@@ -55,9 +56,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RivuletObjects",
+            dependencies: ["RivuletJSON", "RivuletMacros"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RivuletEngine",
             dependencies: [
-                "RivuletJSON", "RivuletMacros", "RivuletObservation",
+                "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -94,6 +100,7 @@ let package = Package(
             dependencies: [
                 "RivuletEngine",
                 "RivuletJSON",
+                "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSQLite",
                 "RivuletServer",
@@ -167,9 +174,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "RivuletObjectsTests",
+            dependencies: ["RivuletJSON", "RivuletObjects"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "RivuletEngineTests",
             dependencies: [
-                "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation",
+                "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,20 +1,9 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns what every event of an app must say of itself, and the macro that lets it travel as JSON.
+// Owns the way of an event as JSON, and the macro that gives it.
 
 import RivuletJSON
+public import RivuletObjects
 public import RivuletObservation
-
-/// Something that happened, sent to a session, where reducers turn it into a change of state.
-///
-/// Source: spec/systems.md D-05.
-public protocol AppEvent: Sendable, Codable {
-    /// Whether the change is on disk (fsync returned) before the dispatch is acknowledged.
-    ///
-    /// False makes the event transient: it changes memory at once, has no version, and is lost by a restart.
-    var persist: Bool { get }
-    /// Whether a person caused it; only recorded, the engine does not look at it.
-    var isUIEvent: Bool { get }
-}
 
 extension AppEvent where Self: EventCoding {
     /// Writes the JSON form into an encoder of any format.

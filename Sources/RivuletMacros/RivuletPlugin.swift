@@ -15,6 +15,8 @@ struct RivuletPlugin: CompilerPlugin {
         ObservableValueMacro.self,
         ObservationStateTrackedMacro.self,
         ObservingMacro.self,
+        PublishedMacro.self,
+        StateForwarderMacro.self,
     ]
 }
 #endif

@@ -13,7 +13,8 @@ import Testing
         "RivuletHTTP": [],
         "RivuletEventLoop": ["CLibuv"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
-        "RivuletEngine": ["RivuletJSON", "RivuletObservation"],
+        "RivuletObjects": ["RivuletJSON"],
+        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions"],
         "RivuletServer": [
@@ -21,13 +22,16 @@ import Testing
             "RivuletSessions",
         ],
         "Rivulet": [
-            "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletServer", "RivuletSessions",
+            "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
+            "RivuletSessions",
         ],
         "RivuletCLI": ["Rivulet"],
     ]
 
     /// Rooms that touch nothing outside of the process: no Foundation but where a type of it is the subject.
-    private static let pureRooms: Set<String> = ["RivuletHTTP", "RivuletObservation", "RivuletEngine", "RivuletJSON"]
+    private static let pureRooms: Set<String> = [
+        "RivuletHTTP", "RivuletObservation", "RivuletObjects", "RivuletEngine", "RivuletJSON",
+    ]
     private static let ioModules: Set<String> = ["Foundation", "Glibc", "Dispatch", "FoundationNetworking"]
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

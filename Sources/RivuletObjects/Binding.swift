@@ -1,0 +1,51 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the handle by which one piece of code reads and writes what another one owns.
+
+/// A way to read and write a value that lives elsewhere; safe from any thread when the two functions are.
+///
+/// Source: spec/systems.md C-10.
+@propertyWrapper
+@dynamicMemberLookup
+public struct Binding<Value: Sendable>: Sendable {
+    private let read: @Sendable () -> Value
+    private let write: @Sendable (Value) -> Void
+
+    /// Makes a binding of two functions.
+    public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
+        read = get
+        write = set
+    }
+
+    /// Makes the binding that another one stands for.
+    public init(projectedValue: Binding) {
+        self = projectedValue
+    }
+
+    /// A binding that always has this value; writes are ignored.
+    public static func constant(_ value: Value) -> Binding {
+        Binding(get: { value }, set: { _ in })
+    }
+
+    /// The value where it lives.
+    public var wrappedValue: Value {
+        get { read() }
+        nonmutating set { write(newValue) }
+    }
+
+    /// The binding itself.
+    public var projectedValue: Binding { self }
+
+    /// A binding to a part of the value; a write there reads the whole, changes the part, and writes the whole.
+    public subscript<Part: Sendable>(
+        dynamicMember keyPath: any WritableKeyPath<Value, Part> & Sendable
+    ) -> Binding<Part> {
+        Binding<Part>(
+            get: { read()[keyPath: keyPath] },
+            set: { part in
+                var value = read()
+                value[keyPath: keyPath] = part
+                write(value)
+            }
+        )
+    }
+}

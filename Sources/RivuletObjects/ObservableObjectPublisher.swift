@@ -1,0 +1,66 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the telling of subscribers that an object is about to change.
+
+public import FoundationEssentials
+import Synchronization
+
+/// Tells its subscribers that an object will change; it carries neither a value nor a path.
+///
+/// Safe from any thread. Source: spec/systems.md C-01 to C-03.
+public final class ObservableObjectPublisher: Sendable {
+    private struct Subscriber {
+        let id: UUID
+        let callback: @Sendable () -> Void
+    }
+
+    private struct Contents {
+        var subscribers: [Subscriber] = []
+        var isSetUp = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Makes a publisher without subscribers; a class may keep one of its own as its `objectWillChange`.
+    public init() {}
+
+    /// Calls every subscriber once, before it returns, in the order of subscription.
+    ///
+    /// A callback may subscribe and unsubscribe: that counts from the next call on.
+    public func send() {
+        for subscriber in contents.withLock({ $0.subscribers }) { subscriber.callback() }
+    }
+
+    /// Adds a callback, which runs on the thread of whoever changes the object, and returns a new id for it.
+    @discardableResult
+    public func subscribe(_ callback: @escaping @Sendable () -> Void) -> UUID {
+        let subscriber = Subscriber(id: UUID(), callback: callback)
+        contents.withLock { $0.subscribers.append(subscriber) }
+        return subscriber.id
+    }
+
+    /// Removes the callback with this id; nothing happens when there is none.
+    public func unsubscribe(_ id: UUID) {
+        // What a callback holds is freed after the lock: its own end may come back here.
+        let removed: Subscriber? = contents.withLock { contents in
+            guard let index = contents.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
+            return contents.subscribers.remove(at: index)
+        }
+        _ = removed
+    }
+
+    /// Removes all callbacks.
+    public func removeAllSubscribers() {
+        let removed = contents.withLock { contents in
+            let all = contents.subscribers
+            contents.subscribers = []
+            return all
+        }
+        _ = removed
+    }
+
+    /// Whether `setupPublished()` has run for the object whose publisher this is.
+    var isSetUp: Bool {
+        get { contents.withLock { $0.isSetUp } }
+        set { contents.withLock { $0.isSetUp = newValue } }
+    }
+}

@@ -1,0 +1,88 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the watching of an object that somebody else owns.
+
+import FoundationEssentials
+import Synchronization
+
+/// Watches an object, and calls a function whenever it is about to change or another one takes its place.
+///
+/// It watches from `init` until its last copy is gone; copies share one subscription. Source: spec/systems.md C-15.
+@propertyWrapper
+public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
+    private let watch: ObjectWatch<ObjectType>
+
+    /// Begins to watch an object.
+    public init(wrappedValue: ObjectType) {
+        watch = ObjectWatch(wrappedValue)
+    }
+
+    /// The object; to set another one ends the watching of the old one, begins that of the new one, and calls the function once.
+    public var wrappedValue: ObjectType {
+        get { watch.object }
+        nonmutating set { watch.replace(with: newValue) }
+    }
+
+    /// The object (`wrappedValue`), and bindings to its fields.
+    public var projectedValue: ObjectBindings<ObjectType> { ObjectBindings(wrappedValue: wrappedValue) }
+
+    /// Sets the function to call when the object is about to change or is replaced, nil for none.
+    ///
+    /// It is called on the thread of the change; one at a time, the last that was set.
+    public func onUpdate(_ action: (@Sendable () -> Void)?) {
+        watch.setAction(action)
+    }
+}
+
+/// One subscription to one object at a time.
+final class ObjectWatch<ObjectType: ObservableObject>: Sendable {
+    private struct Contents {
+        var object: ObjectType
+        var subscription: UUID?
+        var action: (@Sendable () -> Void)?
+    }
+
+    private let contents: Mutex<Contents>
+
+    init(_ object: ObjectType) {
+        contents = Mutex(Contents(object: object))
+        let subscription = subscribe(to: object)
+        contents.withLock { $0.subscription = subscription }
+    }
+
+    deinit {
+        let (object, subscription) = contents.withLock { ($0.object, $0.subscription) }
+        if let subscription { object.objectWillChange.unsubscribe(subscription) }
+    }
+
+    var object: ObjectType { contents.withLock { $0.object } }
+
+    func setAction(_ action: (@Sendable () -> Void)?) {
+        let old = contents.withLock { contents in
+            let old = contents.action
+            contents.action = action
+            return old
+        }
+        _ = old
+    }
+
+    func replace(with object: ObjectType) {
+        let subscription = subscribe(to: object)
+        let (old, oldSubscription) = contents.withLock { contents in
+            let old = (contents.object, contents.subscription)
+            contents.object = object
+            contents.subscription = subscription
+            return old
+        }
+        if let oldSubscription { old.objectWillChange.unsubscribe(oldSubscription) }
+        update()
+    }
+
+    private func subscribe(to object: ObjectType) -> UUID {
+        // The object's publisher must not keep what watches it.
+        object.objectWillChange.subscribe { [weak self] in self?.update() }
+    }
+
+    private func update() {
+        contents.withLock { $0.action }?()
+    }
+}

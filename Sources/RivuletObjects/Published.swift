@@ -1,0 +1,74 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the value behind a published field.
+
+/// The storage of one field with ``Published()``: a value that can be read and written from any thread.
+///
+/// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and between the two
+/// another thread may write; it copies a collection that it edits. A copy of this struct is the same field.
+/// Source: spec/systems.md C-05 to C-07.
+public struct Published<Value: Sendable>: Sendable {
+    let storage: PublishedStorage<Value>
+
+    /// Makes a field that tells nobody yet.
+    public init(wrappedValue: Value) {
+        storage = PublishedStorage(wrappedValue)
+    }
+
+    /// Makes a field that the enclosing initialiser gives its declared value first of all; generated code calls it.
+    public static func declared() -> Published {
+        Published(storage: PublishedStorage(nil))
+    }
+
+    private init(storage: PublishedStorage<Value>) {
+        self.storage = storage
+    }
+
+    /// The value; subscribers are told before a write, of an equal value too, and still read the old one.
+    public var wrappedValue: Value {
+        get { storage.value }
+        nonmutating set {
+            storage.announce()
+            storage.value = newValue
+        }
+    }
+
+    /// The field as a binding, whose writes are told like any.
+    public var projectedValue: Binding<Value> {
+        Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
+    }
+}
+
+// What generated code calls. The owner comes along, so that a field is found that a `customMirror` hides from `setupPublished()`.
+extension Published {
+    /// Gives the declared or the initialiser's value to a field that is not connected.
+    public func initialize(_ value: Value) {
+        storage.value = value
+    }
+
+    /// Writes a value after telling that it will change.
+    public func set(_ newValue: Value, in owner: some ObservableObject) {
+        storage.announce(in: owner)
+        storage.value = newValue
+    }
+
+    /// Tells that the value will change, and gives it out for an edit that ends with ``initialize(_:)``.
+    public func edit(in owner: some ObservableObject) -> Value {
+        storage.announce(in: owner)
+        return storage.value
+    }
+
+    /// The field as a binding.
+    public func binding(in owner: some ObservableObject) -> Binding<Value> {
+        storage.connectIfSetUp(owner)
+        return projectedValue
+    }
+}
+
+/// A ``Published`` of any value, as a mirror shows it.
+protocol PublishedProperty {
+    var anyStorage: any AnyPublishedStorage { get }
+}
+
+extension Published: PublishedProperty {
+    var anyStorage: any AnyPublishedStorage { storage }
+}

@@ -1,0 +1,57 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the making of an object when it is first needed.
+
+import Synchronization
+
+/// Owns an object that is made at the first access, once, and watched from then on.
+///
+/// Copies share the object. Source: spec/systems.md C-16.
+@propertyWrapper
+public struct StateObject<ObjectType: ObservableObject>: Sendable {
+    private let storage: LazyObject<ObjectType>
+
+    /// Keeps the expression that makes the object; it must not use this very wrapper.
+    public init(wrappedValue: @autoclosure @escaping @Sendable () -> ObjectType) {
+        storage = LazyObject(wrappedValue)
+    }
+
+    /// The object.
+    public var wrappedValue: ObjectType { storage.watch.object }
+
+    /// The object (`wrappedValue`), and bindings to its fields.
+    public var projectedValue: ObjectBindings<ObjectType> { ObjectBindings(wrappedValue: wrappedValue) }
+
+    /// Sets the function to call when the object is about to change, nil for none; makes the object.
+    ///
+    /// It is called on the thread of the change; one at a time, the last that was set.
+    public func onUpdate(_ action: (@Sendable () -> Void)?) {
+        storage.watch.setAction(action)
+    }
+}
+
+/// The object, or how to make it.
+private final class LazyObject<ObjectType: ObservableObject>: Sendable {
+    private enum Contents {
+        case waiting(@Sendable () -> ObjectType)
+        case made(ObjectWatch<ObjectType>)
+    }
+
+    private let contents: Mutex<Contents>
+
+    init(_ make: @escaping @Sendable () -> ObjectType) {
+        contents = Mutex(.waiting(make))
+    }
+
+    /// Made under the lock: two threads that come at once get the same object.
+    var watch: ObjectWatch<ObjectType> {
+        contents.withLock { contents in
+            switch contents {
+            case .made(let watch): return watch
+            case .waiting(let make):
+                let watch = ObjectWatch(make())
+                contents = .made(watch)
+                return watch
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns how a view asks for an object without knowing where its values come from.
+
+/// Makes the objects that views show.
+///
+/// Source: spec/systems.md D-28.
+public protocol StateObjectFactory: Sendable {
+    /// A new object that follows the state; nil for a type that the factory does not know.
+    func makeStateObject<T>() -> T?
+}

@@ -1,0 +1,274 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of forwarders: the sample of the WAVE document, and forwarding to a hosted session's objects.
+
+public import RivuletEngine
+public import RivuletObservation
+import Synchronization
+import Testing
+
+/// Stands for a state manager: one state, its listeners, and the calls that a forwarder makes.
+final class ManagerDouble<P: PersistentState & ObservableState, T: ObservableState & Equatable & Sendable>: Sendable {
+    private struct Contents {
+        var state: RivuletEngine.AppState<P, T>
+        var listeners: [any StateListener] = []
+    }
+
+    private let contents: Mutex<Contents>
+
+    init(_ state: RivuletEngine.AppState<P, T>) {
+        contents = Mutex(Contents(state: state))
+    }
+
+    var listenerCount: Int { contents.withLock { $0.listeners.count } }
+
+    func getState() -> RivuletEngine.AppState<P, T> { contents.withLock { $0.state } }
+
+    func addListener(_ listener: any StateListener) {
+        contents.withLock { $0.listeners.append(listener) }
+        listener.updateState(StateHolder(state: getState()))
+    }
+
+    /// Changes the state, removes zombies, and tells the others.
+    func change(_ body: @Sendable (inout RivuletEngine.AppState<P, T>) -> Void) {
+        let listeners = contents.withLock { contents in
+            body(&contents.state)
+            contents.listeners.removeAll { $0.zombie }
+            return contents.listeners
+        }
+        for listener in listeners { listener.updateState(StateHolder(state: getState())) }
+    }
+}
+
+/// What the app does.
+public enum MyMode: String, CaseIterable, JSONCodable, Codable, Sendable {
+    case idle, busy
+}
+
+@ObservableState
+struct MyPersistent: PersistentState {
+    var counter: Int = 0
+    var mode: MyMode = .idle
+    var isNearLimit: Bool { counter > 8 }
+}
+
+// The names of the document; the alias may not name itself, which is why it is qualified.
+typealias AppState = RivuletEngine.AppState<MyPersistent, EmptyTransient>
+typealias AppStateHolder = StateHolder<MyPersistent, EmptyTransient>
+typealias AppUIStateManager = ManagerDouble<MyPersistent, EmptyTransient>
+
+/// What the view shows.
+public final class MyStateObject: ObservableObject {
+    /// The count.
+    @Published public var counter: Int
+    /// The mode.
+    @Published public var mode: MyMode
+
+    init(counter: Int = 0, mode: MyMode = .idle) {
+        self.counter = counter
+        self.mode = mode
+        setupPublished()
+    }
+}
+
+@StateForwarder(
+    for: MyStateObject.self,
+    mapping: [
+        (\AppState.p.counter, \MyStateObject.counter),
+        (\AppState.p.mode, \MyStateObject.mode),
+    ]
+)
+final class MyForwarder: StateListener {}
+
+final class LimitView: ObservableObject {
+    @Published var isNearLimit: Bool
+    @Published var count: Int
+
+    init(isNearLimit: Bool, count: Int) {
+        self.isNearLimit = isNearLimit
+        self.count = count
+        setupPublished()
+    }
+}
+
+@StateForwarder(
+    LimitView.self,
+    [(\AppState.p.isNearLimit, \LimitView.isNearLimit), (\AppState.p.counter, \LimitView.count)]
+)
+final class LimitForwarder: StateListener {}
+
+@StateForwarder(
+    for: LimitView.self,
+    from: MyPersistent.self,
+    mapping: [(\MyPersistent.isNearLimit, \LimitView.isNearLimit), (\MyPersistent.counter, \LimitView.count)]
+)
+enum HostedForwarder {}
+
+@Suite struct StateForwarderTests {
+    private let manager = AppUIStateManager(AppState(t: EmptyTransient(), p: MyPersistent()))
+
+    private func counted(_ object: some ObservableObject) -> Tally {
+        let tally = Tally()
+        object.objectWillChange.subscribe { tally.add() }
+        return tally
+    }
+
+    @Test func `D-04: a holder keeps its state`() {
+        let holder = AppStateHolder(state: manager.getState())
+        manager.change { $0.p.counter = 5 }
+        #expect(holder.state.p.counter == 0)
+    }
+
+    @Test func `D-24, D-25: a forwarder makes an object of the state, keeps it, and listens`() {
+        manager.change { state in
+            state.p.counter = 3
+            state.p.mode = .busy
+        }
+        let forwarder = MyForwarder(stateManager: manager)
+        #expect(forwarder.receiver == nil)
+        let object = forwarder.getStateObject()
+        #expect(object.counter == 3 && object.mode == .busy)
+        #expect(forwarder.receiver === object)
+        #expect(manager.listenerCount == 1)
+        #expect(forwarder.stateManager === manager)
+    }
+
+    @Test func `D-26: what differs is assigned, and nothing else`() {
+        let object = MyForwarder(stateManager: manager).getStateObject()
+        let tally = counted(object)
+        manager.change { $0.p.counter = 1 }
+        #expect(object.counter == 1 && tally.count == 1)
+        manager.change { _ in }
+        #expect(tally.count == 1)
+        manager.change { state in
+            state.p.counter = 2
+            state.p.mode = .busy
+        }
+        #expect(object.counter == 2 && object.mode == .busy && tally.count == 3)
+    }
+
+    @Test func `D-26: all values are read before one is assigned`() {
+        let first = AppState(t: EmptyTransient(), p: MyPersistent())
+        let object = LimitForwarder.makeObject(from: first)
+        let reads = Reads()
+        object.objectWillChange.subscribe { [weak object] in reads.add(object?.count) }
+        var next = first
+        next.p.counter = 9
+        LimitForwarder.forward(next, to: object)
+        #expect(object.isNearLimit && object.count == 9)
+        #expect(reads.counts == [0, 0])
+    }
+
+    @Test func `D-26: a state of another type, or after the object is gone, changes nothing`() {
+        let forwarder = MyForwarder(stateManager: manager)
+        var object: MyStateObject? = forwarder.getStateObject()
+        forwarder.updateState(StateHolder(state: RivuletEngine.AppState(t: EmptyTransient(), p: OtherPersistent())))
+        forwarder.updateState(manager)
+        #expect(object?.counter == 0)
+        object = nil
+        #expect(forwarder.receiver == nil)
+        forwarder.updateState(AppStateHolder(state: manager.getState()))
+    }
+
+    @Test func `D-24: a forwarder is a zombie once its object is gone, or when somebody says so`() {
+        let forwarder = MyForwarder(stateManager: manager)
+        var object: MyStateObject? = forwarder.getStateObject()
+        #expect(!forwarder.zombie)
+        withExtendedLifetime(object) {}
+        object = nil
+        #expect(forwarder.zombie)
+        manager.change { _ in }
+        #expect(manager.listenerCount == 0)
+        let other = MyForwarder(stateManager: manager)
+        let kept = other.getStateObject()
+        other.zombie = true
+        #expect(other.zombie)
+        manager.change { $0.p.counter = 4 }
+        #expect(manager.listenerCount == 0 && kept.counter == 0)
+    }
+
+    @Test func `D-24: a forwarder that listens before its object exists is not thrown out`() {
+        let forwarder = MyForwarder(stateManager: manager)
+        manager.addListener(forwarder)
+        manager.change { $0.p.counter = 1 }
+        #expect(manager.listenerCount == 1)
+        let object = forwarder.getStateObject()
+        manager.change { $0.p.counter = 2 }
+        #expect(object.counter == 2)
+    }
+
+    @Test func `D-25: an object that was made while the state changed is brought up to date when it listens`() {
+        let forwarder = MyForwarder(stateManager: manager)
+        let object = forwarder.getStateObject()
+        object.counter = -1
+        manager.addListener(forwarder)
+        #expect(object.counter == 0)
+    }
+
+    @Test func `D-27: the names are the app's, and computed properties are forwarded`() {
+        let object = LimitForwarder(stateManager: manager).getStateObject()
+        let tally = counted(object)
+        manager.change { $0.p.counter = 8 }
+        #expect(!object.isNearLimit && tally.count == 1)
+        manager.change { $0.p.counter = 9 }
+        #expect(object.isNearLimit && tally.count == 3)
+    }
+
+    @Test func `a hosted session needs only the forwarder's type`() {
+        func follow<Forwarder: StateForwarding>(
+            _ forwarder: Forwarder.Type,
+            _ states: [Forwarder.ForwardedState]
+        ) -> Forwarder.ViewObject? {
+            guard let first = states.first else { return nil }
+            let object = forwarder.makeObject(from: first)
+            for state in states.dropFirst() { forwarder.forward(state, to: object) }
+            return object
+        }
+        var state = MyPersistent()
+        state.counter = 9
+        let hosted = follow(HostedForwarder.self, [MyPersistent(), state])
+        #expect(hosted?.isNearLimit == true && hosted?.count == 9)
+        let other = follow(MyForwarder.self, [AppState(t: EmptyTransient(), p: state)])
+        #expect(other?.counter == 9)
+    }
+
+    @Test func `D-28: a registry of one session makes objects that follow its state`() {
+        let registry = ViewRegistry()
+        registry.register { [manager] in MyForwarder(stateManager: manager).getStateObject() }
+        let object: MyStateObject? = registry.makeStateObject()
+        manager.change { $0.p.counter = 6 }
+        #expect(object?.counter == 6)
+    }
+
+    @Test func `D-30: the engine brings the views' module along`() {
+        // Nothing here imports RivuletObjects.
+        let dispatch: AppDispatch = { _ in }
+        #expect(ViewRegistry(appDispatch: dispatch).objectFactory == nil)
+    }
+}
+
+@ObservableState
+struct OtherPersistent: PersistentState {
+    var counter = 7
+}
+
+/// Counts from any thread.
+final class Tally: Sendable {
+    private let stored = Mutex(0)
+
+    var count: Int { stored.withLock { $0 } }
+
+    func add() {
+        stored.withLock { $0 += 1 }
+    }
+}
+
+/// What callbacks read.
+final class Reads: Sendable {
+    private let stored = Mutex<[Int?]>([])
+
+    var counts: [Int?] { stored.withLock { $0 } }
+
+    func add(_ count: Int?) {
+        stored.withLock { $0.append(count) }
+    }
+}

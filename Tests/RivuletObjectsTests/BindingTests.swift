@@ -1,0 +1,68 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of bindings, and of those whose writes are sent as events.
+
+import RivuletObjects
+import Testing
+
+@Suite struct BindingTests {
+    private struct Address: Equatable, Sendable {
+        var street = ""
+        var number = 0
+    }
+
+    private final class Person: ObservableObject {
+        @Published var address: Address = Address()
+
+        init() {
+            setupPublished()
+        }
+    }
+
+    private enum Change: AppEvent {
+        case set(Int)
+
+        var persist: Bool { true }
+        var isUIEvent: Bool { true }
+    }
+
+    @Test func `C-10: a binding to a part writes the whole once`() {
+        let person = Person()
+        let log = person.counted()
+        let number = person.$address.number
+        number.wrappedValue = 7
+        #expect(person.address == Address(street: "", number: 7))
+        #expect(log.entries.count == 1)
+    }
+
+    @Test func `C-10: a binding is made of two functions, of a constant, or of another one`() {
+        let log = Log<Int>()
+        @Binding(get: { 4 }, set: { log.add($0) }) var four: Int
+        four = 5
+        #expect(four == 4)
+        #expect(log.entries == [5])
+        #expect(Binding(projectedValue: $four).wrappedValue == 4)
+        let constant = Binding.constant("a")
+        constant.wrappedValue = "b"
+        #expect(constant.wrappedValue == "a")
+    }
+
+    @Test func `D-29: a value equal to the one that is there is not sent`() {
+        let counter = Counter()
+        let sent = Log<Int>()
+        let registry = ViewRegistry(appDispatch: { event in
+            if case .set(let value)? = event as? Change { sent.add(value) }
+        })
+        let binding = makeBinding(
+            get: { Float(counter.count) },
+            send: { registry.appDispatch(Change.set(Int($0))) }
+        )
+        binding.wrappedValue = 0
+        #expect(sent.entries.isEmpty)
+        binding.wrappedValue = 3
+        #expect(sent.entries == [3])
+        #expect(binding.wrappedValue == 0, "a write is an event, and changes nothing by itself")
+        counter.count = 3
+        binding.wrappedValue = 3
+        #expect(sent.entries == [3])
+    }
+}
