@@ -36,7 +36,12 @@ package struct PublishedMacro: AccessorMacro, PeerMacro {
             return []
         }
         let type = "RivuletObjects.Published<\(field.type)>"
-        let storage = field.hasValue ? " = \(type).declared()" : ": \(type)"
+        let storage =
+            switch field.value {
+            case .none: ": \(type)"
+            case .declared: " = \(type).declared()"
+            case .absent: " = \(type)(wrappedValue: nil)"
+            }
         return [
             .text("private let \(field.storage)\(storage)"),
             .text(
@@ -62,11 +67,11 @@ package struct PublishedMacro: AccessorMacro, PeerMacro {
     private static func accessors(of field: PublishedModel) -> [AccessorDeclSyntax] {
         let storage = field.storage
         let initializer =
-            field.hasValue
+            field.value != .none
             ? """
             @storageRestrictions(accesses: \(storage))
             init(initialValue) {
-                \(storage).initialize(initialValue)
+                \(storage).store(initialValue)
             }
             """
             : """
@@ -91,7 +96,7 @@ package struct PublishedMacro: AccessorMacro, PeerMacro {
             _modify {
                 var value = \(storage).edit(in: self)
                 defer {
-                    \(storage).initialize(value)
+                    \(storage).store(value)
                 }
                 yield &value
             }

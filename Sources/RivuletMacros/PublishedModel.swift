@@ -9,10 +9,19 @@ struct PublishedModel {
     /// The name without backticks.
     let name: String
     let type: String
-    /// Whether the field has a value where it is declared.
-    let hasValue: Bool
+    let value: Value
     /// What the binding needs in front, with a space after it, to be as visible as the field.
     let access: String
+
+    /// What the field is before the enclosing initialiser assigns to it.
+    enum Value {
+        /// Nothing: it must be assigned to.
+        case none
+        /// The value where it is declared.
+        case declared
+        /// Nil, as for any optional that is declared without a value.
+        case absent
+    }
 
     /// The storage's name.
     var storage: String { name.prefixed("_") }
@@ -51,7 +60,8 @@ struct PublishedModel {
             PublishedModel(
                 name: identifier.bareName,
                 type: type,
-                hasValue: binding.initializer != nil || binding.typeAnnotation?.type.isOptionalBySpelling == true,
+                value: binding.initializer != nil
+                    ? .declared : binding.typeAnnotation?.type.isOptionalBySpelling == true ? .absent : .none,
                 access: variable.modifiers.readAccess
             )
         )

@@ -40,8 +40,8 @@ public struct Published<Value: Sendable>: Sendable {
 
 // What generated code calls. The owner comes along, so that a field is found that a `customMirror` hides from `setupPublished()`.
 extension Published {
-    /// Gives the declared or the initialiser's value to a field that is not connected.
-    public func initialize(_ value: Value) {
+    /// Writes a value and tells nobody: in an initialiser, and at the end of an edit that was told at its beginning.
+    public func store(_ value: Value) {
         storage.value = value
     }
 
@@ -51,7 +51,7 @@ extension Published {
         storage.value = newValue
     }
 
-    /// Tells that the value will change, and gives it out for an edit that ends with ``initialize(_:)``.
+    /// Tells that the value will change, and gives it out for an edit that ends with ``store(_:)``.
     public func edit(in owner: some ObservableObject) -> Value {
         storage.announce(in: owner)
         return storage.value

@@ -51,11 +51,6 @@ struct MyPersistent: PersistentState {
     var isNearLimit: Bool { counter > 8 }
 }
 
-// The names of the document; the alias may not name itself, which is why it is qualified.
-typealias AppState = RivuletEngine.AppState<MyPersistent, EmptyTransient>
-typealias AppStateHolder = StateHolder<MyPersistent, EmptyTransient>
-typealias AppUIStateManager = ManagerDouble<MyPersistent, EmptyTransient>
-
 /// What the view shows.
 public final class MyStateObject: ObservableObject {
     /// The count.
@@ -70,15 +65,6 @@ public final class MyStateObject: ObservableObject {
     }
 }
 
-@StateForwarder(
-    for: MyStateObject.self,
-    mapping: [
-        (\AppState.p.counter, \MyStateObject.counter),
-        (\AppState.p.mode, \MyStateObject.mode),
-    ]
-)
-final class MyForwarder: StateListener {}
-
 final class LimitView: ObservableObject {
     @Published var isNearLimit: Bool
     @Published var count: Int
@@ -90,24 +76,30 @@ final class LimitView: ObservableObject {
     }
 }
 
-@StateForwarder(
-    LimitView.self,
-    [(\AppState.p.isNearLimit, \LimitView.isNearLimit), (\AppState.p.counter, \LimitView.count)]
-)
-final class LimitForwarder: StateListener {}
+/// The names of the document stand around the forwarders here; an alias may not name itself, which is why the first one is qualified.
+enum WaveApp {
+    typealias AppState = RivuletEngine.AppState<MyPersistent, EmptyTransient>
+    typealias AppStateHolder = StateHolder<MyPersistent, EmptyTransient>
+    typealias AppUIStateManager = ManagerDouble<MyPersistent, EmptyTransient>
 
-@StateForwarder(
-    for: LimitView.self,
-    from: MyPersistent.self,
-    mapping: [(\MyPersistent.isNearLimit, \LimitView.isNearLimit), (\MyPersistent.counter, \LimitView.count)]
-)
-enum HostedForwarder {}
+    @StateForwarder(
+        LimitView.self,
+        [(\AppState.p.isNearLimit, \LimitView.isNearLimit), (\AppState.p.counter, \LimitView.count)]
+    )
+    final class LimitForwarder: StateListener {}
+}
 
 @Suite struct StateForwarderTests {
+    private typealias AppState = WaveApp.AppState
+    private typealias AppStateHolder = WaveApp.AppStateHolder
+    private typealias AppUIStateManager = WaveApp.AppUIStateManager
+    private typealias MyForwarder = WaveApp.MyForwarder
+    private typealias LimitForwarder = WaveApp.LimitForwarder
+
     private let manager = AppUIStateManager(AppState(t: EmptyTransient(), p: MyPersistent()))
 
-    private func counted(_ object: some ObservableObject) -> Tally {
-        let tally = Tally()
+    private func counted(_ object: some ObservableObject) -> CallCount {
+        let tally = CallCount()
         object.objectWillChange.subscribe { tally.add() }
         return tally
     }
@@ -225,7 +217,7 @@ enum HostedForwarder {}
         }
         var state = MyPersistent()
         state.counter = 9
-        let hosted = follow(HostedForwarder.self, [MyPersistent(), state])
+        let hosted = follow(LimitViewForwarder.self, [MyPersistent(), state])
         #expect(hosted?.isNearLimit == true && hosted?.count == 9)
         let other = follow(MyForwarder.self, [AppState(t: EmptyTransient(), p: state)])
         #expect(other?.counter == 9)
@@ -252,7 +244,7 @@ struct OtherPersistent: PersistentState {
 }
 
 /// Counts from any thread.
-final class Tally: Sendable {
+final class CallCount: Sendable {
     private let stored = Mutex(0)
 
     var count: Int { stored.withLock { $0 } }

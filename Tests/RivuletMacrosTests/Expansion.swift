@@ -110,5 +110,7 @@ private let macros: [String: MacroSpec] = [
     "ObservationStateIgnored": MacroSpec(type: MarkerMacro.self),
     "ObservationStateTracked": MacroSpec(type: ObservationStateTrackedMacro.self),
     "Observing": MacroSpec(type: ObservingMacro.self),
+    "Published": MacroSpec(type: PublishedMacro.self),
+    "StateForwarder": MacroSpec(type: StateForwarderMacro.self, conformances: ["StateForwarding"]),
     "Transient": MacroSpec(type: MarkerMacro.self),
 ]

@@ -23,6 +23,7 @@ import Testing
         ("Collections.md", "RivuletObservationTests/DocumentedCollectionsTests.swift"),
         ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
+        ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
     ])
     func `every sample of a page stands in a file that is compiled`(_ page: String, _ file: String) throws {
         let compiled = Self.lines(try Self.text("Tests/\(file)"))
@@ -38,7 +39,7 @@ import Testing
     // MARK: - Rows
 
     /// How many rows each system has.
-    private static let rows = ["A": 23, "B": 16]
+    private static let rows = ["A": 23, "B": 16, "C": 16, "D": 32]
 
     private struct RowTest: Hashable {
         let row: String
