@@ -151,11 +151,12 @@ final class HeldStorage: StorageEngine {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         let append: @Sendable () -> Void = { [self] in
             if let failure = takeFailure() { return reply(.failure(failure)) }
-            engine.append(key, at: point, entries, reply: reply)
+            engine.append(key, at: point, entries, keeping: answers, reply: reply)
         }
         let isHeld = state.withLock { state in
             state.appends += 1
@@ -180,8 +181,17 @@ final class HeldStorage: StorageEngine {
         engine.past(key, epoch: epoch, at: version, reply: reply)
     }
 
-    func entry(_ key: SessionKey, epoch: String, commandID: String, reply: @escaping StorageReply<LogEntry?>) {
-        engine.entry(key, epoch: epoch, commandID: commandID, reply: reply)
+    func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
+        engine.keptAnswer(key, epoch: epoch, id: id, reply: reply)
+    }
+
+    func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
+    ) {
+        engine.keptAnswers(key, epoch: epoch, since: time, reply: reply)
     }
 
     func compact(
