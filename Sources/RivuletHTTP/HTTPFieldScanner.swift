@@ -13,7 +13,9 @@ struct HTTPFieldScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// `name`, or `name=word`, with white space around each; the name in lower case. Nil when something else stands here.
+    /// Reads `name` or `name=word`, with white space around each; nil when something else stands here.
+    ///
+    /// The name is given in lower case.
     mutating func assignment() -> (name: String, value: String)? {
         skipWhiteSpace()
         guard let name = token() else { return nil }

@@ -21,6 +21,8 @@ package struct HTTPPreferences: Hashable, Sendable {
         self.values = values
     }
 
-    /// The value of a preference, empty when it has none; nil when the client does not have it. `name` is in lower case.
+    /// The value of a preference, empty when it has none; nil when the client does not have it.
+    ///
+    /// `name` is in lower case.
     package subscript(name: String) -> String? { values[name] }
 }

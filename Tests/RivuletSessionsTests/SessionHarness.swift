@@ -86,6 +86,7 @@ final class HeldStorage: StorageEngine {
         var held: [@Sendable () -> Void] = []
         var failure: StorageError?
         var compactionFailure: StorageError?
+        var isNextInDoubt = false
         var appends = 0
         var historyEntriesMax = Int.max
     }
@@ -125,6 +126,21 @@ final class HeldStorage: StorageEngine {
     /// Makes the next compaction fail without being written.
     func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
+    /// Makes the next append be in doubt, written or not.
+    func doubtNext(isWritten: Bool) {
+        state.withLock { state in
+            state.isNextInDoubt = isWritten
+            state.failure = isWritten ? nil : .indeterminate(detail: "not written")
+        }
+    }
+
+    private func takeDoubt() -> Bool {
+        state.withLock { state in
+            defer { state.isNextInDoubt = false }
+            return state.isNextInDoubt
+        }
+    }
+
     func start() throws(StorageError) { try engine.start() }
     func close() { engine.close() }
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) { engine.load(key, reply: reply) }
@@ -156,7 +172,10 @@ final class HeldStorage: StorageEngine {
     ) {
         let append: @Sendable () -> Void = { [self] in
             if let failure = takeFailure() { return reply(.failure(failure)) }
-            engine.append(key, at: point, entries, keeping: answers, reply: reply)
+            let isInDoubt = takeDoubt()
+            engine.append(key, at: point, entries, keeping: answers) { result in
+                reply(isInDoubt ? .failure(.indeterminate(detail: "written")) : result)
+            }
         }
         let isHeld = state.withLock { state in
             state.appends += 1
@@ -223,6 +242,18 @@ final class HeldStorage: StorageEngine {
     func probe(reply: @escaping StorageReply<Void>) { engine.probe(reply: reply) }
 }
 
+/// The time of day, as a test says it is.
+final class TestWallClock: Sendable {
+    private let time = Mutex<Int64>(1_000)
+
+    /// Since 1970.
+    var milliseconds: Int64 { time.withLock { $0 } }
+
+    func advance(by time: Duration) {
+        self.time.withLock { $0 += time.components.seconds * 1_000 }
+    }
+}
+
 /// A shard of the test app with everything around it.
 final class SessionHarness {
     let executor = TestExecutor()
@@ -230,6 +261,7 @@ final class SessionHarness {
     let storage: HeldStorage
     private(set) var app: any HostedApp
     let key = SessionKey(app: "tally", id: "s1")
+    let wallClock = TestWallClock()
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -243,7 +275,9 @@ final class SessionHarness {
         self.limits = limits
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
-        shard = SessionShard(environment: Self.environment(executor, storage, limits, sink) { GroupID(rawValue: 0) })
+        shard = SessionShard(
+            environment: Self.environment(executor, storage, limits, sink, wallClock) { GroupID(rawValue: 0) }
+        )
         try storage.start()
         restart()
     }
@@ -257,7 +291,7 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock) { [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -269,6 +303,7 @@ final class SessionHarness {
         _ storage: HeldStorage,
         _ limits: SessionLimits,
         _ sink: RecordingSink,
+        _ wallClock: TestWallClock,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -276,7 +311,7 @@ final class SessionHarness {
             storage: storage,
             limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            wallClock: { 1_000 },
+            wallClock: { wallClock.milliseconds },
             uptime: { .zero },
             sink: sink,
             makeGroupID: makeGroupID
