@@ -126,6 +126,12 @@ let package = Package(
             path: "Tests/Support/CounterFixture",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ExplicitServer",
+            dependencies: ["CounterFixture", "Rivulet"],
+            path: "Tests/Support/ExplicitServer",
+            swiftSettings: settings
+        ),
         .target(
             name: "ChangeOracle",
             dependencies: ["RivuletJSON", "RivuletObservation"],

@@ -96,7 +96,8 @@ def test_other_todos_fields(todos):
     todos.dispatch({"add": {"id": "a", "title": "x"}})
     answer = put(todos, "/t/editing", "a")
     assert answer.status == 200 and answer.json["durable"] is False and answer.json["version"] == 2
-    assert put(todos, "/t/editing", None).json["changes"] == [{"op": "replace", "path": "/t/editing", "value": None}]
+    nothing = put(todos, "/t/editing", b"null", headers={"Content-Type": "application/json"})
+    assert nothing.json["changes"] == [{"op": "replace", "path": "/t/editing", "value": None}]
 
 
 def test_a_written_value_is_streamed_and_survives(data, serve):
