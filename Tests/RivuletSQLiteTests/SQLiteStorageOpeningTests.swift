@@ -131,10 +131,7 @@ import Testing
         let head = try await first.fill(upTo: 3)
         first.close()
         let raw = try RawDatabase(folder.databasePath)
-        // As layout 1 had it.
-        try raw.execute("DROP TABLE answer")
-        try raw.execute("CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL")
-        try raw.execute("PRAGMA user_version = 1")
+        try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
         #expect(try raw.text("PRAGMA user_version") == "2")
