@@ -73,7 +73,9 @@ final class ServerLoop {
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
-        let head = HTTPResponseHead(response.status, fields: response.fields + request.fields, framing: framing)
+        // Few answers have fields of their request: the others are not to pay for a copy.
+        let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
+        let head = HTTPResponseHead(response.status, fields: fields, framing: framing)
         head.append(to: &output, version: request.version, date: date.bytes(), isKeepAlive: isKeepAlive)
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
         write(output, to: id)
