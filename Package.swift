@@ -25,6 +25,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.1"..<"604.0.0"),
     ],
@@ -91,6 +92,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletObservation",
                 "RivuletSessions",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -129,6 +131,12 @@ let package = Package(
             name: "CounterFixture",
             dependencies: ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
             path: "Tests/Support/CounterFixture",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ExplicitServer",
+            dependencies: ["CounterFixture", "Rivulet"],
+            path: "Tests/Support/ExplicitServer",
             swiftSettings: settings
         ),
         .target(

@@ -65,6 +65,15 @@ struct CounterApp: AppDefinition {
     let name = "counter"
     let defaultState = State(t: CounterScreen(), p: Counter())
 
+    var bindings: [StateBinding<CounterEvent>] {
+        [
+            StateBinding("/p/count", CounterEvent.setCount),
+            StateBinding("/p/step", CounterEvent.setStep),
+            StateBinding("/p/title", CounterEvent.rename),
+            StateBinding("/p/limits/warnAt", CounterEvent.setWarnAt),
+        ]
+    }
+
     func reduce(into state: inout State, event: CounterEvent) throws {
         let before = state.p.count
         switch event {

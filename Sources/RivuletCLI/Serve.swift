@@ -31,6 +31,9 @@ struct Serve: ParsableCommand {
     @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
     var publicFolder: String?
 
+    @Flag(help: "Give out cookies for TLS only, also when no proxy says X-Forwarded-Proto: https.")
+    var secureCookies = false
+
     @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
 
@@ -48,15 +51,27 @@ struct Serve: ParsableCommand {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
+        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
         let options = ServerOptions(
             host: host,
             port: try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080,
             workers: workers,
-            publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder
+            publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
+            secretKey: try secretKey(isMemory: isMemory),
+            hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false
         )
-        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
         let storage: any StorageEngine = isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
         return StateServer(options: options, storage: storage, logger: logger)
+    }
+
+    /// The secret of the environment, or of the data folder; nil, one for this run, where nothing is kept.
+    private func secretKey(isMemory: Bool) throws -> SecretKey? {
+        switch (Environment.text("SECRET_KEY"), Environment.text("SECRET_KEY_FILE")) {
+        case (_?, _?): throw ValidationError("RIVULET_SECRET_KEY and RIVULET_SECRET_KEY_FILE are both set; unset one")
+        case (let text?, nil): try SecretKey(text)
+        case (nil, let path?): try SecretKey(file: path)
+        case (nil, nil): isMemory ? nil : try SecretKey(keptIn: data)
+        }
     }
 
     private func level() throws -> Logger.Level {

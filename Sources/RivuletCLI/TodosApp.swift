@@ -61,6 +61,14 @@ struct TodosApp: AppDefinition {
     let name = "todos"
     let defaultState = State(t: TodosScreen(), p: Todos())
 
+    var bindings: [StateBinding<TodosEvent>] {
+        [
+            StateBinding("/p/todos/*/title", TodosEvent.rename),
+            StateBinding("/p/filter", TodosEvent.setFilter),
+            StateBinding("/t/editing", TodosEvent.edit),
+        ]
+    }
+
     func reduce(into state: inout State, event: TodosEvent) throws {
         switch event {
         case .add(let id, let title):

@@ -37,6 +37,9 @@ public protocol AppDefinition<State, Event>: Sendable {
     /// By default there is one, which calls `reduce(into:event:)`; a list of one's own has it among the others, or leaves it out.
     var reducers: [AnyReducer<State>] { get }
 
+    /// The key paths that clients may write, each with the event that a written value becomes; none by default.
+    var bindings: [StateBinding<Event>] { get }
+
     /// Changes the state as the event asks. Pure: it may run again for the same event.
     ///
     /// - Throws: an ``EventRejection`` to refuse; nothing has changed then.
@@ -60,6 +63,9 @@ extension AppDefinition {
     public var reducers: [AnyReducer<State>] {
         [AnyReducer(Event.self) { state, event in try reduce(into: &state, event: event) }]
     }
+
+    /// No key path can be written.
+    public var bindings: [StateBinding<Event>] { [] }
 
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }

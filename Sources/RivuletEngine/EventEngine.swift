@@ -11,6 +11,7 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     package typealias Event = Definition.Event
 
     package let definition: Definition
+    package let bindings: StateBindings<Event>
     private let reducers: [AnyReducer<State>]
 
     /// What one atomic dispatch did.
@@ -23,6 +24,7 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     package init(_ definition: Definition) {
         self.definition = definition
         reducers = definition.reducers
+        bindings = StateBindings(definition.bindings)
     }
 
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.

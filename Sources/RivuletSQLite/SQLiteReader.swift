@@ -16,7 +16,8 @@ final class SQLiteReader {
     private let end: SQLiteStatement
     private let snapshotUpTo: SQLiteStatement
     private let entriesBetween: SQLiteStatement
-    private let entryByCommand: SQLiteStatement
+    /// Nil on a connection that only inspects: an older layout may have no answers.
+    private let answers: AnswerStatements?
     private let summaries: SQLiteStatement
     private let fault: @Sendable () -> StorageError?
 
@@ -49,10 +50,7 @@ final class SQLiteReader {
             "SELECT \(LogRow.columns) FROM log WHERE sid = ? AND v > ? AND v <= ? ORDER BY v",
             on: connection
         )
-        entryByCommand = try SQLiteStatement(
-            "SELECT \(LogRow.columns) FROM log WHERE sid = ? AND cmd = ? ORDER BY v DESC LIMIT 1",
-            on: connection
-        )
+        answers = checksOrigin ? nil : try AnswerStatements(connection)
         summaries = try SQLiteStatement(
             """
             SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s
@@ -126,13 +124,19 @@ final class SQLiteReader {
         }
     }
 
-    func entry(_ key: SessionKey, epoch: String, commandID: String) throws(SQLiteError) -> LogEntry? {
+    func keptAnswer(_ key: SessionKey, epoch: String, id: String) throws(SQLiteError) -> KeptAnswer? {
         try inOneView { () throws(SQLiteError) in
             guard let row = try finder.session(key), row.epoch == epoch else { return nil }
-            defer { entryByCommand.reset() }
-            try entryByCommand.bind(row.sid, at: 1)
-            try entryByCommand.bind(commandID, at: 2)
-            return try entryByCommand.step() ? try LogRow.entry(in: entryByCommand, path: connection.path) : nil
+            return try answers?.answer(sid: row.sid, id: id)
+        }
+    }
+
+    func keptAnswers(_ key: SessionKey, epoch: String, since time: Int64) throws(SQLiteError) -> KeptAnswersUsage {
+        try inOneView { () throws(SQLiteError) in
+            guard let row = try finder.session(key), row.epoch == epoch, let answers else {
+                return KeptAnswersUsage(count: 0, byteCount: 0, oldest: nil)
+            }
+            return try answers.usage(sid: row.sid, since: time)
         }
     }
 

@@ -9,7 +9,7 @@ enum SQLiteSchema {
     /// "RIVU", by which `file` and we know the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// The size of a page that we ask for, in bytes.
     static let pageBytes = 4_096
 
@@ -17,8 +17,8 @@ enum SQLiteSchema {
     ///
     /// Source: https://sqlite.org/pragma.html
     static func prepareWriter(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
-        let isNew = try checkOrigin(of: connection)
-        if isNew {
+        let found = try checkOrigin(of: connection)
+        if found == nil {
             try connection.execute("PRAGMA page_size = \(pageBytes)")
             // Only before the first table.
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -41,7 +41,7 @@ enum SQLiteSchema {
         guard synchronous == 2 else {
             throw unsafeSetting("synchronous is \(synchronous ?? -1), not 2 (FULL)", connection)
         }
-        if isNew { try createTables(on: connection) }
+        try bringUpToDate(connection, from: found)
         connection.countWALPages()
     }
 
@@ -52,14 +52,14 @@ enum SQLiteSchema {
         }
     }
 
-    /// Refuses a database that is empty, not ours, or of another layout.
+    /// Refuses a database that is empty, not ours, or of a newer layout.
     static func checkReadable(_ connection: SQLiteConnection) throws(SQLiteError) {
-        guard try checkOrigin(of: connection) else { return }
+        guard try checkOrigin(of: connection) == nil else { return }
         throw .refused(.unavailable(detail: "\(connection.path) is empty: no server has stored anything there"))
     }
 
-    /// Whether the file is empty; refuses one that is not ours or newer than we are.
-    private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    /// The file's layout, nil for an empty file; refuses one that is not ours or newer than we are.
+    private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Int64? {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             let version = unsafe String(cString: sqlite3_libversion())
             let detail = "SQLite \(version) is too old or not thread-safe: install libsqlite3-0 3.37.0 or later"
@@ -68,18 +68,18 @@ enum SQLiteSchema {
         let application = try connection.integer("PRAGMA application_id")
         let found = try connection.integer("PRAGMA user_version") ?? 0
         let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
-        if application == 0, found == 0, tables == 0 { return true }
+        if application == 0, found == 0, tables == 0 { return nil }
         guard application == applicationID else {
             let detail = "\(connection.path) is not a Rivulet database: give this server another data folder"
             throw .refused(.incompatible(detail: detail))
         }
-        guard found == version else {
+        guard (1...version).contains(found) else {
             let detail =
                 "\(connection.path) has layout \(found), this server reads layout \(version): "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
             throw .refused(.incompatible(detail: detail))
         }
-        return false
+        return found
     }
 
     private static func unsafeSetting(_ what: String, _ connection: SQLiteConnection) -> SQLiteError {
@@ -89,11 +89,13 @@ enum SQLiteSchema {
         return .refused(.incompatible(detail: detail))
     }
 
-    /// Makes the tables, all or none.
-    private static func createTables(on connection: SQLiteConnection) throws(SQLiteError) {
+    /// Makes the tables of an empty file (nil), or takes the steps from an older layout to this one; all or none.
+    private static func bringUpToDate(_ connection: SQLiteConnection, from found: Int64?) throws(SQLiteError) {
+        let statements = found.map(steps) ?? tables
+        guard !statements.isEmpty else { return }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
-            for statement in tables { try connection.execute(statement) }
+            for statement in statements { try connection.execute(statement) }
             try connection.execute("PRAGMA application_id = \(applicationID)")
             try connection.execute("PRAGMA user_version = \(version)")
             try connection.execute("COMMIT")
@@ -103,27 +105,42 @@ enum SQLiteSchema {
         }
     }
 
+    /// What leads from a layout to the present one.
+    private static func steps(from found: Int64) -> [String] {
+        // Layout 2 keeps answers in a table of their own, and does not look for commands in the log any more.
+        found < 2 ? answerTable + ["DROP INDEX log_sid_cmd"] : []
+    }
+
     /// The log is ordered by arrival, so that commits append; its index finds a session's entries and keeps them unique.
-    private static let tables = [
-        // AUTOINCREMENT: a sid is never used again, so it tells one life of a session from the next.
+    private static let tables =
+        [
+            // AUTOINCREMENT: a sid is never used again, so it tells one life of a session from the next.
+            """
+            CREATE TABLE session(
+                sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
+                created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
+            """,
+            """
+            CREATE TABLE log(
+                seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
+                crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL) STRICT
+            """,
+            "CREATE UNIQUE INDEX log_sid_v ON log(sid, v)",
+            """
+            CREATE TABLE snapshot(
+                row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
+                schema INTEGER NOT NULL, enc INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
+                body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
+            """,
+            "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
+        ] + answerTable
+
+    private static let answerTable = [
         """
-        CREATE TABLE session(
-            sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
-            created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
+        CREATE TABLE answer(
+            row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL,
+            crc INTEGER NOT NULL, print BLOB NOT NULL, body BLOB NOT NULL, UNIQUE(sid, id)) STRICT
         """,
-        """
-        CREATE TABLE log(
-            seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
-            crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL) STRICT
-        """,
-        "CREATE UNIQUE INDEX log_sid_v ON log(sid, v)",
-        "CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL",
-        """
-        CREATE TABLE snapshot(
-            row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
-            schema INTEGER NOT NULL, enc INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
-            body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
-        """,
-        "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
+        "CREATE INDEX answer_time ON answer(time)",
     ]
 }

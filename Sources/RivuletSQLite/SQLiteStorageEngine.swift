@@ -89,17 +89,19 @@ public final class SQLiteStorageEngine: StorageEngine {
         }
     }
 
-    /// Appends entries, all or nothing; on disk when it is answered.
+    /// Appends entries and keeps answers, all or nothing; on disk when it is answered.
     public func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         var initial: StateSnapshot?
         if case .creating(_, _, let snapshot) = point { initial = snapshot }
-        write(key, entries: entries, snapshot: initial, reply) { statements throws(SQLiteError) in
-            try statements.append(key, at: point, entries)
+        write(key, entries: entries, answers: answers.answers, snapshot: initial, reply) {
+            statements throws(SQLiteError) in
+            try statements.append(key, at: point, entries, keeping: answers)
         }
     }
 
@@ -126,14 +128,24 @@ public final class SQLiteStorageEngine: StorageEngine {
         read(key, reply) { reader throws(SQLiteError) in try reader.past(key, epoch: epoch, at: version) }
     }
 
-    /// Finds the newest kept entry that carries this command id.
-    public func entry(
+    /// Finds the answer that was kept under this id.
+    public func keptAnswer(
         _ key: SessionKey,
         epoch: String,
-        commandID: String,
-        reply: @escaping StorageReply<LogEntry?>
+        id: String,
+        reply: @escaping StorageReply<KeptAnswer?>
     ) {
-        read(key, reply) { reader throws(SQLiteError) in try reader.entry(key, epoch: epoch, commandID: commandID) }
+        read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswer(key, epoch: epoch, id: id) }
+    }
+
+    /// Counts the answers that the session keeps of a time not before `time`.
+    public func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
+    ) {
+        read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswers(key, epoch: epoch, since: time) }
     }
 
     /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
@@ -149,7 +161,7 @@ public final class SQLiteStorageEngine: StorageEngine {
         }
     }
 
-    /// Deletes a session, its log and its snapshots; answers whether there was one.
+    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         write(key, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
     }
@@ -238,21 +250,31 @@ public final class SQLiteStorageEngine: StorageEngine {
     private func write<Value: Sendable>(
         _ key: SessionKey?,
         entries: [LogEntry],
+        answers: [KeptAnswer] = [],
         snapshot: StateSnapshot?,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
     ) {
-        var bytes = snapshot?.state.count ?? 0
-        guard bytes <= limits.snapshotBytesMax else {
+        let snapshotBytes = snapshot?.state.count ?? 0
+        guard snapshotBytes <= limits.snapshotBytesMax else {
             return reply(.failure(.tooLarge(limitBytes: limits.snapshotBytesMax)))
         }
+        var bytes = 0
+        var largest = 0
         for entry in entries {
             let entryBytes = entry.byteCount
-            guard entryBytes <= limits.entryBytesMax else {
-                return reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
-            }
             bytes += entryBytes
+            largest = max(largest, entryBytes)
         }
+        for answer in answers {
+            let answerBytes = answer.byteCount
+            bytes += answerBytes
+            largest = max(largest, answerBytes)
+        }
+        guard largest <= limits.entryBytesMax else {
+            return reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
+        }
+        bytes += snapshotBytes
         let request = WriteRequest(
             key: key,
             byteCount: bytes,

@@ -8,6 +8,9 @@ struct WriteStatements {
     private let finder: SessionFinder
     private let insertSession: SQLiteStatement
     private let insertEntry: SQLiteStatement
+    private let insertAnswer: SQLiteStatement
+    private let dropOldAnswers: SQLiteStatement
+    private let deleteAnswers: SQLiteStatement
     private let insertSnapshot: SQLiteStatement
     private let timeOfVersion: SQLiteStatement
     private let dropEntries: SQLiteStatement
@@ -36,6 +39,13 @@ struct WriteStatements {
             on: connection
         )
         insertEntry = try SQLiteStatement(LogRow.insertion, on: connection)
+        insertAnswer = try SQLiteStatement(AnswerRow.insertion, on: connection)
+        // A few of any session with each new one: what is kept stays in bounds, and no append waits for many.
+        dropOldAnswers = try SQLiteStatement(
+            "DELETE FROM answer WHERE row IN (SELECT row FROM answer WHERE time < ? ORDER BY time LIMIT ?)",
+            on: connection
+        )
+        deleteAnswers = try SQLiteStatement("DELETE FROM answer WHERE sid = ?", on: connection)
         insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
         timeOfVersion = try SQLiteStatement(
             """
@@ -80,7 +90,8 @@ struct WriteStatements {
     mutating func append(
         _ key: SessionKey,
         at point: AppendPoint,
-        _ entries: [LogEntry]
+        _ entries: [LogEntry],
+        keeping answers: KeptAnswers
     ) throws(SQLiteError) -> AppendOutcome {
         let sid: Int64
         var head: Head
@@ -100,6 +111,7 @@ struct WriteStatements {
             try LogRow.bind(entry, sid: sid, to: insertEntry)
             try insertEntry.step()
         }
+        try keep(answers, sid: sid)
         head.version += UInt64(entries.count)
         remember(head, sid: sid)
         return .committed(self.head(of: sid, head))
@@ -125,7 +137,7 @@ struct WriteStatements {
         guard let sid = try finder.sid(of: key) else { return false }
         heads[sid] = nil
         try drop(before: .max, of: sid)
-        for statement in [deleteSnapshots, deleteSession] {
+        for statement in [deleteSnapshots, deleteAnswers, deleteSession] {
             defer { statement.reset() }
             try statement.bind(sid, at: 1)
             try statement.step()
@@ -160,6 +172,24 @@ struct WriteStatements {
         let head = Head(key: key, epoch: epoch, created: time, version: 0)
         remember(head, sid: row.sid)
         return (row.sid, head)
+    }
+
+    /// How many old answers go with each new one.
+    private static let oldAnswersPerNew = 16
+
+    private func keep(_ kept: KeptAnswers, sid: Int64) throws(SQLiteError) {
+        guard !kept.answers.isEmpty else { return }
+        do {
+            defer { dropOldAnswers.reset() }
+            try dropOldAnswers.bind(kept.droppingBefore, at: 1)
+            try dropOldAnswers.bind(Int64(kept.answers.count * Self.oldAnswersPerNew), at: 2)
+            try dropOldAnswers.step()
+        }
+        for answer in kept.answers {
+            defer { insertAnswer.reset() }
+            try AnswerRow.bind(answer, sid: sid, to: insertAnswer)
+            try insertAnswer.step()
+        }
     }
 
     private func write(_ row: SnapshotRow) throws(SQLiteError) {

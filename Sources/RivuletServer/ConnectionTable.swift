@@ -11,6 +11,8 @@ struct ConnectionTable {
         let version: HTTPVersion
         let isHead: Bool
         let isKeepAlive: Bool
+        /// Fields that its answer has beside its own, whatever it is.
+        var fields: [HTTPField] = []
     }
 
     /// One open connection.

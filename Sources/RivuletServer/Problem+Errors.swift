@@ -51,6 +51,24 @@ extension Problem {
                 members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
                 fields: [HTTPField("ETag", "\"\(current.cursor)\"")]
             )
+        case .keyUnderWay(let key):
+            self.init(
+                409,
+                "the request with the Idempotency-Key \(Self.quoted(key)) is still being handled; try again",
+                fields: [HTTPField("Retry-After", "1")]
+            )
+        case .keyReused(let key):
+            self.init(
+                422,
+                "the Idempotency-Key \(Self.quoted(key)) was used for another request; nothing has changed, choose another key"
+            )
+        case .keysFull(let key, let seconds):
+            self.init(
+                429,
+                "session \"\(key.id)\" keeps as many answers as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. "
+                    + "Come back in \(seconds) s, or send no Idempotency-Key",
+                fields: [HTTPField("Retry-After", "\(seconds)")]
+            )
         case .overloaded(let what):
             self.init(503, "full: \(what); try again", fields: [HTTPField("Retry-After", "1")])
         case .storage(let error):
@@ -64,6 +82,12 @@ extension Problem {
         case .draining:
             self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
+    }
+
+    /// A key as its sender wrote it; that of a line has the line's number after a line feed.
+    private static func quoted(_ key: String) -> String {
+        let parts = key.split(separator: "\n")
+        return "\"\(parts.first ?? "")\"" + (parts.count > 1 ? " in line \(parts[1])" : "")
     }
 
     /// The answer to a storage error.

@@ -26,11 +26,20 @@ enum Route: Hashable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .apps, .app, .types, .state, .file: [.get, .head]
+        case .health, .readiness, .apps, .app, .types, .file: [.get, .head]
+        case .state: [.get, .head, .put]
         case .changes: [.get]
         case .sessions: [.get, .head, .post]
         case .session: [.get, .head, .put, .delete]
         case .events: [.post]
+        }
+    }
+
+    /// Whether a request with an idempotency key gets the first answer again.
+    var keepsAnswers: Bool {
+        switch self {
+        case .events, .state: true
+        default: false
         }
     }
 
@@ -74,7 +83,7 @@ enum Route: Hashable, Sendable {
             throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")
         }
         guard id != "me" else {
-            throw Problem(404, "the session \"me\" needs a signed cookie, which this server does not give out")
+            throw Problem(400, "the session id \"me\" stands for the caller's own session; choose another")
         }
         return SessionKey(app: app, id: id)
     }

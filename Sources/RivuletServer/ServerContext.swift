@@ -18,6 +18,8 @@ final class ServerContext: Sendable {
     let files: StaticFiles
     let storage: any StorageEngine
     let logger: Logger
+    /// Who the requests for `me` come from.
+    let callers: Callers
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
@@ -37,6 +39,7 @@ final class ServerContext: Sendable {
         self.files = files
         self.storage = storage
         self.logger = logger
+        callers = Callers(options.secretKey ?? SecretKey(), isSecure: options.hasSecureCookies)
     }
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.

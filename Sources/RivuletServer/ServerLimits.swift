@@ -29,6 +29,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var drainTimeMax: Duration
     /// The most bytes of one file in the public folder.
     public var staticFileBytesMax: Int
+    /// The most lines of an `application/x-ndjson` body; more is 413.
+    public var linesPerRequestMax: Int
+    /// The bytes of answers from which on the further lines of a request are not dispatched; a few under way may go beyond.
+    public var lineAnswerBytesMax: Int
 
     /// Sets all limits; the defaults are those of the documentation.
     public init(
@@ -44,7 +48,9 @@ public struct ServerLimits: Sendable, Hashable {
         heartbeatInterval: Duration = .seconds(15),
         streamLifetime: Duration = .seconds(600),
         drainTimeMax: Duration = .seconds(10),
-        staticFileBytesMax: Int = 16_777_216
+        staticFileBytesMax: Int = 16_777_216,
+        linesPerRequestMax: Int = 1_000,
+        lineAnswerBytesMax: Int = 8_388_608
     ) {
         self.headerBytesMax = headerBytesMax
         self.targetBytesMax = targetBytesMax
@@ -59,5 +65,7 @@ public struct ServerLimits: Sendable, Hashable {
         self.streamLifetime = streamLifetime
         self.drainTimeMax = drainTimeMax
         self.staticFileBytesMax = staticFileBytesMax
+        self.linesPerRequestMax = linesPerRequestMax
+        self.lineAnswerBytesMax = lineAnswerBytesMax
     }
 }

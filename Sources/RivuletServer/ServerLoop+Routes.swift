@@ -13,19 +13,35 @@ extension ServerLoop {
     /// Does what the request asks; the answer comes now or later, by `answer`.
     func handle(_ request: HTTPRequest, on id: ConnectionID) {
         do throws(Problem) {
-            let route = try Route(segments: request.pathSegments)
-            guard route.methods.contains(request.method) else {
-                let allowed = route.methods.map(\.name).joined(separator: ", ")
+            var segments = request.pathSegments
+            resolveCaller(in: &segments, of: request, on: id)
+            let route = try Route(segments: segments)
+            let methods = methods(of: route)
+            guard methods.contains(request.method) else {
+                let allowed = methods.map(\.name).joined(separator: ", ")
                 throw Problem(
                     405,
                     "\(request.method.name) is not a method of this resource; it has \(allowed)",
                     fields: [HTTPField("Allow", allowed)]
                 )
             }
+            try refuseUnkeptKey(route, request)
             try dispatch(route, request, Exchange(loop: index, connection: id))
         } catch {
             answer(id, Response(error))
         }
+    }
+
+    /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
+    private func methods(of route: Route) -> [HTTPMethod] {
+        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return route.methods }
+        return app.isBound(path) ? route.methods : route.methods.filter { $0 != .put }
+    }
+
+    /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
+    private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
+        guard request.method == .post, !route.keepsAnswers, request.headers.contains("idempotency-key") else { return }
+        throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
     }
 
     private func dispatch(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -44,7 +60,12 @@ extension ServerLoop {
                 try listSessions(app, request, exchange)
             }
         case .session(let key): try session(key, request, exchange)
-        case .state(let key, let path): try readState(key, path, request, exchange)
+        case .state(let key, let path):
+            if request.method == .put {
+                try writeState(key, path, request, exchange)
+            } else {
+                try readState(key, path, request, exchange)
+            }
         case .events(let key): try dispatchEvents(key, request, exchange)
         case .changes(let key): try openStream(key, request, exchange)
         }
@@ -260,36 +281,6 @@ extension ServerLoop {
         }
     }
 
-    // MARK: - Events
-
-    private func dispatchEvents(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let app = try app(key.app)
-        let query = try Query(request, known: ["strict"])
-        let isStrict = try query.flag("strict")
-        try JSONBody.checkType(request.headers["content-type"])
-        if request.headers.contains("idempotency-key") {
-            throw Problem(
-                400,
-                "this server does not keep Idempotency-Key answers; send the event without it. Nothing has changed"
-            )
-        }
-        let dispatch = DispatchRequest(
-            body: request.body,
-            expected: try ExpectedCursors.parse(request.headers.list(of: "if-match")),
-            isStrict: isStrict
-        )
-        let isMinimal = request.headers.values(of: "prefer").contains { $0.contains("return=minimal") }
-        withExistingSession(key, of: app, exchange) { session, owner in
-            session.dispatch(dispatch) { result in
-                owner.send(result, to: exchange) { answer in
-                    let fields = Response.fields(of: answer.cursor)
-                    guard isMinimal else { return .json(answer.json, fields: fields) }
-                    return Response(.noContent, fields: fields + [HTTPField("Preference-Applied", "return=minimal")])
-                }
-            }
-        }
-    }
-
     // MARK: - Streams
 
     private func openStream(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -371,7 +362,7 @@ extension ServerLoop {
     }
 
     /// As `withSession`, where the app's policy says that the session has to exist.
-    private func withExistingSession(
+    func withExistingSession(
         _ key: SessionKey,
         of app: any HostedApp,
         _ exchange: Exchange,
@@ -397,7 +388,7 @@ extension ServerLoop {
     }
 
     /// Sends what the result becomes.
-    private func send<Value>(
+    func send<Value>(
         _ result: Result<Value, SessionError>,
         to exchange: Exchange,
         _ response: (Value) -> Response

@@ -73,7 +73,9 @@ final class ServerLoop {
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
-        let head = HTTPResponseHead(response.status, fields: response.fields, framing: framing)
+        // Few answers have fields of their request: the others are not to pay for a copy.
+        let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
+        let head = HTTPResponseHead(response.status, fields: fields, framing: framing)
         head.append(to: &output, version: request.version, date: date.bytes(), isKeepAlive: isKeepAlive)
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
         write(output, to: id)
@@ -94,7 +96,7 @@ final class ServerLoop {
         }
         guard let request = underWay ?? nil else { return }
         var bytes: [UInt8] = []
-        HTTPResponseHead(.ok, fields: fields, framing: .untilClose)
+        HTTPResponseHead(.ok, fields: fields + request.fields, framing: .untilClose)
             .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
         write(bytes, to: id)
         loop.resumeReading(id)

@@ -13,6 +13,10 @@ public struct ServerOptions: Sendable {
     public var workers: Int
     /// The folder of static files; nil serves none.
     public var publicFolder: String?
+    /// The secret that cookies are signed under; nil makes one for this run, so that a restart gives every browser another session.
+    public var secretKey: SecretKey?
+    /// Whether cookies are for TLS only, also when no `X-Forwarded-Proto` says that a proxy speaks it.
+    public var hasSecureCookies: Bool
     /// Bounds of HTTP and of streams.
     public var limits: ServerLimits
     /// Bounds of sessions.
@@ -24,6 +28,8 @@ public struct ServerOptions: Sendable {
         port: UInt16 = 8080,
         workers: Int = 1,
         publicFolder: String? = nil,
+        secretKey: SecretKey? = nil,
+        hasSecureCookies: Bool = false,
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
     ) {
@@ -31,6 +37,8 @@ public struct ServerOptions: Sendable {
         self.port = port
         self.workers = workers
         self.publicFolder = publicFolder
+        self.secretKey = secretKey
+        self.hasSecureCookies = hasSecureCookies
         self.limits = limits
         self.sessionLimits = sessionLimits
     }

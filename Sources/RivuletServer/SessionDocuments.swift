@@ -24,6 +24,20 @@ extension DispatchAnswer {
         writer.endObject()
         return writer.bytes
     }
+
+    /// The same without changes and coercions, for a line whose sender does not want them.
+    var minimalJSON: [UInt8] {
+        var writer = JSONWriter(capacity: 96)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("cursor")
+        writer.string("\(cursor)")
+        writer.key("durable")
+        writer.bool(isDurable)
+        writer.endObject()
+        return writer.bytes
+    }
 }
 
 extension JSONWriter {

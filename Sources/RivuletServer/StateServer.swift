@@ -45,13 +45,14 @@ public final class StateServer: Sendable {
 
     /// Adds an app, before `run()`.
     ///
-    /// - Throws: `ServerError` when the name cannot be in a URL or is taken.
+    /// - Throws: `ServerError` when the name cannot be in a URL or is taken, or when a binding does not fit the state.
     public func host(_ definition: some AppDefinition) throws(ServerError) {
         let app = AppHost(definition)
         guard Route.isAppName(app.name) else {
             throw ServerError("the app name \"\(app.name)\" cannot be in a URL; use [a-z][a-z0-9-]{0,63}")
         }
         try Self.checkMigrations(of: definition)
+        if let fault = app.fault { throw ServerError("app \"\(app.name)\": \(fault)") }
         let isTaken = apps.withLock { apps in
             if apps.contains(where: { $0.name == app.name }) { return true }
             apps.append(app)

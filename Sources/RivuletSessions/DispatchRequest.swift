@@ -1,17 +1,22 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a client asks of a dispatch.
 
-/// One dispatch: one event, or an array of events as one transaction.
+package import RivuletJSON
+
+/// One dispatch: one event, an array of events as one transaction, or a value for a bound key path.
 package struct DispatchRequest: Sendable {
     /// The JSON text.
     package let body: [UInt8]
     /// Where the session has to stand, from `If-Match`; empty for anywhere.
     package let expected: [Cursor]
+    /// The key path whose binding makes an event of the body; nil: the body is events.
+    package let boundPath: JSONPointer?
     /// Whether anything that a wrapper would change refuses the dispatch.
     package let isStrict: Bool
 
-    package init(body: [UInt8], expected: [Cursor] = [], isStrict: Bool = false) {
+    package init(body: [UInt8], boundPath: JSONPointer? = nil, expected: [Cursor] = [], isStrict: Bool = false) {
         self.body = body
+        self.boundPath = boundPath
         self.expected = expected
         self.isStrict = isStrict
     }

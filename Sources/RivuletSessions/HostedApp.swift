@@ -11,7 +11,11 @@ package protocol HostedApp: Sendable {
     var sessionPolicy: SessionPolicy { get }
     /// Whether the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
-    /// Writes the app's description: schemas, fields, events. It is the same each time but for defaults that are made anew.
+    /// Whether a value can be written at this path.
+    func isBound(_ path: JSONPointer) -> Bool
+    /// What keeps the app from being hosted, in words for its author; nil when nothing does.
+    var fault: String? { get }
+    /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
     /// The state, the events and the key paths as TypeScript types.
     func typeScript() -> String
@@ -45,6 +49,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     package func accepts(_ path: JSONPointer) -> Bool {
         Definition.State.jsonSchema.accepts(path: path.tokens[...])
     }
+
+    package func isBound(_ path: JSONPointer) -> Bool { engine.bindings.contains(path) }
+
+    package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) }
 
     package func makeSession(
         _ key: SessionKey,
@@ -86,6 +94,8 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
             writer.endObject()
         }
         writer.endArray()
+        writer.key("bindings")
+        engine.bindings.encodeDescription(of: engine.definition.defaultState, into: &writer)
         writer.endObject()
     }
 

@@ -24,6 +24,10 @@ package protocol HostedSession: AnyObject {
 
     /// Runs the events of the body as one transaction, after everything that is queued; replies when it is durable and published.
     func dispatch(_ request: DispatchRequest, reply: @escaping SessionReply<DispatchAnswer>)
+    /// As `dispatch(_:reply:)`, but once for all requests with the claim's key: a retry gets the first answer again.
+    ///
+    /// A dispatch that fails keeps nothing: a retry is a first request then.
+    func dispatch(_ request: DispatchRequest, once claim: IdempotencyClaim, reply: @escaping SessionReply<OnceAnswer>)
     /// The visible value at the path.
     func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError>
     func info() -> SessionInfo

@@ -23,7 +23,12 @@ struct PendingDispatch<Definition: AppDefinition> {
     let unloggedAfter: [StateChange]
     /// Whether it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
     var isRefused = false
+    /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
+    var kept: KeptAnswer?
     let reply: SessionReply<DispatchAnswer>
+
+    /// Whether storage has to take anything before it is visible.
+    var needsStorage: Bool { entry != nil || kept != nil }
 }
 
 /// A dispatch that waits for its turn.
@@ -33,5 +38,7 @@ struct QueuedDispatch<Definition: AppDefinition> {
     let notes: CoercionNotes?
     let expected: [Cursor]
     let isStrict: Bool
+    /// Keeps the answer, when its sender may ask again.
+    var keeper: AnswerKeeper?
     let reply: SessionReply<DispatchAnswer>
 }

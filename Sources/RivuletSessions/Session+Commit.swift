@@ -28,16 +28,17 @@ extension Session {
     private func submit() {
         let batch = nextBatch()
         let entries = batch.compactMap(\.entry)
+        let kept = KeptAnswers(batch.compactMap(\.kept), droppingBefore: oldestKept)
         guard let storedHead else {
             guard !batch.isEmpty || !creations.isEmpty else { return finishDeletionOfNothing() }
-            return submitCreation(with: entries, dispatches: batch.count)
+            return submitCreation(with: entries, keeping: kept, dispatches: batch.count)
         }
-        guard !entries.isEmpty else { return finishDeletionIfDrained() }
+        guard !entries.isEmpty || !kept.answers.isEmpty else { return finishDeletionIfDrained() }
         guard !isMigrated else { return storeMigration(at: storedHead) }
         submitted = batch.count
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
-        environment.storage.append(key, at: .after(storedHead), entries) { outcome in
+        environment.storage.append(key, at: .after(storedHead), entries, keeping: kept) { outcome in
             confined.post { $0.appendDidFinish(outcome, entries: entries) }
         }
     }
@@ -46,28 +47,28 @@ extension Session {
     private func nextBatch() -> Deque<Pending>.SubSequence {
         var bytes = 0
         let count = pending.prefix(Self.entriesPerAppendMax).prefix { dispatch in
-            bytes += dispatch.entry?.byteCount ?? 0
+            bytes += (dispatch.entry?.byteCount ?? 0) + (dispatch.kept?.byteCount ?? 0)
             return bytes <= Self.bytesPerAppendMax
         }.count
         return pending.prefix(max(count, 1))
     }
 
     /// The first event, or an explicit wish, makes storage know the session.
-    private func submitCreation(with entries: [LogEntry], dispatches: Int) {
+    private func submitCreation(with entries: [LogEntry], keeping kept: KeptAnswers, dispatches: Int) {
         submitted = dispatches
         isStorageBusy = true
         created = entries.first?.time ?? environment.wallClock()
         updated = created
         let confined = Confined(self, to: environment.executor)
         let snapshot = initialSnapshot()
-        if entries.isEmpty {
+        if entries.isEmpty, kept.answers.isEmpty {
             environment.storage.create(key, epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot) {
                 outcome in
                 confined.post { $0.creationDidFinish(outcome) }
             }
         } else {
             let point = AppendPoint.creating(epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot)
-            environment.storage.append(key, at: point, entries) { outcome in
+            environment.storage.append(key, at: point, entries, keeping: kept) { outcome in
                 confined.post { $0.appendDidFinish(outcome, entries: entries) }
             }
         }
@@ -195,7 +196,7 @@ extension Session {
         guard !isPublishing else { return }
         isPublishing = true
         defer { isPublishing = false }
-        while let first = pending.first, durable > 0 || (isStored && first.entry == nil && submitted == 0) {
+        while let first = pending.first, durable > 0 || (isStored && !first.needsStorage && submitted == 0) {
             pending.removeFirst()
             if durable > 0 {
                 durable -= 1
@@ -226,10 +227,16 @@ extension Session {
         if !dispatch.effects.isEmpty { run(dispatch.effects[...]) }
     }
 
-    private func answer(to dispatch: Pending) -> DispatchAnswer {
+    /// The same before and after it is published: a session that is being created has the epoch of its creation.
+    func answer(to dispatch: Pending) -> DispatchAnswer {
         DispatchAnswer(
-            version: visiblePosition.version,
-            cursor: visibleCursor,
+            version: dispatch.position.version,
+            cursor: Cursor(
+                epoch: creationEpoch ?? epoch,
+                position: dispatch.position,
+                residence: residence,
+                hasUnlogged: !dispatch.unloggedAfter.isEmpty
+            ),
             isDurable: dispatch.persists && environment.storage.capabilities.survivesPowerLoss,
             changes: dispatch.changes,
             coerced: dispatch.coercions

@@ -76,6 +76,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var streamCount = 0
     /// Whether the session's streams were ended: none begin any more.
     var hasEndedStreams = false
+    /// The idempotency keys that are in use.
+    var ledger = KeptAnswerLedger()
     var deletion: SessionReply<Void>?
     /// The document of the state that a client asked for at creation, until storage has it; not visible before.
     var initialDocument: [UInt8]?
@@ -130,12 +132,21 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     package var isIdle: Bool {
         queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && !hasEffectUnderWay
-            && deletion == nil && creations.isEmpty
+            && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
     // MARK: - Dispatch
 
     package func dispatch(_ request: DispatchRequest, reply: @escaping SessionReply<DispatchAnswer>) {
+        dispatch(request, keeper: nil, reply)
+    }
+
+    /// Queues the request's events; `keeper` has the answer stored for a sender who may ask again.
+    func dispatch(
+        _ request: DispatchRequest,
+        keeper: AnswerKeeper?,
+        _ reply: @escaping SessionReply<DispatchAnswer>
+    ) {
         lastUsed = environment.uptime()
         do throws(SessionError) {
             try refuseWhenLeaving()
@@ -146,13 +157,14 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             guard waitingBytes == 0 || waitingBytes + bytes <= environment.limits.waitingBytesMax else {
                 throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
             }
-            let (events, notes) = try decode(request.body)
+            let (events, notes) = try decode(request)
             waitingBytes += bytes
             let dispatch = QueuedDispatch<Definition>(
                 events: events,
                 notes: notes,
                 expected: request.expected,
-                isStrict: request.isStrict
+                isStrict: request.isStrict,
+                keeper: keeper
             ) { [weak self] answer in
                 self?.waitingBytes -= bytes
                 reply(answer)
@@ -169,14 +181,28 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
     }
 
-    private func decode(_ body: [UInt8]) throws(SessionError) -> ([Definition.Event], CoercionNotes?) {
+    private func decode(_ request: DispatchRequest) throws(SessionError) -> ([Definition.Event], CoercionNotes?) {
         do throws(JSONError) {
             // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
-            let (events, notes) = try CoercionLog.noting { () throws(JSONError) in try readEvents(body) }
+            let (events, notes) = try CoercionLog.noting { () throws(JSONError) in
+                guard let path = request.boundPath else { return try readEvents(request.body) }
+                return [try readEvent(boundTo: path, request.body)]
+            }
             return (events, notes)
         } catch {
-            throw .body(JSONReader.gravestFault(of: body, after: error))
+            throw .body(JSONReader.gravestFault(of: request.body, after: error))
         }
+    }
+
+    /// The event that the binding at the path makes of a value.
+    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> Definition.Event {
+        var reader = JSONReader(body)
+        reader.unknownKeys = .reject
+        guard let event = try engine.bindings.event(at: path, from: &reader) else {
+            throw reader.error(.mismatch, "nothing is bound to the key path \"\(path)\"")
+        }
+        try reader.finish()
+        return event
     }
 
     private func readEvents(_ body: [UInt8]) throws(JSONError) -> [Definition.Event] {
@@ -284,42 +310,53 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let persists = dispatch.events.contains { $0.persist }
         var position = headPosition
         var entry: LogEntry?
+        var unloggedAfter = unlogged
         if persists, !changes.isEmpty || !unlogged.isEmpty {
             // What transient events left in stored fields becomes durable with it, also when it changes nothing itself.
             position = Cursor.Position(version: position.version + 1, transients: position.transients)
-            entry = try logEntry(of: dispatch.events, version: position.version, changes: changes)
-            unlogged = []
+            entry = try logEntry(of: dispatch, version: position.version, changes: changes)
+            unloggedAfter = []
         } else if !changes.isEmpty {
             position = Cursor.Position(version: position.version, transients: position.transients + 1)
-            unlogged = unlogged.followed(by: changes.filter { !$0.isTransient }).condensed(for: head)
+            unloggedAfter = unlogged.followed(by: changes.filter { !$0.isTransient }).condensed(for: head)
         }
-        headPosition = position
-        hasEffectUnderWay = !step.effects.isEmpty
-        pending.append(
-            Pending(
-                state: head,
-                position: position,
-                changes: changes,
-                coercions: step.recording.coercions,
-                effects: step.effects,
-                entry: entry,
-                persists: persists,
-                unloggedAfter: unlogged,
-                reply: dispatch.reply
-            )
+        var accepted = Pending(
+            state: head,
+            position: position,
+            changes: changes,
+            coercions: step.recording.coercions,
+            effects: step.effects,
+            entry: entry,
+            persists: persists,
+            unloggedAfter: unloggedAfter,
+            reply: dispatch.reply
         )
+        accepted.kept = try dispatch.keeper.map { (keeper) throws(SessionError) in try keep(accepted, keeper) }
+        headPosition = position
+        unlogged = unloggedAfter
+        hasEffectUnderWay = !step.effects.isEmpty
+        pending.append(accepted)
+    }
+
+    /// The answer as storage keeps it; it goes out when storage has it.
+    private func keep(_ dispatch: Pending, _ keeper: AnswerKeeper) throws(SessionError) -> KeptAnswer {
+        let kept = keeper.keep(answer(to: dispatch))
+        let bytesMax = environment.storage.capabilities.entryBytesMax
+        guard kept.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }
+        ledger.add(kept)
+        return kept
     }
 
     private func logEntry(
-        of events: [Definition.Event],
+        of dispatch: QueuedDispatch<Definition>,
         version: UInt64,
         changes: [StateChange]
     ) throws(SessionError) -> LogEntry {
         let entry = LogEntry(
             version: version,
             time: environment.wallClock(),
-            commandID: nil,
-            event: logJSON(of: events),
+            commandID: dispatch.keeper?.commandID,
+            event: logJSON(of: dispatch.events),
             changes: unlogged.followed(by: changes).logJSON
         )
         let bytesMax = environment.storage.capabilities.entryBytesMax

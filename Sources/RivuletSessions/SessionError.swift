@@ -27,6 +27,12 @@ package enum SessionError: Error, Sendable {
     case noElement(String)
     /// The session has moved on from the cursor in `If-Match`; this is where it stands.
     case precondition(current: StateAnswer)
+    /// The request with this idempotency key is being handled.
+    case keyUnderWay(String)
+    /// This idempotency key was used for another request.
+    case keyReused(String)
+    /// The session keeps as many answers as it may; the oldest goes in so many seconds.
+    case keysFull(SessionKey, seconds: Int)
     /// A queue or table of this name is full.
     case overloaded(String)
     /// Storage failed.

@@ -33,6 +33,12 @@ public struct SessionLimits: Sendable, Hashable {
     public var resumeVersionsMax: Int
     /// The most streams per shard that read the log at once to resume; a further one is told to come back.
     public var resumesMax: Int
+    /// How long the answer to a dispatch with an idempotency key is kept.
+    public var keptAnswerTime: Duration
+    /// The most answers that a session keeps; a dispatch with one more key is refused with 429 until the oldest is too old.
+    public var keptAnswersMax: Int
+    /// The bytes of kept answers from which on a dispatch with one more key is refused in the same way.
+    public var keptAnswerBytesMax: Int
 
     /// Makes limits; the defaults are those of the documentation.
     public init(
@@ -49,7 +55,10 @@ public struct SessionLimits: Sendable, Hashable {
         snapshotBytesMin: Int = 262_144,
         loadWaitersMax: Int = 1_024,
         resumeVersionsMax: Int = 10_000,
-        resumesMax: Int = 64
+        resumesMax: Int = 64,
+        keptAnswerTime: Duration = .seconds(86_400),
+        keptAnswersMax: Int = 10_000,
+        keptAnswerBytesMax: Int = 67_108_864
     ) {
         self.engine = engine
         self.residentSessionsMax = residentSessionsMax
@@ -65,5 +74,14 @@ public struct SessionLimits: Sendable, Hashable {
         self.loadWaitersMax = loadWaitersMax
         self.resumeVersionsMax = resumeVersionsMax
         self.resumesMax = resumesMax
+        self.keptAnswerTime = keptAnswerTime
+        self.keptAnswersMax = keptAnswersMax
+        self.keptAnswerBytesMax = keptAnswerBytesMax
+    }
+
+    /// `keptAnswerTime` in milliseconds.
+    var keptAnswerMilliseconds: Int64 {
+        let (seconds, attoseconds) = keptAnswerTime.components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -48,10 +48,17 @@ struct RandomProgram {
         case 17:
             let id = "command \(version % 5)"
             let answers = try await (
-                first.entry(key, epoch: TestData.epoch, commandID: id),
-                second.entry(key, epoch: TestData.epoch, commandID: id)
+                first.keptAnswer(key, epoch: TestData.epoch, id: id),
+                second.keptAnswer(key, epoch: TestData.epoch, id: id)
             )
-            return ("entry \(key) of \(id)", text(answers.0), text(answers.1))
+            let usages = try await (
+                first.keptAnswers(key, epoch: TestData.epoch, since: Int64(version)),
+                second.keptAnswers(key, epoch: TestData.epoch, since: Int64(version))
+            )
+            return (
+                "answer \(id) of \(key)", "\(answers.0, default: "-") \(usages.0)",
+                "\(answers.1, default: "-") \(usages.1)"
+            )
         case 18:
             let answers = try await (
                 first.sessions(app: key.app, limit: 3), second.sessions(app: key.app, limit: 3)
@@ -98,10 +105,15 @@ struct RandomProgram {
                 changes: [2]
             )
         }
-        let one = try await first.append(key, at: .after(head), entries)
-        let two = try await second.append(key, at: .after(other), entries)
-        let answers = texts(one, two, of: key)
-        return ("append \(count) to \(key) after \(head.version)", answers.0, answers.1)
+        let answers = (0..<UInt64.random(in: 0..<3, using: &generator)).map { index in
+            let id = "command \(UInt64.random(in: 0..<5, using: &generator))"
+            return KeptAnswer(id: id, time: Int64(head.version + index), fingerprint: [3], body: [UInt8(index), 4])
+        }
+        let kept = KeptAnswers(answers, droppingBefore: .min)
+        let one = try await first.append(key, at: .after(head), entries, keeping: kept)
+        let two = try await second.append(key, at: .after(other), entries, keeping: kept)
+        let texts = texts(one, two, of: key)
+        return ("append \(count) to \(key) after \(head.version)", texts.0, texts.1)
     }
 
     private mutating func compact(

@@ -45,3 +45,12 @@ import CSQLite
         return unsafe String(cString: text)
     }
 }
+
+extension RawDatabase {
+    /// Makes the database what layout 1 was: no kept answers, and an index over the commands of the log.
+    func goBackToLayout1() throws {
+        try execute("DROP TABLE answer")
+        try execute("CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL")
+        try execute("PRAGMA user_version = 1")
+    }
+}

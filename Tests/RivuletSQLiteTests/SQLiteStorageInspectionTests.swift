@@ -32,6 +32,17 @@ import Testing
         try folder.engine().close()
     }
 
+    @Test func `reads a database of an earlier layout, and leaves it as it is`() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try folder.engine()
+        _ = try await engine.fill(upTo: 1)
+        engine.close()
+        let raw = try RawDatabase(folder.databasePath)
+        try raw.goBackToLayout1()
+        #expect(try SQLiteStorageInspection(folder: folder.path).load(TestData.key())?.head.version == 1)
+        #expect(try raw.text("PRAGMA user_version") == "1")
+    }
+
     @Test func `refuses a folder without a database, and makes none`() throws {
         let folder = try TemporaryFolder()
         #expect(throws: StorageError.self) { try SQLiteStorageInspection(folder: folder.path) }

@@ -15,6 +15,7 @@ import Testing
             (SessionError.notFound(key), 404), (.exists(key), 409), (.deleting(key), 409), (.rejected("no"), 422),
             (.unrepresentableNumber, 422), (.noValue("/p/x"), 404),
             (.noElement("/p/x/0"), 404), (.overloaded("queue"), 503), (.draining, 503),
+            (.keyUnderWay("k"), 409), (.keyReused("k"), 422), (.keysFull(key, seconds: 9), 429),
             (.unreadable(key, detail: "x"), 500), (.storage(.full(detail: "x")), 507), (.storage(.closed), 503),
             (.storage(.unavailable(detail: "x")), 503), (.storage(.indeterminate(detail: "x")), 500),
             (.storage(.corrupt(key, detail: "x")), 500), (.storage(.tooLarge(limitBytes: 1)), 413),

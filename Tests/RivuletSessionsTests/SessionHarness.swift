@@ -86,6 +86,7 @@ final class HeldStorage: StorageEngine {
         var held: [@Sendable () -> Void] = []
         var failure: StorageError?
         var compactionFailure: StorageError?
+        var isNextInDoubt = false
         var appends = 0
         var historyEntriesMax = Int.max
     }
@@ -125,6 +126,21 @@ final class HeldStorage: StorageEngine {
     /// Makes the next compaction fail without being written.
     func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
+    /// Makes the next append be in doubt, written or not.
+    func doubtNext(isWritten: Bool) {
+        state.withLock { state in
+            state.isNextInDoubt = isWritten
+            state.failure = isWritten ? nil : .indeterminate(detail: "not written")
+        }
+    }
+
+    private func takeDoubt() -> Bool {
+        state.withLock { state in
+            defer { state.isNextInDoubt = false }
+            return state.isNextInDoubt
+        }
+    }
+
     func start() throws(StorageError) { try engine.start() }
     func close() { engine.close() }
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) { engine.load(key, reply: reply) }
@@ -151,11 +167,15 @@ final class HeldStorage: StorageEngine {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         let append: @Sendable () -> Void = { [self] in
             if let failure = takeFailure() { return reply(.failure(failure)) }
-            engine.append(key, at: point, entries, reply: reply)
+            let isInDoubt = takeDoubt()
+            engine.append(key, at: point, entries, keeping: answers) { result in
+                reply(isInDoubt ? .failure(.indeterminate(detail: "written")) : result)
+            }
         }
         let isHeld = state.withLock { state in
             state.appends += 1
@@ -180,8 +200,17 @@ final class HeldStorage: StorageEngine {
         engine.past(key, epoch: epoch, at: version, reply: reply)
     }
 
-    func entry(_ key: SessionKey, epoch: String, commandID: String, reply: @escaping StorageReply<LogEntry?>) {
-        engine.entry(key, epoch: epoch, commandID: commandID, reply: reply)
+    func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
+        engine.keptAnswer(key, epoch: epoch, id: id, reply: reply)
+    }
+
+    func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
+    ) {
+        engine.keptAnswers(key, epoch: epoch, since: time, reply: reply)
     }
 
     func compact(
@@ -213,6 +242,18 @@ final class HeldStorage: StorageEngine {
     func probe(reply: @escaping StorageReply<Void>) { engine.probe(reply: reply) }
 }
 
+/// The time of day, as a test says it is.
+final class TestWallClock: Sendable {
+    private let time = Mutex<Int64>(1_000)
+
+    /// Since 1970.
+    var milliseconds: Int64 { time.withLock { $0 } }
+
+    func advance(by time: Duration) {
+        self.time.withLock { $0 += time.components.seconds * 1_000 }
+    }
+}
+
 /// A shard of the test app with everything around it.
 final class SessionHarness {
     let executor = TestExecutor()
@@ -220,6 +261,7 @@ final class SessionHarness {
     let storage: HeldStorage
     private(set) var app: any HostedApp
     let key = SessionKey(app: "tally", id: "s1")
+    let wallClock = TestWallClock()
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -233,7 +275,9 @@ final class SessionHarness {
         self.limits = limits
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
-        shard = SessionShard(environment: Self.environment(executor, storage, limits, sink) { GroupID(rawValue: 0) })
+        shard = SessionShard(
+            environment: Self.environment(executor, storage, limits, sink, wallClock) { GroupID(rawValue: 0) }
+        )
         try storage.start()
         restart()
     }
@@ -247,7 +291,7 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock) { [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -259,6 +303,7 @@ final class SessionHarness {
         _ storage: HeldStorage,
         _ limits: SessionLimits,
         _ sink: RecordingSink,
+        _ wallClock: TestWallClock,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -266,7 +311,7 @@ final class SessionHarness {
             storage: storage,
             limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            wallClock: { 1_000 },
+            wallClock: { wallClock.milliseconds },
             uptime: { .zero },
             sink: sink,
             makeGroupID: makeGroupID

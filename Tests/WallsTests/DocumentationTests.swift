@@ -36,6 +36,19 @@ import Testing
         }
     }
 
+    @Test func `every sample of the page on dispatches stands in an example app`() throws {
+        let compiled = try ["CounterApp.swift", "TodosApp.swift"].flatMap { file in
+            Self.lines(try Self.text("Sources/RivuletCLI/\(file)"))
+        }
+        let samples = try Self.text("Documentation/Dispatch.md").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
+        #expect(!samples.isEmpty)
+        for sample in samples {
+            let lines = Self.lines(sample)
+            let isThere = compiled.indices.contains { compiled[$0...].starts(with: lines) }
+            #expect(isThere, "Dispatch.md has a sample that is not compiled: \(sample)")
+        }
+    }
+
     // MARK: - Rows
 
     /// How many rows each system has.

@@ -7,7 +7,7 @@ public struct LogEntry: Hashable, Sendable {
     public let version: UInt64
     /// When the event was accepted, in milliseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
-    /// The client's idempotency key, if it sent one.
+    /// The client's idempotency key, if it sent one; only for people who read the log, exact retries go by `KeptAnswer`.
     public let commandID: String?
     /// The event as UTF-8 JSON.
     public let event: [UInt8]

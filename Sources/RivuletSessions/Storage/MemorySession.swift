@@ -10,6 +10,7 @@ struct MemorySession {
     private(set) var snapshots: [StateSnapshot]
     /// Contiguous, oldest first.
     private(set) var entries: [LogEntry] = []
+    private(set) var answers = KeptAnswerTable()
     private(set) var byteCount: Int
     /// What a session without entries was last changed at.
     private var updatedBeforeEntries: Int64
@@ -32,6 +33,9 @@ struct MemorySession {
 
     /// The bytes that an entry is counted with.
     static func byteCount(of entry: LogEntry) -> Int { overheadBytes + entry.byteCount }
+
+    /// The bytes that answers are counted with before they are kept.
+    static func byteCount(of kept: KeptAnswers) -> Int { kept.byteCount + kept.answers.count * overheadBytes }
 
     private static func byteCount(of snapshot: StateSnapshot) -> Int { overheadBytes + snapshot.state.count }
 
@@ -73,6 +77,15 @@ struct MemorySession {
         byteCount += added.reduce(0) { $0 + Self.byteCount(of: $1) }
     }
 
+    /// Keeps answers, and drops those that may go.
+    mutating func keep(_ kept: KeptAnswers) {
+        byteCount -= answerBytes
+        answers.keep(kept)
+        byteCount += answerBytes
+    }
+
+    private var answerBytes: Int { answers.byteCount + answers.count * Self.overheadBytes }
+
     mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64) {
         let keptFrom = min(keepingFrom, snapshot.version + 1)
         snapshots.removeAll { $0.version == snapshot.version }
@@ -84,7 +97,7 @@ struct MemorySession {
         if let last = dropped.last { updatedBeforeEntries = last.time }
         entries.removeFirst(dropped.count)
         byteCount = snapshots.reduce(Self.overheadBytes) { $0 + Self.byteCount(of: $1) }
-        byteCount += entries.reduce(0) { $0 + Self.byteCount(of: $1) }
+        byteCount += entries.reduce(0) { $0 + Self.byteCount(of: $1) } + answerBytes
     }
 
     private var updated: Int64 { entries.last?.time ?? updatedBeforeEntries }

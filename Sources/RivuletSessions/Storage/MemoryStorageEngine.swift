@@ -78,27 +78,37 @@ public final class MemoryStorageEngine: StorageEngine {
         }
     }
 
-    /// Appends entries, all or nothing.
+    /// Appends entries and keeps answers, all or nothing.
     public func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         perform(reply) { [self] state throws(StorageError) in
             try check(entries)
+            try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
                 let session = state.sessions.values[index]
                 guard session.head == head, entries.all(followFrom: head.version) else { return .conflict }
-                try reserve(entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) }, in: &state)
+                let bytesBefore = session.byteCount
+                let bytes =
+                    entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) }
+                    + MemorySession.byteCount(of: answers)
+                try reserve(bytes, in: &state)
                 // In place: the log is not copied.
                 state.sessions.values[index].append(entries)
+                state.sessions.values[index].keep(answers)
+                // What went to make room for the answers is given back.
+                try reserve(state.sessions.values[index].byteCount - bytesBefore - bytes, in: &state)
                 return .committed(state.sessions.values[index].head)
             case (.creating(let epoch, let time, let snapshot), nil):
                 guard entries.all(followFrom: 0) else { return .conflict }
                 var session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
                 session.append(entries)
+                session.keep(answers)
                 try reserve(session.byteCount, in: &state)
                 state.sessions[key] = session
                 return .committed(session.head)
@@ -135,16 +145,29 @@ public final class MemoryStorageEngine: StorageEngine {
         }
     }
 
-    /// Finds the newest kept entry that carries this command id.
-    public func entry(
+    /// Finds the answer that was kept under this id.
+    public func keptAnswer(
         _ key: SessionKey,
         epoch: String,
-        commandID: String,
-        reply: @escaping StorageReply<LogEntry?>
+        id: String,
+        reply: @escaping StorageReply<KeptAnswer?>
     ) {
         perform(reply) { state in
             guard let session = state.sessions[key], session.epoch == epoch else { return nil }
-            return session.entries.last { $0.commandID == commandID }
+            return session.answers[id]
+        }
+    }
+
+    /// Counts the answers that the session keeps of a time not before `time`.
+    public func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
+    ) {
+        perform(reply) { state in
+            let session = state.sessions[key].flatMap { $0.epoch == epoch ? $0 : nil }
+            return (session?.answers ?? KeptAnswerTable()).usage(since: time)
         }
     }
 
@@ -169,7 +192,7 @@ public final class MemoryStorageEngine: StorageEngine {
         }
     }
 
-    /// Deletes a session, its log and its snapshots; answers whether there was one.
+    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         perform(reply) { state in
             guard let session = state.sessions.removeValue(forKey: key) else { return false }
@@ -221,6 +244,12 @@ public final class MemoryStorageEngine: StorageEngine {
 
     private func check(_ entries: [LogEntry]) throws(StorageError) {
         guard entries.allSatisfy({ $0.byteCount <= limits.entryBytesMax }) else {
+            throw .tooLarge(limitBytes: limits.entryBytesMax)
+        }
+    }
+
+    private func check(_ answers: KeptAnswers) throws(StorageError) {
+        guard answers.answers.allSatisfy({ $0.byteCount <= limits.entryBytesMax }) else {
             throw .tooLarge(limitBytes: limits.entryBytesMax)
         }
     }

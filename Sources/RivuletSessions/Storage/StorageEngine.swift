@@ -41,14 +41,15 @@ public protocol StorageEngine: Sendable {
         reply: @escaping StorageReply<CreateOutcome>
     )
 
-    /// Appends entries, all or nothing; durable when it is answered.
+    /// Appends entries and keeps answers, all or nothing; durable when it is answered.
     ///
-    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array changes
-    /// nothing and is answered as if it had (but `.creating` still creates).
+    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array leaves the log
+    /// as it is and is answered as if it had not (but `.creating` still creates, and answers are kept).
     func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
         reply: @escaping StorageReply<AppendOutcome>
     )
 
@@ -76,12 +77,22 @@ public protocol StorageEngine: Sendable {
         reply: @escaping StorageReply<StoredPast?>
     )
 
-    /// Finds the newest kept entry that carries this command id, for exact retries; nil when there is none.
-    func entry(
+    /// Finds the answer that was kept under this id, for exact retries; nil when there is none.
+    ///
+    /// It may be older than any append has allowed: engines drop answers when it suits them.
+    func keptAnswer(
         _ key: SessionKey,
         epoch: String,
-        commandID: String,
-        reply: @escaping StorageReply<LogEntry?>
+        id: String,
+        reply: @escaping StorageReply<KeptAnswer?>
+    )
+
+    /// Counts the answers that the session keeps of a time not before `time`, in milliseconds since 1970-01-01T00:00:00Z.
+    func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
     )
 
     /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
@@ -97,7 +108,7 @@ public protocol StorageEngine: Sendable {
         reply: @escaping StorageReply<AppendOutcome>
     )
 
-    /// Deletes a session, its log and its snapshots; answers whether there was one. Durable when it is answered.
+    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one. Durable when it is answered.
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>)
 
     /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
@@ -113,4 +124,16 @@ public protocol StorageEngine: Sendable {
 
     /// Closes the store; blocks until every accepted request has been answered. Later requests answer `.closed`.
     func close()
+}
+
+extension StorageEngine {
+    /// Appends entries, all or nothing, and keeps no answer; durable when it is answered.
+    public func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        append(key, at: point, entries, keeping: .none, reply: reply)
+    }
 }

@@ -7,7 +7,7 @@
 public enum StorageError: Error, Hashable, Sendable {
     /// The engine cannot work now; nothing was written, and the same request may be tried again later.
     case unavailable(detail: String)
-    /// The request may or may not have been written: load the session again and look for the command id.
+    /// The request may or may not have been written: load the session again and look for the kept answer.
     case indeterminate(detail: String)
     /// There is no space; nothing was written, and reads go on.
     case full(detail: String)

@@ -158,6 +158,15 @@ package struct TallyApp: AppDefinition {
         self.sessionPolicy = sessionPolicy
     }
 
+    package var bindings: [StateBinding<TallyEvent>] {
+        [
+            StateBinding("/p/count", TallyEvent.set),
+            StateBinding("/p/title", TallyEvent.rename),
+            StateBinding("/p/limits", TallyEvent.limits),
+            StateBinding("/p/items/*/title", TallyEvent.retitle),
+        ]
+    }
+
     package func reduce(into state: inout State, event: TallyEvent) throws {
         switch event {
         case .add(let amount), .quietAdd(let amount): state.p.count += amount

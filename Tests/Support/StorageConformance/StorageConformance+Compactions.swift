@@ -135,14 +135,6 @@ extension StorageConformance {
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 2) == nil)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 3)?.snapshot == Sample.snapshot(3))
         },
-        StorageConformance("a command is not found once its entry was dropped") { engine async throws in
-            let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
-            let entries = [Sample.entry(1, commandID: "a"), Sample.entry(2, commandID: "b")]
-            let head = try await engine.append(Sample.key, at: point, entries).head()
-            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(2), keepingFrom: 2)
-            #expect(try await engine.entry(Sample.key, epoch: head.epoch, commandID: "a") == nil)
-            #expect(try await engine.entry(Sample.key, epoch: head.epoch, commandID: "b") == entries[1])
-        },
         StorageConformance("states of every size come back exactly") { engine async throws in
             var head = try await engine.fill(upTo: 0)
             let text = Array(#"{"title":"a text that repeats itself"},"#.utf8)

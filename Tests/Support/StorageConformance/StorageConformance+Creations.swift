@@ -10,7 +10,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key) == nil)
             #expect(try await engine.history(Sample.key, epoch: Sample.epoch, after: 0, limit: 1) == nil)
             #expect(try await engine.past(Sample.key, epoch: Sample.epoch, at: 0) == nil)
-            #expect(try await engine.entry(Sample.key, epoch: Sample.epoch, commandID: "a") == nil)
+            #expect(try await engine.keptAnswer(Sample.key, epoch: Sample.epoch, id: "a") == nil)
             #expect(try await engine.sessions(app: "counter", limit: 10) == [])
             #expect(try await engine.delete(Sample.key) == false)
         },
@@ -77,14 +77,13 @@ extension StorageConformance {
             _ = try await engine.fill(upTo: 1)
             #expect(try await engine.append(Sample.key, at: .after(old), [Sample.entry(2)]) == .conflict)
         },
-        StorageConformance("a deleted session leaves no snapshot and no command behind") { engine async throws in
+        StorageConformance("a deleted session leaves no snapshot and no entry behind") { engine async throws in
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created, snapshot: Sample.snapshot(0))
             _ = try await engine.append(Sample.key, at: point, [Sample.entry(1, commandID: "a")])
             _ = try await engine.delete(Sample.key)
             _ = try await engine.create(Sample.key, epoch: Sample.epoch, time: Sample.created)
             #expect(try await engine.load(Sample.key)?.snapshot == nil)
             #expect(try await engine.load(Sample.key)?.head.version == 0)
-            #expect(try await engine.entry(Sample.key, epoch: Sample.epoch, commandID: "a") == nil)
         },
         StorageConformance("sessions are listed by the bytes of their ids, page by page, with versions and times") {
             engine async throws in

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// The rules about reading the log: history, the past, and commands.
+// The rules about reading the log: history and the past.
 
 import RivuletSessions
 import Testing
@@ -64,25 +64,6 @@ extension StorageConformance {
             #expect(try await past(3) == StoredPast(snapshot: Sample.snapshot(3), entries: []))
             #expect(try await past(5) == StoredPast(snapshot: Sample.snapshot(3), entries: Sample.entries(4...5)))
             #expect(try await past(9) == StoredPast(snapshot: Sample.snapshot(6), entries: Sample.entries(7...9)))
-        },
-        StorageConformance("a command is found by its id, the newest first, and only in its session and epoch") {
-            engine async throws in
-            let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
-            let entries = [
-                Sample.entry(1, commandID: "a"), Sample.entry(2), Sample.entry(3, commandID: "b"),
-                Sample.entry(4, commandID: "a"), Sample.entry(5, commandID: ""),
-            ]
-            _ = try await engine.append(Sample.key, at: point, entries)
-            let other = SessionKey(app: "counter", id: "two")
-            _ = try await engine.append(other, at: point, [Sample.entry(1, commandID: "c")])
-            func entry(_ id: String, epoch: String = Sample.epoch) async throws -> LogEntry? {
-                try await engine.entry(Sample.key, epoch: epoch, commandID: id)
-            }
-            #expect(try await entry("a") == entries[3])
-            #expect(try await entry("b") == entries[2])
-            #expect(try await entry("") == entries[4])
-            #expect(try await entry("c") == nil)
-            #expect(try await entry("a", epoch: "zzzzzzzz") == nil)
         },
         StorageConformance("a read sees every write that has been answered") { engine async throws in
             var head = try await engine.fill(upTo: 1)

@@ -18,7 +18,7 @@ package struct StorageConformance: Sendable, CustomTestStringConvertible {
     }
 
     /// Every rule.
-    package static let all = creations + appends + reads + compactions + closings
+    package static let all = creations + appends + reads + answers + compactions + closings
 
     /// Checks the rule.
     package func check(_ engine: any StorageEngine) async throws {
@@ -47,6 +47,16 @@ enum Sample {
 
     static func snapshot(_ version: UInt64) -> StateSnapshot {
         StateSnapshot(version: version, schema: 7, state: Array(#"{"count":\#(version)}"#.utf8))
+    }
+
+    /// An answer under an id, some seconds after the session's creation.
+    static func answer(_ id: String, seconds: Int64 = 0) -> KeptAnswer {
+        let body = Array("the answer to \(id) after \(seconds)".utf8)
+        return KeptAnswer(id: id, time: created + seconds * 1_000, fingerprint: Array(id.utf8.reversed()), body: body)
+    }
+
+    static func kept(_ answers: KeptAnswer..., droppingBefore time: Int64 = .min) -> KeptAnswers {
+        KeptAnswers(answers, droppingBefore: time)
     }
 
     /// Bytes that no compression makes smaller.

@@ -20,9 +20,10 @@ extension StorageEngine {
     package func append(
         _ key: SessionKey,
         at point: AppendPoint,
-        _ entries: [LogEntry]
+        _ entries: [LogEntry],
+        keeping answers: KeptAnswers = .none
     ) async throws(StorageError) -> AppendOutcome {
-        try await answer { append(key, at: point, entries, reply: $0) }
+        try await answer { append(key, at: point, entries, keeping: answers, reply: $0) }
     }
 
     package func history(
@@ -38,8 +39,16 @@ extension StorageEngine {
         try await answer { past(key, epoch: epoch, at: version, reply: $0) }
     }
 
-    package func entry(_ key: SessionKey, epoch: String, commandID: String) async throws(StorageError) -> LogEntry? {
-        try await answer { entry(key, epoch: epoch, commandID: commandID, reply: $0) }
+    package func keptAnswer(_ key: SessionKey, epoch: String, id: String) async throws(StorageError) -> KeptAnswer? {
+        try await answer { keptAnswer(key, epoch: epoch, id: id, reply: $0) }
+    }
+
+    package func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64
+    ) async throws(StorageError) -> KeptAnswersUsage {
+        try await answer { keptAnswers(key, epoch: epoch, since: time, reply: $0) }
     }
 
     package func compact(

@@ -1,0 +1,101 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns an app's bindings: which one a key path has, and whether they fit the state.
+
+package import RivuletJSON
+package import RivuletObservation
+
+/// The bindings of an app, by their key paths.
+package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
+    private let list: [Bound]
+
+    private struct Bound {
+        let binding: StateBinding<Event>
+        /// Nil for a path that is no JSON Pointer.
+        let tokens: [String]?
+    }
+
+    package init(_ bindings: [StateBinding<Event>]) {
+        list = bindings.map { binding in
+            Bound(binding: binding, tokens: try? JSONPointer(parsing: binding.path).tokens)
+        }
+    }
+
+    /// Whether a value can be written there.
+    package func contains(_ path: JSONPointer) -> Bool { match(path) != nil }
+
+    /// Reads a value for the path, and makes its event; nil when nothing is bound there.
+    package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
+        guard let (binding, id) = match(path) else { return nil }
+        return try binding.event(id: id, from: &reader)
+    }
+
+    /// The first binding of the path, and what stands at its `*`.
+    private func match(_ path: JSONPointer) -> (binding: StateBinding<Event>, id: String)? {
+        for bound in list {
+            guard let tokens = bound.tokens, tokens.count == path.tokens.count else { continue }
+            var id = ""
+            let isMatch = zip(tokens, path.tokens).allSatisfy { pattern, token in
+                guard bound.binding.takesID, pattern == "*" else { return pattern == token }
+                id = token
+                return true
+            }
+            if isMatch { return (bound.binding, id) }
+        }
+        return nil
+    }
+
+    // MARK: - Description
+
+    /// What keeps the app from being hosted; nil when every binding fits the state.
+    package func fault(in state: JSONSchema) -> String? {
+        var known: Set<[String]> = []
+        for bound in list {
+            let path = bound.binding.path
+            guard let tokens = bound.tokens else { return "the binding \"\(path)\" is no JSON Pointer" }
+            guard known.insert(tokens).inserted else { return "two bindings are for \"\(path)\"; remove one" }
+            let wildcards = tokens.count { $0 == "*" }
+            guard wildcards == (bound.binding.takesID ? 1 : 0) else {
+                return
+                    "the binding \"\(path)\" has \(wildcards) \"*\"; its event takes \(bound.binding.takesID ? "one id" : "no id")"
+            }
+            guard let schema = state.schema(at: tokens[...]) else {
+                return "the binding \"\(path)\" is for a key path that the state does not have"
+            }
+            guard !schema.kinds.isDisjoint(with: bound.binding.valueSchema.kinds) else {
+                return "the binding \"\(path)\" takes values of another type than the state has there"
+            }
+        }
+        return nil
+    }
+
+    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the one that the state's own value would become.
+    package func encodeDescription(of state: some JSONCodable, into writer: inout JSONWriter) {
+        writer.beginArray()
+        for bound in list {
+            writer.beginObject()
+            writer.key("path")
+            writer.string(bound.binding.path)
+            if let name = eventName(of: bound, in: state) {
+                writer.key("event")
+                writer.string(name)
+            }
+            writer.key("schema")
+            bound.binding.valueSchema.encodeJSON(into: &writer, direction: .read)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    /// A closure does not tell its event's name, but any value that it takes does.
+    private func eventName(of bound: Bound, in state: some JSONCodable) -> String? {
+        var texts: [[UInt8]] = []
+        var writer = JSONWriter()
+        if let tokens = bound.tokens, state.encodeJSON(at: tokens[...], into: &writer) { texts.append(writer.bytes) }
+        texts += ["\"\"", "0", "false", "null", "[]", "{}"].map { Array($0.utf8) }
+        for text in texts {
+            var reader = JSONReader(text)
+            if let event = try? bound.binding.event(id: "", from: &reader) { return event.eventName }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,73 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a request's headers and query say of its dispatch.
+
+import Crypto
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// How a client wants its dispatch handled and answered.
+///
+/// Source: spec/http.md §3.
+struct DispatchWish: Sendable {
+    let isStrict: Bool
+    let expected: [Cursor]
+    /// Whether the answer is to be without the changes.
+    let isMinimal: Bool
+    /// The client's idempotency key.
+    let key: String?
+    /// What the request does, beside its body: a key is good for one such request only.
+    private let action: String
+
+    /// Reads the query and the header fields.
+    ///
+    /// - Throws: 400 for one that is malformed or unknown.
+    init(_ request: HTTPRequest, action: String) throws(Problem) {
+        isStrict = try Query(request, known: ["strict"]).flag("strict")
+        expected = try ExpectedCursors.parse(request.headers.list(of: "if-match"))
+        isMinimal = HTTPPreferences(request.headers.list(of: "prefer"))["return"]?.lowercased() == "minimal"
+        key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
+        self.action = "\(action) strict=\(isStrict)"
+    }
+
+    private static func key(_ field: String) throws(Problem) -> String {
+        guard let key = HTTPIdempotencyKey(field) else {
+            throw Problem(
+                400,
+                "an Idempotency-Key is one string of 1 to \(HTTPIdempotencyKey.bytesMax) printable ASCII characters in quotes, "
+                    + "as \"8e03978e-40d5\""
+            )
+        }
+        return key.text
+    }
+
+    /// The claim of the request, when it has a key.
+    func claim(body: [UInt8]) -> IdempotencyClaim? {
+        key.map { key in
+            IdempotencyClaim(key: key, fingerprint: fingerprint(of: body)) { [isMinimal] answer in
+                KeptResponse(answer, isMinimal: isMinimal).bytes
+            }
+        }
+    }
+
+    /// The claim of one line of the request, counted from 1, when it has a key.
+    func claim(line: Int, body: [UInt8]) -> IdempotencyClaim? {
+        key.map { key in
+            // A line feed cannot be in a client's key, so no other key is like this one.
+            IdempotencyClaim(key: "\(key)\n\(line)", fingerprint: fingerprint(of: body)) { [isMinimal] answer in
+                isMinimal ? answer.minimalJSON : answer.json
+            }
+        }
+    }
+
+    private func fingerprint(of body: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: Array(action.utf8))
+        hash.update(data: [0])
+        hash.update(data: body)
+        return Array(hash.finalize())
+    }
+
+    /// The field that says which preference was heeded.
+    static let minimalApplied = HTTPField("Preference-Applied", "return=minimal")
+}

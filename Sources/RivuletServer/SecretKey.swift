@@ -1,0 +1,52 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the server's secret, from which the keys of its purposes are derived.
+
+import Crypto
+
+/// A secret that only the server's operator knows.
+///
+/// Whoever has it can act as any browser. It is in no log and in no description.
+public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The least bytes of a secret.
+    public static let bytesMin = 32
+
+    private let key: SymmetricKey
+
+    /// Makes a random secret of 256 bits.
+    public init() {
+        key = SymmetricKey(size: .bits256)
+    }
+
+    /// Takes the bytes of a text, without the white space around it; `openssl rand -hex 32` makes a good one.
+    ///
+    /// - Throws: `ServerError` when there are fewer than `bytesMin` bytes.
+    public init(_ text: String) throws(ServerError) {
+        let bytes = Self.trimmed(text)
+        guard bytes.count >= Self.bytesMin else {
+            throw ServerError(
+                "the secret key has \(bytes.count) bytes and needs \(Self.bytesMin); make one with: openssl rand -hex 32"
+            )
+        }
+        key = SymmetricKey(data: Array(bytes))
+    }
+
+    /// The key of one purpose; those of two purposes tell nothing of each other.
+    ///
+    /// Source: RFC 5869.
+    func derived(for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: SHA256.byteCount)
+    }
+
+    /// Says that there is one, and not which.
+    public var description: String { "SecretKey" }
+
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        var bytes = Array(text.utf8).drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return bytes
+    }
+}

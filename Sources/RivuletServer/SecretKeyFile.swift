@@ -1,0 +1,122 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the file in which a server keeps its secret when its operator gives it none.
+
+import RivuletSessions
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file with one secret in it.
+enum SecretKeyFile {
+    /// The file's name in a data folder.
+    static let name = "secret.key"
+    /// The most bytes that are read of a file.
+    private static let bytesMax = 4_096
+
+    /// The text of a file.
+    static func read(_ path: String) throws(ServerError) -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the secret key file \(path)", errno) }
+        defer { _ = close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: bytesMax)
+        let count = Self.read(descriptor, &bytes)
+        guard count >= 0 else { throw failure("cannot read the secret key file \(path)", errno) }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// The text of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
+    static func readOrMake(in folder: String) throws(ServerError) -> String {
+        let path = folder + "/" + name
+        if unsafe access(path, F_OK) != 0 { try make(path, in: folder) }
+        try checkMode(of: path)
+        return try read(path)
+    }
+
+    /// Writes beside it and links: two servers that start at once read the same one, and none reads half of it.
+    private static func make(_ path: String, in folder: String) throws(ServerError) {
+        try makeFolder(folder)
+        let draft = path + "." + RandomToken.make(count: 12)
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot make the secret key file \(draft)", errno) }
+        defer { _ = unsafe unlink(draft) }
+        let text = Array((RandomToken.make(count: 52) + "\n").utf8)
+        let isWritten = unsafe write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+        let code = errno
+        _ = close(descriptor)
+        guard isWritten else { throw failure("cannot write the secret key file \(draft)", code) }
+        guard unsafe link(draft, path) == 0 || errno == EEXIST else {
+            throw failure("cannot make the secret key file \(path)", errno)
+        }
+        try synchronizeFolder(folder)
+    }
+
+    private static func makeFolder(_ folder: String) throws(ServerError) {
+        var prefix = folder.hasPrefix("/") ? "/" : ""
+        for part in folder.split(separator: "/") {
+            let parent = prefix.isEmpty ? "." : prefix
+            prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
+            if unsafe mkdir(prefix, 0o700) == 0 {
+                // The sessions will be kept in it, so it has to outlive a power cut as they do.
+                try synchronizeFolder(parent)
+            } else if errno != EEXIST {
+                throw failure("cannot make the data folder \(prefix)", errno)
+            }
+        }
+    }
+
+    private static func synchronizeFolder(_ folder: String) throws(ServerError) {
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the folder \(folder)", errno) }
+        defer { _ = close(descriptor) }
+        // Some file systems cannot sync a folder, and have no need to.
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw failure("cannot sync the folder \(folder)", errno)
+        }
+    }
+
+    private static func checkMode(of path: String) throws(ServerError) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw failure("cannot read the secret key file \(path)", errno) }
+        guard status.st_mode & 0o077 == 0 else {
+            throw ServerError("others may read the secret key file \(path); run: chmod 600 \(path)")
+        }
+    }
+
+    private static func read(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        #elseif canImport(Musl)
+        unsafe Musl.read(descriptor, &bytes, bytes.count)
+        #elseif canImport(Darwin)
+        unsafe Darwin.read(descriptor, &bytes, bytes.count)
+        #endif
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> ServerError {
+        let reason = unsafe String(cString: strerror(code))
+        return ServerError(
+            "\(what): \(reason) (errno \(code)); give this server one in RIVULET_SECRET_KEY, or mend that"
+        )
+    }
+}
+
+extension SecretKey {
+    /// Reads the secret from a file.
+    ///
+    /// - Throws: `ServerError` when the file cannot be read or has too little in it.
+    public init(file path: String) throws(ServerError) {
+        try self.init(try SecretKeyFile.read(path))
+    }
+
+    /// Reads the secret of a data folder, and makes one, with mode 0600, where there is none.
+    ///
+    /// - Throws: `ServerError` when the file cannot be made or read, or may be read by others.
+    public init(keptIn folder: String) throws(ServerError) {
+        try self.init(try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder))
+    }
+}

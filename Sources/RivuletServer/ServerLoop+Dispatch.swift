@@ -1,0 +1,67 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns how events and written values reach a session, and how they are answered.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+extension ServerLoop {
+    /// POST S/events: one event, an array as one transaction, or lines that are a transaction each.
+    func dispatchEvents(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let app = try app(key.app)
+        let wish = try DispatchWish(request, action: "events")
+        let contentType = request.headers["content-type"]
+        if EventLines.isType(contentType) {
+            let lines = try EventLines(request.body, wish, linesMax: context.options.limits.linesPerRequestMax)
+            return withExistingSession(key, of: app, exchange) { session, owner in
+                LineDispatch(lines, wish, to: session, on: owner, exchange).run()
+            }
+        }
+        try JSONBody.checkType(contentType)
+        let events = DispatchRequest(body: request.body, expected: wish.expected, isStrict: wish.isStrict)
+        dispatch(events, wish, to: key, of: app, exchange)
+    }
+
+    /// PUT S/state/{key path}: the event that the path's binding makes of the value.
+    func writeState(
+        _ key: SessionKey,
+        _ path: JSONPointer,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let app = try app(key.app)
+        let wish = try DispatchWish(request, action: "state\(path)")
+        try JSONBody.checkType(request.headers["content-type"])
+        let value = DispatchRequest(
+            body: request.body,
+            boundPath: path,
+            expected: wish.expected,
+            isStrict: wish.isStrict
+        )
+        dispatch(value, wish, to: key, of: app, exchange)
+    }
+
+    private func dispatch(
+        _ request: DispatchRequest,
+        _ wish: DispatchWish,
+        to key: SessionKey,
+        of app: any HostedApp,
+        _ exchange: Exchange
+    ) {
+        withExistingSession(key, of: app, exchange) { session, owner in
+            guard let claim = wish.claim(body: request.body) else {
+                return session.dispatch(request) { result in
+                    owner.send(result, to: exchange) { KeptResponse($0, isMinimal: wish.isMinimal).response() }
+                }
+            }
+            session.dispatch(request, once: claim) { result in
+                owner.send(result, to: exchange) { answer in
+                    guard let kept = KeptResponse(answer.body) else {
+                        return Response(Problem(500, "the answer that was kept under this Idempotency-Key is none"))
+                    }
+                    return kept.response(isReplay: answer.isReplay)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks which events written values become, and which bindings do not fit a state.
+
+import CounterFixture
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import Testing
+
+@Suite struct StateBindingsTests {
+    private let schema = TallyApp.State.jsonSchema
+
+    private func event(_ path: String, _ value: String, in bindings: [StateBinding<TallyEvent>]) throws -> TallyEvent? {
+        var reader = JSONReader(Array(value.utf8))
+        return try StateBindings(bindings).event(at: try JSONPointer(parsing: path), from: &reader)
+    }
+
+    private func fault(_ bindings: StateBinding<TallyEvent>...) -> String? {
+        StateBindings(bindings).fault(in: schema)
+    }
+
+    @Test func `a value becomes the event of its path's binding`() throws {
+        let bindings = TallyApp().bindings
+        #expect(try event("/p/count", "7", in: bindings) == .set(7))
+        #expect(try event("/p/items/a~1b/title", #""x""#, in: bindings) == .retitle(id: "a/b", title: "x"))
+        #expect(try event("/p/items/*/title", #""x""#, in: bindings) == .retitle(id: "*", title: "x"))
+        #expect(try event("/p/limits", #"{"low":1,"high":2}"#, in: bindings) == .limits(Bounds(low: 1, high: 2)))
+    }
+
+    @Test(arguments: ["", "/p", "/p/counts", "/p/count/x", "/p/items/title", "/p/items/a", "/p/items/a/id"])
+    func `nothing is bound elsewhere`(_ path: String) throws {
+        #expect(try event(path, "7", in: TallyApp().bindings) == nil)
+        #expect(try !StateBindings(TallyApp().bindings).contains(JSONPointer(parsing: path)))
+    }
+
+    @Test func `a value that the event does not take is an error at its place`() throws {
+        #expect(throws: JSONError.self) { try event("/p/count", #""7""#, in: TallyApp().bindings) }
+    }
+
+    @Test func `bindings that fit have no fault, in either form`() {
+        #expect(StateBindings(TallyApp().bindings).fault(in: schema) == nil)
+        #expect(fault(StateBinding("/p/ratio") { .ratio($0) }) == nil)
+        #expect(fault(StateBinding("/p/items/*/title") { .retitle(id: $0, title: $1) }) == nil)
+        #expect(fault(StateBinding("/p/groups/7/items") { (count: [Int]) in .mark(count.count) }) == nil)
+    }
+
+    @Test func `a binding that does not fit is named with what is wrong`() {
+        #expect(fault(StateBinding("p/count", TallyEvent.set)) == #"the binding "p/count" is no JSON Pointer"#)
+        #expect(
+            fault(StateBinding("/p/counts", TallyEvent.set))
+                == #"the binding "/p/counts" is for a key path that the state does not have"#
+        )
+        #expect(
+            fault(StateBinding("/p/note", TallyEvent.note))
+                == #"the binding "/p/note" is for a key path that the state does not have"#
+        )
+        #expect(
+            fault(StateBinding("/p/title", TallyEvent.set))
+                == #"the binding "/p/title" takes values of another type than the state has there"#
+        )
+        #expect(
+            fault(StateBinding("/p/count", TallyEvent.set), StateBinding("/p/count", TallyEvent.add))
+                == #"two bindings are for "/p/count"; remove one"#
+        )
+        #expect(
+            fault(StateBinding("/p/items/a/title", TallyEvent.retitle))
+                == #"the binding "/p/items/a/title" has 0 "*"; its event takes one id"#
+        )
+        #expect(
+            fault(StateBinding("/p/items/*/title", TallyEvent.rename))
+                == #"the binding "/p/items/*/title" has 1 "*"; its event takes no id"#
+        )
+    }
+
+    @Test func `a description tells paths, events and shapes`() throws {
+        var writer = JSONWriter()
+        StateBindings(TallyApp().bindings).encodeDescription(of: TallyApp().defaultState, into: &writer)
+        let list = try #require(try JSONValue(parsing: writer.bytes).elements)
+        #expect(list.map { $0["path"] } == ["/p/count", "/p/title", "/p/limits", "/p/items/*/title"])
+        #expect(list.map { $0["event"] } == ["set", "rename", "limits", "retitle"])
+        #expect(list.map { $0["schema"]?["type"] } == ["integer", "string", "object", "string"])
+    }
+}
