@@ -47,6 +47,9 @@ public protocol AppDefinition<State, Event>: Sendable {
 
     /// Says what follows an event, given the state that it led to; called once, after the reducers.
     func effect(of event: Event, state: State) -> Effect<Event>
+
+    /// Says what follows when the state was replaced past the reducers, given what it is now.
+    func effect(after event: EngineEvent, state: State) -> Effect<Event>
 }
 
 extension AppDefinition {
@@ -69,4 +72,7 @@ extension AppDefinition {
 
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }
+
+    /// Nothing follows a restore or a reset.
+    public func effect(after event: EngineEvent, state: State) -> Effect<Event> { .none }
 }

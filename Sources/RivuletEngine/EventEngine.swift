@@ -49,7 +49,7 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
 
 extension Effect {
     /// Whether anything follows.
-    fileprivate var isSome: Bool {
+    var isSome: Bool {
         if case .none = self { false } else { true }
     }
 }

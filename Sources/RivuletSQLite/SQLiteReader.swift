@@ -78,7 +78,7 @@ final class SQLiteReader {
     func load(_ key: SessionKey) throws(SQLiteError) -> StoredSession? {
         try inOneView { () throws(SQLiteError) in
             guard let row = try finder.session(key) else { return nil }
-            let (retainedFrom, head) = try finder.versions(sid: row.sid)
+            let head = try finder.versions(sid: row.sid).head
             let stored = try snapshot(sid: row.sid, upTo: head)
             let snapshot = try stored.map { (row) throws(SQLiteError) in try unpack(row) }
             let tail = try contiguous(sid: row.sid, after: snapshot?.version ?? 0, upTo: head)
@@ -90,7 +90,7 @@ final class SQLiteReader {
                 updated: updated ?? stored?.time ?? row.created,
                 snapshot: snapshot,
                 tail: tail,
-                retainedFrom: retainedFrom
+                retained: try finder.retained(sid: row.sid, head: head)
             )
         }
     }

@@ -148,16 +148,23 @@ public final class SQLiteStorageEngine: StorageEngine {
         read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswers(key, epoch: epoch, since: time) }
     }
 
-    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
     public func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
         keepingFrom: UInt64,
-        reply: @escaping StorageReply<AppendOutcome>
+        keepingSince: Int64,
+        reply: @escaping StorageReply<CompactionOutcome>
     ) {
         write(key, entries: [], snapshot: snapshot, reply) { statements throws(SQLiteError) in
-            try statements.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom)
+            try statements.compact(
+                key,
+                at: head,
+                snapshot: snapshot,
+                keepingFrom: keepingFrom,
+                keepingSince: keepingSince
+            )
         }
     }
 

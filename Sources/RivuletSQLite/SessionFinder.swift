@@ -8,6 +8,7 @@ struct SessionFinder {
     private let byKey: SQLiteStatement
     private let bySID: SQLiteStatement
     private let ends: SQLiteStatement
+    private let first: SQLiteStatement
     private let path: String
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
@@ -22,6 +23,7 @@ struct SessionFinder {
             """,
             on: connection
         )
+        first = try SQLiteStatement("SELECT v, time FROM log WHERE sid = ? ORDER BY v LIMIT 1", on: connection)
         path = connection.path
     }
 
@@ -54,6 +56,14 @@ struct SessionFinder {
         let snapshot = ends.isNull(2) ? 0 : UInt64(clamping: ends.integer(2))
         guard !ends.isNull(0) else { return (snapshot + 1, snapshot) }
         return (UInt64(clamping: ends.integer(0)), max(snapshot, UInt64(clamping: ends.integer(1))))
+    }
+
+    /// Where the kept entries begin, in a log that ends at a version.
+    func retained(sid: Int64, head: UInt64) throws(SQLiteError) -> RetainedLog {
+        defer { first.reset() }
+        try first.bind(sid, at: 1)
+        guard try first.step() else { return RetainedLog(from: head + 1, since: nil) }
+        return RetainedLog(from: UInt64(clamping: first.integer(0)), since: first.integer(1))
     }
 
     private func row(of statement: SQLiteStatement) throws(SQLiteError) -> SessionRow? {

@@ -13,6 +13,7 @@ struct WriteStatements {
     private let deleteAnswers: SQLiteStatement
     private let insertSnapshot: SQLiteStatement
     private let timeOfVersion: SQLiteStatement
+    private let baseOfNeeded: SQLiteStatement
     private let dropEntries: SQLiteStatement
     private let dropSnapshots: SQLiteStatement
     private let deleteSnapshots: SQLiteStatement
@@ -51,6 +52,14 @@ struct WriteStatements {
             """
             SELECT coalesce((SELECT time FROM log WHERE sid = ?1 AND v = ?2),
                 (SELECT time FROM snapshot WHERE sid = ?1 AND v = ?2))
+            """,
+            on: connection
+        )
+        // The log is searched from its old end, where the first fresh entry is near: what is older goes.
+        baseOfNeeded = try SQLiteStatement(
+            """
+            SELECT max(v) FROM snapshot WHERE sid = ?1 AND v < min(?4, max(?2, coalesce(
+                (SELECT v FROM log WHERE sid = ?1 AND time >= ?3 ORDER BY v LIMIT 1), ?4)))
             """,
             on: connection
         )
@@ -121,16 +130,19 @@ struct WriteStatements {
         _ key: SessionKey,
         at expected: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64
-    ) throws(SQLiteError) -> AppendOutcome {
+        keepingFrom: UInt64,
+        keepingSince: Int64
+    ) throws(SQLiteError) -> CompactionOutcome {
         let sid = Int64(bitPattern: expected.token)
         guard let head = try remembered(sid: sid), head.key == key, head.epoch == expected.epoch,
             expected.version <= head.version, snapshot.version == expected.version
         else { return .conflict }
         let time = try time(of: snapshot.version, sid: sid) ?? head.created
         try write(SnapshotRow(snapshot, sid: sid, time: time))
-        try drop(before: Int64(clamping: min(keepingFrom, snapshot.version + 1)), of: sid)
-        return .committed(self.head(of: sid, head))
+        if let base = try base(of: sid, snapshot.version, keepingFrom: keepingFrom, keepingSince: keepingSince) {
+            try drop(before: base + 1, of: sid)
+        }
+        return .compacted(self.head(of: sid, head), retained: try finder.retained(sid: sid, head: head.version))
     }
 
     mutating func delete(_ key: SessionKey) throws(SQLiteError) -> Bool {
@@ -196,6 +208,22 @@ struct WriteStatements {
         defer { insertSnapshot.reset() }
         try row.bind(to: insertSnapshot)
         try insertSnapshot.step()
+    }
+
+    /// The newest snapshot before the entries that are needed, at a snapshot of a version; nil: all entries stay.
+    private func base(
+        of sid: Int64,
+        _ version: UInt64,
+        keepingFrom: UInt64,
+        keepingSince: Int64
+    ) throws(SQLiteError) -> Int64? {
+        defer { baseOfNeeded.reset() }
+        try baseOfNeeded.bind(sid, at: 1)
+        try baseOfNeeded.bind(Int64(clamping: keepingFrom), at: 2)
+        try baseOfNeeded.bind(keepingSince, at: 3)
+        try baseOfNeeded.bind(Int64(clamping: version + 1), at: 4)
+        guard try baseOfNeeded.step(), !baseOfNeeded.isNull(0) else { return nil }
+        return baseOfNeeded.integer(0)
     }
 
     /// Drops entries before a version, and snapshots from which no kept entry leads on; never the newest snapshot.

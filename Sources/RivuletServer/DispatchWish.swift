@@ -19,11 +19,11 @@ struct DispatchWish: Sendable {
     /// What the request does, beside its body: a key is good for one such request only.
     private let action: String
 
-    /// Reads the query and the header fields.
+    /// Reads the query and the header fields; `known` are further query parameters, which the action names.
     ///
     /// - Throws: 400 for one that is malformed or unknown.
-    init(_ request: HTTPRequest, action: String) throws(Problem) {
-        isStrict = try Query(request, known: ["strict"]).flag("strict")
+    init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
+        isStrict = try Query(request, known: ["strict"] + known).flag("strict")
         expected = try ExpectedCursors.parse(request.headers.list(of: "if-match"))
         isMinimal = HTTPPreferences(request.headers.list(of: "prefer"))["return"]?.lowercased() == "minimal"
         key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }

@@ -44,6 +44,14 @@ extension Problem {
             self.init(404, "the state has no value at \"\(path)\"")
         case .noElement(let path):
             self.init(404, "the state has no value at \"\(path)\"; elements are addressed by their id, not by position")
+        case .noVersion(let version, let current):
+            self.init(404, "there is no version \(version) yet; the session stands at version \(current)")
+        case .versionGone(let version, let oldest):
+            self.init(
+                410,
+                "version \(version) is no longer kept; the oldest one is \(oldest)",
+                members: [("oldest", Array("\(oldest)".utf8))]
+            )
         case .precondition(let current):
             self.init(
                 412,

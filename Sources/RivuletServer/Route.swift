@@ -20,6 +20,10 @@ enum Route: Hashable, Sendable {
     case state(SessionKey, JSONPointer)
     case events(SessionKey)
     case changes(SessionKey)
+    /// Ways to replace the state as a whole, or to begin another session with it.
+    case reset(SessionKey)
+    case restore(SessionKey)
+    case fork(SessionKey)
     /// A file of the public folder, by its path below it.
     case file(String)
 
@@ -31,14 +35,15 @@ enum Route: Hashable, Sendable {
         case .changes: [.get]
         case .sessions: [.get, .head, .post]
         case .session: [.get, .head, .put, .delete]
-        case .events: [.post]
+        case .events: [.get, .head, .post]
+        case .reset, .restore, .fork: [.post]
         }
     }
 
     /// Whether a request with an idempotency key gets the first answer again.
     var keepsAnswers: Bool {
         switch self {
-        case .events, .state: true
+        case .events, .state, .reset, .restore: true
         default: false
         }
     }
@@ -70,6 +75,9 @@ enum Route: Hashable, Sendable {
         case "state": return .state(key, try pointer(rest))
         case "events" where rest.isEmpty: return .events(key)
         case "changes" where rest.isEmpty: return .changes(key)
+        case "reset" where rest.isEmpty: return .reset(key)
+        case "restore" where rest.isEmpty: return .restore(key)
+        case "fork" where rest.isEmpty: return .fork(key)
         default: throw unknown(segments)
         }
     }

@@ -41,7 +41,7 @@ extension ServerLoop {
         dispatch(value, wish, to: key, of: app, exchange)
     }
 
-    private func dispatch(
+    func dispatch(
         _ request: DispatchRequest,
         _ wish: DispatchWish,
         to key: SessionKey,

@@ -66,7 +66,15 @@ extension ServerLoop {
             } else {
                 try readState(key, path, request, exchange)
             }
-        case .events(let key): try dispatchEvents(key, request, exchange)
+        case .events(let key):
+            if request.method == .post {
+                try dispatchEvents(key, request, exchange)
+            } else {
+                try readLog(key, request, exchange)
+            }
+        case .reset(let key): try reset(key, request, exchange)
+        case .restore(let key): try restore(key, request, exchange)
+        case .fork(let key): try fork(key, request, exchange)
         case .changes(let key): try openStream(key, request, exchange)
         }
     }
@@ -227,7 +235,7 @@ extension ServerLoop {
         }
     }
 
-    private static func creation(_ answer: CreateAnswer, isPost: Bool) -> Result<Response, SessionError> {
+    static func creation(_ answer: CreateAnswer, isPost: Bool) -> Result<Response, SessionError> {
         switch answer {
         case .existed(let info):
             return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
@@ -258,8 +266,9 @@ extension ServerLoop {
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try app(key.app)
-        _ = try Query(request, known: [])
+        let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
         try check(path, of: app)
+        if let version { return readPast(key, path, at: UInt64(version), of: app, request, exchange) }
         let condition = request.headers.list(of: "if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
             owner.send(session.read(path), to: exchange) { answer in
@@ -348,7 +357,7 @@ extension ServerLoop {
     // MARK: - Finding sessions
 
     /// Finds the session, stored or not, and runs the body on its shard's loop.
-    private func withSession(
+    func withSession(
         _ key: SessionKey,
         of app: any HostedApp,
         _ exchange: Exchange,
@@ -376,7 +385,7 @@ extension ServerLoop {
         }
     }
 
-    private func withFound(
+    func withFound(
         _ found: Result<any HostedSession, SessionError>,
         _ exchange: Exchange,
         _ body: (any HostedSession) -> Void

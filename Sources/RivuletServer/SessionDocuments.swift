@@ -92,6 +92,25 @@ extension SessionInfo {
     }
 }
 
+extension LogEntry {
+    /// Writes one version of the log.
+    ///
+    /// Changes stand there as they are kept on disk: without transient fields within values, and marked where they are of transient
+    /// fields alone. Source: spec/http.md §5.
+    func encodeJSON(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("time")
+        writer.string(Timestamp.text(milliseconds: time))
+        writer.key("event")
+        writer.raw(event)
+        writer.key("changes")
+        writer.raw(changes)
+        writer.endObject()
+    }
+}
+
 extension [SessionSummary] {
     /// The document of a list of sessions; `next` is the last id when there are more.
     func json(next: String?) -> [UInt8] {

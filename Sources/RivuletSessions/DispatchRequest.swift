@@ -1,12 +1,15 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a client asks of a dispatch.
 
+package import RivuletEngine
 package import RivuletJSON
 
-/// One dispatch: one event, an array of events as one transaction, or a value for a bound key path.
+/// One dispatch: one event, an array of events as one transaction, a value for a bound key path, or an event of the engine.
 package struct DispatchRequest: Sendable {
     /// The JSON text.
     package let body: [UInt8]
+    /// What the engine is to do; nil: the body has events of the app.
+    package let engineEvent: EngineEvent?
     /// Where the session has to stand, from `If-Match`; empty for anywhere.
     package let expected: [Cursor]
     /// The key path whose binding makes an event of the body; nil: the body is events.
@@ -17,6 +20,16 @@ package struct DispatchRequest: Sendable {
     package init(body: [UInt8], boundPath: JSONPointer? = nil, expected: [Cursor] = [], isStrict: Bool = false) {
         self.body = body
         self.boundPath = boundPath
+        engineEvent = nil
+        self.expected = expected
+        self.isStrict = isStrict
+    }
+
+    /// Asks for an event of the engine; the body is its form in the log.
+    package init(_ event: EngineEvent, expected: [Cursor] = [], isStrict: Bool = false) {
+        body = event.json
+        engineEvent = event
+        boundPath = nil
         self.expected = expected
         self.isStrict = isStrict
     }

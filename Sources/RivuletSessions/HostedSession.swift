@@ -30,6 +30,14 @@ package protocol HostedSession: AnyObject {
     func dispatch(_ request: DispatchRequest, once claim: IdempotencyClaim, reply: @escaping SessionReply<OnceAnswer>)
     /// The visible value at the path.
     func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError>
+    /// The value at the path as it was at a version; transient fields have their defaults, as after a restart.
+    ///
+    /// The answer's cursor is the short one, of that version.
+    func read(_ path: JSONPointer, at version: UInt64, reply: @escaping SessionReply<StateAnswer>)
+    /// The log after a version, or from its beginning: at most so many entries, and fewer when they are large.
+    func readLog(after version: UInt64?, limit: Int, reply: @escaping SessionReply<LogPage>)
+    /// The stored fields as they were at a version, as a document to begin another session with; nil: the newest durable version.
+    func document(at version: UInt64?, reply: @escaping SessionReply<[UInt8]>)
     func info() -> SessionInfo
     /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default, at its place in a body.
     ///
@@ -41,6 +49,12 @@ package protocol HostedSession: AnyObject {
     func subscribe(_ request: StreamRequest)
     /// Takes back one membership of that loop.
     func leave(_ group: GroupID, loop: Int)
+    /// Leaves memory although it is watched, and gives what is needed to come back; nil when something holds it there.
+    func park() -> ParkedSession?
+    /// Takes the streams of an earlier residence before anything else; false: this is not the state that they have seen.
+    func resume(_ parked: ParkedSession) -> Bool
+    /// Begins to store a snapshot of a session without work that is about to leave memory, where that is worth a write; false: it is not, or there is work.
+    func compactBeforeLeaving() -> Bool
     /// Says that the shard has let go of it: whatever an effect still dispatches is dropped.
     func leaveMemory()
     /// Ends all streams, because the server stops or the session leaves memory.

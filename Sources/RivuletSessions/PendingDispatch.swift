@@ -40,5 +40,17 @@ struct QueuedDispatch<Definition: AppDefinition> {
     let isStrict: Bool
     /// Keeps the answer, when its sender may ask again.
     var keeper: AnswerKeeper?
+    /// What replaces the state in the place of events.
+    var replacement: Replacement?
     let reply: SessionReply<DispatchAnswer>
+
+    /// Whether its change has to be durable.
+    var persists: Bool { replacement != nil || events.contains { $0.persist } }
+}
+
+/// An event of the engine that waits for its turn.
+struct Replacement {
+    let event: EngineEvent
+    /// The stored fields of the version that is restored; empty for a reset.
+    let document: [UInt8]
 }

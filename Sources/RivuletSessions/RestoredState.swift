@@ -22,7 +22,8 @@ struct RestoredState<Definition: AppDefinition> {
         try self.init(snapshot: stored?.snapshot, entries: stored?.tail ?? [], isNew: stored == nil, definition, key)
     }
 
-    private init(
+    /// The same of a snapshot and the entries after it.
+    init(
         snapshot: StateSnapshot?,
         entries: [LogEntry],
         isNew: Bool,

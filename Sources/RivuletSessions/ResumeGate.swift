@@ -1,14 +1,14 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns how many streams of a shard read the log at once.
+// Owns how many streams and requests of a shard read logs at once.
 
-/// Bounds the memory that resuming streams take: each of them holds a part of a log while it is read.
+/// Bounds the memory that resuming streams and requests for the past take: each of them holds a part of a log while it is read.
 ///
 /// On the shard's thread.
 package final class ResumeGate {
     private let underWayMax: Int
     private var underWay = 0
 
-    /// Lets so many streams read the log at once.
+    /// Lets so many read logs at once.
     package init(underWayMax: Int) {
         self.underWayMax = underWayMax
     }

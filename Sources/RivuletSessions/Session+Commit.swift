@@ -90,19 +90,25 @@ extension Session {
         )
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
-        environment.storage.compact(key, at: head, snapshot: snapshot, keepingFrom: retainedFrom) { outcome in
+        environment.storage.compact(
+            key,
+            at: head,
+            snapshot: snapshot,
+            keepingFrom: retained.from,
+            keepingSince: .min
+        ) { outcome in
             confined.post { $0.migrationDidFinish(outcome, snapshotBytes: snapshot.state.count) }
         }
     }
 
-    private func migrationDidFinish(_ outcome: Result<AppendOutcome, StorageError>, snapshotBytes bytes: Int) {
+    private func migrationDidFinish(_ outcome: Result<CompactionOutcome, StorageError>, snapshotBytes bytes: Int) {
         isStorageBusy = false
         switch outcome {
-        case .success(.committed(let head)):
+        case .success(.compacted(let head, let retained)):
             storedHead = head
+            self.retained = retained
             isMigrated = false
-            bytesSinceSnapshot = 0
-            snapshotBytes = bytes
+            noteSnapshot(version: head.version, bytes: bytes)
         case .success(.conflict):
             return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
         case .failure(let error):
@@ -134,7 +140,7 @@ extension Session {
             durable = submitted
             adoptCreation()
             updated = entries.last?.time ?? updated
-            bytesSinceSnapshot += entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
+            noteLogged(entries)
         case .success(.conflict):
             return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
         case .failure(let error):
@@ -306,53 +312,6 @@ extension Session {
                 )
             }
         )
-    }
-
-    // MARK: - Compaction
-
-    private var schema: UInt32 { engine.definition.schema }
-
-    /// Stores a snapshot once the log since the last one has outgrown it, so that loading stays short and writing stays cheap.
-    private func compactIfDue() {
-        guard let storedHead, storedHead.version == visiblePosition.version, !isStorageBusy,
-            bytesSinceSnapshot >= max(environment.limits.snapshotBytesMin, snapshotBytes)
-        else { return }
-        let snapshot = StateSnapshot(
-            version: storedHead.version,
-            schema: schema,
-            state: persistentJSON(of: logged ?? visible)
-        )
-        let logVersionsMax = environment.limits.logVersionsMax
-        let keepingFrom = storedHead.version > logVersionsMax ? storedHead.version - logVersionsMax + 1 : 1
-        isStorageBusy = true
-        bytesSinceSnapshot = 0
-        snapshotBytes = snapshot.state.count
-        let confined = Confined(self, to: environment.executor)
-        environment.storage.compact(key, at: storedHead, snapshot: snapshot, keepingFrom: keepingFrom) { outcome in
-            confined.post { $0.compactionDidFinish(outcome, keepingFrom: keepingFrom) }
-        }
-    }
-
-    private func compactionDidFinish(_ outcome: Result<AppendOutcome, StorageError>, keepingFrom: UInt64) {
-        isStorageBusy = false
-        switch outcome {
-        case .success(.committed(let head)):
-            storedHead = head
-            retainedFrom = max(retainedFrom, keepingFrom)
-        case .success(.conflict):
-            return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
-        case .failure(let error):
-            // The log is still whole: a snapshot only shortens loading. It is tried again when the log has grown.
-            environment.logger.error("storing a snapshot failed", metadata: ["session": "\(key)", "error": "\(error)"])
-        }
-        runQueue()
-    }
-
-    /// The state as it goes to disk: no transient and no omitted fields.
-    func persistentJSON(of state: State) -> [UInt8] {
-        var writer = JSONWriter(capacity: max(1_024, snapshotBytes), includesTransient: false)
-        state.encodeJSON(into: &writer)
-        return writer.bytes
     }
 
     // MARK: - Leaving

@@ -23,7 +23,7 @@ extension Session {
             created: created,
             updated: updated,
             streams: streamCount,
-            retainedFrom: retainedFrom
+            retainedFrom: retained.from
         )
     }
 

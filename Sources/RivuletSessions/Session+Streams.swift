@@ -116,7 +116,7 @@ extension Session {
     ) {
         guard version < visiblePosition.version else { return join(request, paths, missed: missed + later) }
         guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
-            version + 1 >= retainedFrom
+            version + 1 >= retained.from
         else {
             return reset(request, paths, .historyGone)
         }

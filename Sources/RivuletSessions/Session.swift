@@ -31,7 +31,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private(set) var visibleEpoch: String
     /// Whether storage has the state in the shape of an earlier schema version: a snapshot goes before any further entry.
     var isMigrated: Bool
-    let residence = RandomToken.residence()
+    /// The name of its time in memory; that of an earlier one when streams were kept over it.
+    var residence = RandomToken.residence()
 
     /// The state after the last accepted event.
     var head: State
@@ -56,6 +57,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var isPublishing = false
     /// The bytes of the bodies that are queued or on their way to disk.
     var waitingBytes = 0
+    /// Where the session stood when it was found to have what storage would not give back.
+    var unparkablePosition: Cursor.Position?
+    /// Requests for the past that wait for storage.
+    var readsUnderWay = 0
     /// Whether an accepted event's effect is still to be run or running: the next event waits.
     var hasEffectUnderWay = false
 
@@ -63,9 +68,15 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var storedHead: SessionHead?
     var created: Int64
     var updated: Int64
-    var retainedFrom: UInt64
+    var retained: RetainedLog
     var bytesSinceSnapshot: Int
+    /// The size of the document of the last snapshot, and its version.
     var snapshotBytes: Int
+    var snapshotVersion: UInt64
+    /// When this residence stored its last snapshot, in milliseconds since 1970.
+    var snapshotTime: Int64 = 0
+    /// The time of the oldest entry after the last snapshot.
+    var loggedSince: Int64?
 
     var tail: ChangeTail
     var groups: [GroupID: StreamGroup] = [:]
@@ -109,9 +120,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let now = environment.wallClock()
         created = stored?.created ?? now
         updated = stored?.updated ?? now
-        retainedFrom = stored?.retainedFrom ?? 1
+        retained = stored?.retained ?? RetainedLog(from: 1, since: nil)
         bytesSinceSnapshot = restored.tailBytes
+        loggedSince = stored?.tail.first?.time
         snapshotBytes = stored?.snapshot?.state.count ?? 0
+        snapshotVersion = stored?.snapshot?.version ?? 0
         lastUsed = environment.uptime()
         tail = ChangeTail(
             from: headPosition,
@@ -130,8 +143,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         snapshotBytes + bytesSinceSnapshot + unlogged.memoryBytes + tail.bytes + 4_096
     }
 
-    package var isIdle: Bool {
-        queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && !hasEffectUnderWay
+    package var isIdle: Bool { isQuiet && groups.isEmpty }
+
+    /// Whether nothing is queued or under way.
+    var isQuiet: Bool {
+        queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy && !hasEffectUnderWay
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
@@ -147,16 +163,12 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         keeper: AnswerKeeper?,
         _ reply: @escaping SessionReply<DispatchAnswer>
     ) {
+        if let event = request.engineEvent { return replace(event, request, keeper: keeper, reply) }
         lastUsed = environment.uptime()
         do throws(SessionError) {
             try refuseWhenLeaving()
             let bytes = request.body.count
-            guard queue.count < environment.limits.engine.queuedDispatchesMax else {
-                throw .overloaded("event queue of session \(key.id)")
-            }
-            guard waitingBytes == 0 || waitingBytes + bytes <= environment.limits.waitingBytesMax else {
-                throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
-            }
+            try refuseWhenFull(bytes: bytes)
             let (events, notes) = try decode(request)
             waitingBytes += bytes
             let dispatch = QueuedDispatch<Definition>(
@@ -179,6 +191,16 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     func refuseWhenLeaving() throws(SessionError) {
         if deletion != nil { throw .deleting(key) }
         if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
+    }
+
+    /// Refuses a dispatch of so many bytes that the queue has no room for.
+    func refuseWhenFull(bytes: Int) throws(SessionError) {
+        guard queue.count < environment.limits.engine.queuedDispatchesMax else {
+            throw .overloaded("event queue of session \(key.id)")
+        }
+        guard waitingBytes == 0 || waitingBytes + bytes <= environment.limits.waitingBytesMax else {
+            throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
+        }
     }
 
     private func decode(_ request: DispatchRequest) throws(SessionError) -> ([Definition.Event], CoercionNotes?) {
@@ -292,7 +314,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private func apply(_ dispatch: QueuedDispatch<Definition>) throws(SessionError) -> EventEngine<Definition>.Step {
         let step: EventEngine<Definition>.Step
         do {
-            step = try engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
+            step = try replace(dispatch.replacement) ?? engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
+        } catch let error as SessionError {
+            throw error
         } catch {
             throw .rejected("\(error)")
         }
@@ -307,7 +331,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         of dispatch: QueuedDispatch<Definition>
     ) throws(SessionError) {
         let changes = step.recording.changes
-        let persists = dispatch.events.contains { $0.persist }
+        let persists = dispatch.persists
         var position = headPosition
         var entry: LogEntry?
         var unloggedAfter = unlogged
@@ -356,7 +380,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             version: version,
             time: environment.wallClock(),
             commandID: dispatch.keeper?.commandID,
-            event: logJSON(of: dispatch.events),
+            event: dispatch.replacement?.event.json ?? logJSON(of: dispatch.events),
             changes: unlogged.followed(by: changes).logJSON
         )
         let bytesMax = environment.storage.capabilities.entryBytesMax

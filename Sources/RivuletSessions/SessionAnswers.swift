@@ -22,6 +22,16 @@ package struct StateAnswer: Sendable {
     package let value: [UInt8]
 }
 
+/// A part of a session's log.
+package struct LogPage: Sendable {
+    /// Where the session stands.
+    package let cursor: Cursor
+    /// Dense and in order.
+    package let entries: [LogEntry]
+    /// Whether the log goes on after them.
+    package let hasMore: Bool
+}
+
 /// What there is to say of a session as such.
 package struct SessionInfo: Sendable {
     package let key: SessionKey

@@ -14,7 +14,7 @@ package struct SessionEnvironment {
     /// Monotonic, for idle times.
     package let uptime: @Sendable () -> Duration
     package let sink: any StreamSink
-    /// How many streams read the log.
+    /// How many streams and requests read logs.
     package let resumes: ResumeGate
     /// Makes a group's name, unique in the process.
     package let makeGroupID: () -> GroupID

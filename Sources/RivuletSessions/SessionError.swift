@@ -25,6 +25,10 @@ package enum SessionError: Error, Sendable {
     case noValue(String)
     /// Nor at this one, which has a number where the id of an element belongs.
     case noElement(String)
+    /// The session does not have this version yet; it stands at the other.
+    case noVersion(UInt64, current: UInt64)
+    /// This version is no longer kept; the oldest kept one is the other.
+    case versionGone(UInt64, oldest: UInt64)
     /// The session has moved on from the cursor in `If-Match`; this is where it stands.
     case precondition(current: StateAnswer)
     /// The request with this idempotency key is being handled.

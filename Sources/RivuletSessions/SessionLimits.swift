@@ -13,7 +13,7 @@ public struct SessionLimits: Sendable, Hashable {
     public var residentBytesMax: Int
     /// The most bytes of dispatches waiting in one session; one more is answered 503.
     public var waitingBytesMax: Int
-    /// How long a session without streams and events stays in memory.
+    /// How long a session without requests stays in memory; with streams it may have to stay longer, for what storage does not keep.
     public var idleTimeMax: Duration
     /// The most streams of one session.
     public var streamsPerSessionMax: Int
@@ -23,16 +23,23 @@ public struct SessionLimits: Sendable, Hashable {
     public var tailChangesMax: Int
     /// The most bytes that those changes take.
     public var tailBytesMax: Int
-    /// The most versions that a stored log keeps for resuming streams.
+    /// The versions that a stored log keeps for resuming streams and for the past; up to the distance of two snapshots more.
     public var logVersionsMax: UInt64
+    /// How long a stored log keeps an entry; up to a quarter longer in a session in use, otherwise until it is used again.
+    public var logAgeMax: Duration
+    /// The most versions between two snapshots, which loading and reading the past have to replay; a state that is large beside the log
+    /// waits longer.
+    public var snapshotVersionsMax: UInt64
     /// The least bytes of log between two snapshots; a larger state waits until the log has grown by the state's own size.
     public var snapshotBytesMin: Int
     /// The most requests that wait for one session to be loaded.
     public var loadWaitersMax: Int
     /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
     public var resumeVersionsMax: Int
-    /// The most streams per shard that read the log at once to resume; a further one is told to come back.
+    /// The most streams that resume and requests for the past that read logs at once, per shard; a further one is told to come back.
     public var resumesMax: Int
+    /// The most bytes of one answer of log entries, but for a single larger one.
+    public var logAnswerBytesMax: Int
     /// How long the answer to a dispatch with an idempotency key is kept.
     public var keptAnswerTime: Duration
     /// The most answers that a session keeps; a dispatch with one more key is refused with 429 until the oldest is too old.
@@ -52,10 +59,13 @@ public struct SessionLimits: Sendable, Hashable {
         tailChangesMax: Int = 1_000,
         tailBytesMax: Int = 262_144,
         logVersionsMax: UInt64 = 10_000,
+        logAgeMax: Duration = .seconds(604_800),
+        snapshotVersionsMax: UInt64 = 256,
         snapshotBytesMin: Int = 262_144,
         loadWaitersMax: Int = 1_024,
         resumeVersionsMax: Int = 10_000,
         resumesMax: Int = 64,
+        logAnswerBytesMax: Int = 1_048_576,
         keptAnswerTime: Duration = .seconds(86_400),
         keptAnswersMax: Int = 10_000,
         keptAnswerBytesMax: Int = 67_108_864
@@ -70,10 +80,13 @@ public struct SessionLimits: Sendable, Hashable {
         self.tailChangesMax = tailChangesMax
         self.tailBytesMax = tailBytesMax
         self.logVersionsMax = logVersionsMax
+        self.logAgeMax = logAgeMax
+        self.snapshotVersionsMax = snapshotVersionsMax
         self.snapshotBytesMin = snapshotBytesMin
         self.loadWaitersMax = loadWaitersMax
         self.resumeVersionsMax = resumeVersionsMax
         self.resumesMax = resumesMax
+        self.logAnswerBytesMax = logAnswerBytesMax
         self.keptAnswerTime = keptAnswerTime
         self.keptAnswersMax = keptAnswersMax
         self.keptAnswerBytesMax = keptAnswerBytesMax

@@ -13,6 +13,8 @@ package final class SessionShard {
 
     private let environment: SessionEnvironment
     private var entries: [SessionKey: Entry] = [:]
+    /// The streams of sessions that left memory, also while they are loaded again; a stream of each holds it here.
+    private var parked: [SessionKey: ParkedSession] = [:]
     /// Epochs that were deleted here lately, so that their streams are told not to come back.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
@@ -22,6 +24,9 @@ package final class SessionShard {
     private var isDraining = false
     /// What the resident sessions took when they were counted last, and what came since.
     private var residentBytes = 0
+
+    /// The most sessions that store a snapshot in one turn because they are about to leave memory; the others leave without.
+    private static let leavingCompactionsMax = 1_024
 
     /// The most deleted epochs that are remembered.
     private static let deletedEpochsMax = 4_096
@@ -38,6 +43,9 @@ package final class SessionShard {
 
     /// How many sessions are in memory.
     package var residentCount: Int { entries.count }
+
+    /// How many sessions are watched and not in memory.
+    package var parkedCount: Int { parked.count }
 
     /// Whether the cursor belongs to a history that was deleted here.
     package func isDeleted(_ cursor: String?) -> Bool {
@@ -95,6 +103,7 @@ package final class SessionShard {
             )
             session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
             }
+            giveBack(parked.removeValue(forKey: key), to: session)
             entries[key] = .resident(session)
             residentBytes += session.memoryBytes
             for found in waiters { found(.success(session)) }
@@ -107,6 +116,16 @@ package final class SessionShard {
             )
             for found in waiters { found(.failure(error)) }
         }
+    }
+
+    /// Hands parked streams to their session; those that have seen another state are told to come back for this one.
+    private func giveBack(_ parked: ParkedSession?, to session: any HostedSession) {
+        guard let parked, !session.resume(parked) else { return }
+        environment.logger.error(
+            "a session came back otherwise than it left; its streams begin anew",
+            metadata: ["session": "\(session.key)"]
+        )
+        parked.end(with: .bye(.draining, reconnect: true, after: 1_000), sink: environment.sink)
     }
 
     /// The name of the history that a session without one would begin: the same until something is deleted here, or may have been,
@@ -125,8 +144,18 @@ package final class SessionShard {
         let confined = Confined(self, to: environment.executor)
         let box = Confined(reply, to: environment.executor)
         environment.storage.delete(key) { result in
-            confined.post { _ in box.onExecutor(result.map { _ in }.mapError(SessionError.storage)) }
+            confined.post { shard in
+                if case .success = result { shard.endParked(key) }
+                box.onExecutor(result.map { _ in }.mapError(SessionError.storage))
+            }
         }
+    }
+
+    /// Ends the streams of a session that was deleted without being loaded.
+    private func endParked(_ key: SessionKey) {
+        guard let parked = parked.removeValue(forKey: key) else { return }
+        parked.end(with: .bye(.deleted, reconnect: false, after: 1_000), sink: environment.sink)
+        noteDeleted(parked.epoch)
     }
 
     /// The session, when it is in memory.
@@ -137,7 +166,10 @@ package final class SessionShard {
 
     /// Takes back a stream's membership.
     package func leave(_ key: SessionKey, group: GroupID, loop: Int) {
-        guard let session = resident(key) else { return }
+        guard let session = resident(key) else {
+            if parked[key]?.leave(group, loop: loop) == false { parked[key] = nil }
+            return
+        }
         session.leave(group, loop: loop)
         forgetIfEmpty(session)
     }
@@ -152,8 +184,12 @@ package final class SessionShard {
         remove(session)
         // Also when storage is in doubt: the deletion may have been done, and a name must not stand for two histories.
         retirements += 1
-        guard let deletedEpoch, deletedEpochs.insert(deletedEpoch).inserted else { return }
-        deletedOrder.append(deletedEpoch)
+        if let deletedEpoch { noteDeleted(deletedEpoch) }
+    }
+
+    private func noteDeleted(_ epoch: String) {
+        guard deletedEpochs.insert(epoch).inserted else { return }
+        deletedOrder.append(epoch)
         if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {
             deletedEpochs.remove(oldest)
         }
@@ -169,27 +205,47 @@ package final class SessionShard {
         entries.count >= environment.limits.residentSessionsMax || residentBytes >= environment.limits.residentBytesMax
     }
 
-    /// Puts out sessions that have been idle for so long, and counts what the others take.
+    /// Puts out sessions that have been idle for so long, the streams of those that are watched aside, and counts what the others take.
     package func evict(idleFor time: Duration? = nil) {
         let limit = environment.uptime() - (time ?? environment.limits.idleTimeMax)
+        // Not when memory is wanted at once.
+        var compactionsLeft = time == nil ? Self.leavingCompactionsMax : 0
         residentBytes = 0
         for case .resident(let session) in entries.values {
-            if session.isIdle, session.lastUsed <= limit {
-                entries[session.key] = nil
-                session.leaveMemory()
-            } else {
-                residentBytes += session.memoryBytes
+            if session.lastUsed <= limit {
+                if compactionsLeft > 0, session.compactBeforeLeaving() {
+                    // It leaves the next time.
+                    compactionsLeft -= 1
+                } else if putOut(session) {
+                    continue
+                }
             }
+            residentBytes += session.memoryBytes
         }
+    }
+
+    /// Takes a session without work out of memory; false: something holds it there.
+    private func putOut(_ session: any HostedSession) -> Bool {
+        if session.isIdle {
+            session.leaveMemory()
+        } else if let streams = session.park() {
+            parked[session.key] = streams
+        } else {
+            return false
+        }
+        entries[session.key] = nil
+        return true
     }
 
     /// Refuses new work and ends all streams; what was accepted before still becomes durable.
     package func drain() {
         isDraining = true
-        for case .resident(let session) in entries.values {
-            session.endStreams(.bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)))
-        }
+        for case .resident(let session) in entries.values { session.endStreams(Self.draining) }
+        for streams in parked.values { streams.end(with: Self.draining, sink: environment.sink) }
+        parked = [:]
     }
+
+    private static var draining: StreamEvent { .bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)) }
 
     /// Whether everything that was accepted has been answered.
     package var isQuiet: Bool {

@@ -61,9 +61,9 @@ public final class StoredStates: StateStorage {
         _ snapshot: StateSnapshot
     ) async throws -> Bool {
         let outcome = try await reply {
-            engine.compact(session, at: head, snapshot: snapshot, keepingFrom: 1, reply: $0)
+            engine.compact(session, at: head, snapshot: snapshot, keepingFrom: 1, keepingSince: .min, reply: $0)
         }
-        guard case .committed(let head) = outcome else {
+        guard case .compacted(let head, _) = outcome else {
             heads.withLock { $0[session] = nil }
             return false
         }

@@ -125,16 +125,35 @@ struct RandomProgram {
             return ("none", "", "")
         }
         let snapshot = TestData.snapshot(head.version)
-        let one = try await first.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom)
-        let two = try await second.compact(key, at: other, snapshot: snapshot, keepingFrom: keepingFrom)
-        let answers = texts(one, two, of: key)
-        return ("compact \(key) at \(head.version) keeping \(keepingFrom)", answers.0, answers.1)
+        // The time of an entry is its version.
+        let since = Bool.random(using: &generator) ? Int64.random(in: 0..<25, using: &generator) : .min
+        let one = try await first.compact(
+            key,
+            at: head,
+            snapshot: snapshot,
+            keepingFrom: keepingFrom,
+            keepingSince: since
+        )
+        let two = try await second.compact(
+            key,
+            at: other,
+            snapshot: snapshot,
+            keepingFrom: keepingFrom,
+            keepingSince: since
+        )
+        if case (.compacted(let head, _), .compacted(let other, _)) = (one, two) { heads.append((key, head, other)) }
+        return ("compact \(key) at \(head.version) keeping \(keepingFrom), \(since)", text(one), text(two))
     }
 
     /// The texts of both outcomes; remembers the heads when both are committed.
     private mutating func texts(_ one: AppendOutcome, _ two: AppendOutcome, of key: SessionKey) -> (String, String) {
         if case (.committed(let head), .committed(let other)) = (one, two) { heads.append((key, head, other)) }
         return (text(one), text(two))
+    }
+
+    private func text(_ outcome: CompactionOutcome) -> String {
+        guard case .compacted(let head, let retained) = outcome else { return "conflict" }
+        return "\(text(head)) \(retained)"
     }
 
     private func text(_ outcome: AppendOutcome) -> String {
@@ -146,7 +165,7 @@ struct RandomProgram {
 
     private func text(_ stored: StoredSession?) -> String {
         guard let stored else { return "none" }
-        return "\(text(stored.head)) \(stored.created) \(stored.updated) \(stored.retainedFrom) "
+        return "\(text(stored.head)) \(stored.created) \(stored.updated) \(stored.retained) "
             + "\(text(stored.snapshot)) \(text(stored.tail))"
     }
 

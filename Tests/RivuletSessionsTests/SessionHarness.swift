@@ -41,6 +41,15 @@ final class TestExecutor: SessionExecutor {
     }
 }
 
+/// The time that a session counts from its server's start; it passes only when a test says so.
+final class TestUptime: Sendable {
+    private let passed = Mutex(Duration.zero)
+
+    var time: Duration { passed.withLock { $0 } }
+
+    func advance(by time: Duration) { passed.withLock { $0 += time } }
+}
+
 /// Takes down what sessions tell their streams.
 final class RecordingSink: StreamSink {
     struct Joined {
@@ -218,14 +227,22 @@ final class HeldStorage: StorageEngine {
         at head: SessionHead,
         snapshot: StateSnapshot,
         keepingFrom: UInt64,
-        reply: @escaping StorageReply<AppendOutcome>
+        keepingSince: Int64,
+        reply: @escaping StorageReply<CompactionOutcome>
     ) {
         let failure = state.withLock { state in
             defer { state.compactionFailure = nil }
             return state.compactionFailure
         }
         if let failure { return reply(.failure(failure)) }
-        engine.compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: reply)
+        engine.compact(
+            key,
+            at: head,
+            snapshot: snapshot,
+            keepingFrom: keepingFrom,
+            keepingSince: keepingSince,
+            reply: reply
+        )
     }
 
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
@@ -262,6 +279,7 @@ final class SessionHarness {
     private(set) var app: any HostedApp
     let key = SessionKey(app: "tally", id: "s1")
     let wallClock = TestWallClock()
+    let uptime = TestUptime()
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -276,7 +294,7 @@ final class SessionHarness {
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock) { GroupID(rawValue: 0) }
+            environment: Self.environment(executor, storage, limits, sink, wallClock, uptime) { GroupID(rawValue: 0) }
         )
         try storage.start()
         restart()
@@ -291,7 +309,7 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock, uptime) { [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -304,6 +322,7 @@ final class SessionHarness {
         _ limits: SessionLimits,
         _ sink: RecordingSink,
         _ wallClock: TestWallClock,
+        _ uptime: TestUptime,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -312,7 +331,7 @@ final class SessionHarness {
             limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { wallClock.milliseconds },
-            uptime: { .zero },
+            uptime: { uptime.time },
             sink: sink,
             makeGroupID: makeGroupID
         )

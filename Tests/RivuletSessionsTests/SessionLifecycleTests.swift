@@ -186,7 +186,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a full memory puts idle sessions out, and refuses when all are watched`() throws {
+    @Test func `a full memory puts idle sessions out, and refuses when all hold what storage does not`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 1_000))
         try harness.dispatch(#"{"add":1}"#)
         let other = SessionKey(app: "tally", id: "s2")
@@ -195,6 +195,7 @@ import Testing
         #expect(try harness.wait { found }.get().key == other)
         #expect(harness.shard.resident(harness.key) == nil)
         try harness.subscribe("/p/count")
+        try harness.dispatch(#"{"add":1}"#)
         harness.shard.find(other, of: harness.app) { found = $0 }
         guard case .failure(.overloaded) = found else {
             Issue.record("expected overloaded, got \(String(describing: found))")

@@ -166,7 +166,7 @@ struct ShelfApp: AppDefinition {
         #expect(stored.snapshot?.schema == 3)
         #expect(stored.snapshot?.version == 2)
         #expect(stored.tail.map(\.version) == [3])
-        #expect(stored.retainedFrom == 1, "the log of before is kept")
+        #expect(stored.retained.from == 1, "the log of before is kept")
         harness.restart()
         #expect(try harness.value("/title") == #""B""#)
         #expect(try harness.value("/contents/books/a/stars") == "5")

@@ -73,6 +73,7 @@ import Testing
         if seed % 2 == 0 { harness.storage.limitHistory(to: 2) }
         var readers = Self.watches.map(Reader.init)
         for index in readers.indices { try readers[index].take(try subscribe(readers[index], to: harness)) }
+        var parkings = 0
         for step in 0..<40 {
             let delivered = harness.sink.delivered.count
             // In a third of the steps no log entry hides what transient events did.
@@ -80,6 +81,7 @@ import Testing
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 try harness.dispatch(isQuiet ? quietEvent(&generator) : event(&generator))
             }
+            if Int.random(in: 0..<3, using: &generator) == 0 { parkings += try park(harness) }
             let isRestarted = Int.random(in: 0..<6, using: &generator) == 0
             if isRestarted {
                 harness.restart()
@@ -93,6 +95,7 @@ import Testing
                         try readers[index].take(event.event)
                         readers[index].cursor = "\(try #require(event.event.cursor))"
                     }
+                    try expect(readers[index], at: harness, "seed \(seed), step \(step), attached")
                     continue
                 }
                 guard Int.random(in: 0..<3, using: &generator) > 0 || step % 10 == 9 else { continue }
@@ -100,6 +103,19 @@ import Testing
                 try expect(readers[index], at: harness, "seed \(seed), step \(step)")
             }
         }
+        #expect(parkings > 0, "seed \(seed)")
+    }
+
+    /// Takes the session out of memory under its streams, where it holds nothing that storage does not; 1 if it went.
+    private func park(_ harness: SessionHarness) throws -> Int {
+        try harness.dispatch(#""forget""#)
+        let residence = try harness.session().read(.root).get().cursor.residence
+        harness.shard.evict(idleFor: .zero)
+        guard harness.shard.parkedCount == 1 else { return 0 }
+        #expect(harness.shard.residentCount == 0)
+        // It comes back under the same name.
+        #expect(try harness.session().read(.root).get().cursor.residence == residence)
+        return 1
     }
 
     private func subscribe(_ reader: Reader, to harness: SessionHarness) throws -> RecordingSink.Joined {

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
-// How an append or a compaction ends.
+// How an append ends.
 
-/// How an append or a compaction ended when storage itself had no trouble.
+/// How an append ended when storage itself had no trouble.
 public enum AppendOutcome: Hashable, Sendable {
     /// It is durable, and the log now ends here: acknowledge it and show it now.
     case committed(SessionHead)

@@ -47,7 +47,7 @@ struct MemorySession {
             updated: updated,
             snapshot: snapshot,
             tail: entries(after: snapshot?.version ?? 0, upTo: version).map(Array.init) ?? [],
-            retainedFrom: retainedFrom
+            retained: retained
         )
     }
 
@@ -86,14 +86,15 @@ struct MemorySession {
 
     private var answerBytes: Int { answers.byteCount + answers.count * Self.overheadBytes }
 
-    mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64) {
-        let keptFrom = min(keepingFrom, snapshot.version + 1)
+    mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64, keepingSince: Int64) {
         snapshots.removeAll { $0.version == snapshot.version }
         snapshots.append(snapshot)
         snapshots.sort { $0.version < $1.version }
-        let newest = snapshots.last?.version
-        snapshots.removeAll { $0.version != newest && $0.version + 1 < keptFrom }
-        let dropped = entries.prefix { $0.version < keptFrom }
+        let fresh = entries.first { $0.time >= keepingSince }?.version ?? .max
+        let needed = min(max(keepingFrom, fresh), snapshot.version + 1)
+        let base = snapshots.last { $0.version < needed }?.version ?? 0
+        snapshots.removeAll { $0.version < base }
+        let dropped = entries.prefix { $0.version <= base }
         if let last = dropped.last { updatedBeforeEntries = last.time }
         entries.removeFirst(dropped.count)
         byteCount = snapshots.reduce(Self.overheadBytes) { $0 + Self.byteCount(of: $1) }
@@ -103,4 +104,7 @@ struct MemorySession {
     private var updated: Int64 { entries.last?.time ?? updatedBeforeEntries }
 
     private var retainedFrom: UInt64 { entries.first?.version ?? version + 1 }
+
+    /// Where the kept entries begin.
+    var retained: RetainedLog { RetainedLog(from: retainedFrom, since: entries.first?.time) }
 }

@@ -171,13 +171,14 @@ public final class MemoryStorageEngine: StorageEngine {
         }
     }
 
-    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
     public func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
         keepingFrom: UInt64,
-        reply: @escaping StorageReply<AppendOutcome>
+        keepingSince: Int64,
+        reply: @escaping StorageReply<CompactionOutcome>
     ) {
         perform(reply) { [self] state throws(StorageError) in
             guard var session = state.sessions[key], session.epoch == head.epoch, session.token == head.token,
@@ -185,10 +186,10 @@ public final class MemoryStorageEngine: StorageEngine {
             else { return .conflict }
             try check(snapshot)
             let bytesBefore = session.byteCount
-            session.compact(to: snapshot, keepingFrom: keepingFrom)
+            session.compact(to: snapshot, keepingFrom: keepingFrom, keepingSince: keepingSince)
             try reserve(session.byteCount - bytesBefore, in: &state)
             state.sessions[key] = session
-            return .committed(session.head)
+            return .compacted(session.head, retained: session.retained)
         }
     }
 

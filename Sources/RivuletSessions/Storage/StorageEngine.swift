@@ -68,8 +68,7 @@ public protocol StorageEngine: Sendable {
 
     /// Reads what is needed to rebuild the state at `version`; nil when that is no longer (or not yet) possible.
     ///
-    /// Possible is every version from the oldest kept snapshot on whose following entries are kept: `compact` with
-    /// `keepingFrom` one after the version of an earlier snapshot keeps that snapshot as the base.
+    /// Possible is every version from the one before the oldest kept entry on.
     func past(
         _ key: SessionKey,
         epoch: String,
@@ -95,17 +94,22 @@ public protocol StorageEngine: Sendable {
         reply: @escaping StorageReply<KeptAnswersUsage>
     )
 
-    /// Stores a snapshot of the state at `head.version` and drops entries with a version less than `keepingFrom`.
+    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
     ///
-    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Snapshots older
-    /// than `keepingFrom - 1` go as well, never the newest. An entry after this snapshot is never dropped, whatever
-    /// `keepingFrom` says; 0 and 1 keep all. Durable when it is answered with the current head.
+    /// Needed are the entries from `keepingFrom` on (0 and 1: all), but none that is older than `keepingSince`, which is in
+    /// milliseconds since 1970-01-01T00:00:00Z. Entries are dropped up to the newest snapshot before what is needed, so that `past`
+    /// can make the state before each kept entry; without such a snapshot none is dropped. Older snapshots go as well. An entry after
+    /// this snapshot is never dropped, whatever the limits say.
+    ///
+    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Durable when it is
+    /// answered with the current head.
     func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
         keepingFrom: UInt64,
-        reply: @escaping StorageReply<AppendOutcome>
+        keepingSince: Int64,
+        reply: @escaping StorageReply<CompactionOutcome>
     )
 
     /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one. Durable when it is answered.

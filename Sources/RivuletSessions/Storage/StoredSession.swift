@@ -13,10 +13,8 @@ public struct StoredSession: Hashable, Sendable {
     public let snapshot: StateSnapshot?
     /// The entries after the snapshot, contiguous from `snapshot.version + 1` (or 1) to `head.version`.
     public let tail: [LogEntry]
-    /// The oldest version whose entry is kept; `head.version + 1` when none is.
-    ///
-    /// It may lie before the snapshot, because entries are kept longer for returning readers.
-    public let retainedFrom: UInt64
+    /// Where the kept entries begin.
+    public let retained: RetainedLog
 
     /// Describes a session as stored.
     public init(
@@ -25,13 +23,13 @@ public struct StoredSession: Hashable, Sendable {
         updated: Int64,
         snapshot: StateSnapshot?,
         tail: [LogEntry],
-        retainedFrom: UInt64
+        retained: RetainedLog
     ) {
         self.head = head
         self.created = created
         self.updated = updated
         self.snapshot = snapshot
         self.tail = tail
-        self.retainedFrom = retainedFrom
+        self.retained = retained
     }
 }

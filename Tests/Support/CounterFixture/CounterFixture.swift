@@ -88,7 +88,7 @@ package struct Draft: Equatable, Sendable {
     package var text = ""
     @Transient package var selection = 0
 
-    package init() {}
+    package init(text: String = "") { self.text = text }
 }
 
 /// The half in memory.
@@ -136,10 +136,11 @@ package enum TallyEvent: Equatable {
     case idle
     case write(String)
     case select(Int)
+    case forget
 
     package var persist: Bool {
         switch self {
-        case .peek, .quietAdd, .quietInsert, .quietRetitle, .quietDrop, .select: false
+        case .peek, .quietAdd, .quietInsert, .quietRetitle, .quietDrop, .select, .forget: false
         default: true
         }
     }
@@ -186,12 +187,21 @@ package struct TallyApp: AppDefinition {
         case .chain(let count): state.p.marks.append(count)
         case .peek, .slow: break
         case .nothing: return
+        case .forget: return forgetWhatIsInMemoryOnly(of: &state)
         case .issue, .idle, .write, .select: reduceMode(of: &state.p, event)
         case .insertGroup, .dropGroup, .moveGroup, .insertIn, .retitleIn, .dropIn, .moveIn:
             reduceGroups(of: &state.p.groups, event)
         default: reduceItems(of: &state.p.items, event)
         }
         state.t.lastEvent = event.eventName
+    }
+
+    /// Puts everything that is not stored back to its default.
+    private func forgetWhatIsInMemoryOnly(of state: inout State) {
+        state.t = Screen()
+        state.p.note = nil
+        for item in state.p.items where item.isOpen { state.p.items[id: item.id]?.isOpen = false }
+        state.p.mode = if case .writing(let draft) = state.p.mode { .writing(Draft(text: draft.text)) } else { .idle }
     }
 
     private func reduceMode(of tally: inout Tally, _ event: TallyEvent) {
@@ -237,6 +247,13 @@ package struct TallyApp: AppDefinition {
         case .drop(let id), .quietDrop(let id): items.remove(id: id)
         case .move(let id, let position): items.move(id: id, to: min(max(position, 0), max(items.count - 1, 0)))
         default: break
+        }
+    }
+
+    package func effect(after event: EngineEvent, state: State) -> Effect<TallyEvent> {
+        switch event {
+        case .restored(let version): .dispatch(.rename("restored from \(version)"))
+        case .reset: .none
         }
     }
 

@@ -25,7 +25,7 @@ extension StorageConformance {
             #expect(head.version == 3)
             #expect(stored.tail == entries)
             #expect(stored.updated == 0)
-            #expect(stored.retainedFrom == 1)
+            #expect(stored.retained.from == 1)
         },
         StorageConformance("the first append creates the session together with its state") { engine async throws in
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created, snapshot: Sample.snapshot(0))

@@ -9,23 +9,31 @@ extension StorageConformance {
         StorageConformance("a session is loaded from its snapshot and what follows it") { engine async throws in
             let head = try await engine.fill(upTo: 4)
             let outcome = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(4), keepingFrom: 5)
-            #expect(outcome == .committed(head))
+            #expect(outcome == .compacted(head, retained: RetainedLog(from: 5, since: nil)))
             let next = try await engine.append(Sample.key, at: .after(head), Sample.entries(5...6)).head()
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.head == next)
             #expect(stored.snapshot == Sample.snapshot(4))
             #expect(stored.tail == Sample.entries(5...6))
-            #expect(stored.retainedFrom == 5)
+            #expect(stored.retained.from == 5)
             #expect(stored.updated == Sample.entry(6).time)
         },
         StorageConformance("entries before the snapshot are kept for as long as the caller wishes") {
             engine async throws in
-            let head = try await engine.fill(upTo: 10)
-            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(10), keepingFrom: 4)
+            let early = try await engine.fill(upTo: 3)
+            _ = try await engine.compact(Sample.key, at: early, snapshot: Sample.snapshot(3), keepingFrom: 1)
+            let head = try await engine.append(Sample.key, at: .after(early), Sample.entries(4...10)).head()
+            let outcome = try await engine.compact(
+                Sample.key,
+                at: head,
+                snapshot: Sample.snapshot(10),
+                keepingFrom: 4
+            )
+            #expect(outcome == .compacted(head, retained: RetainedLog(from: 4, since: Sample.entry(4).time)))
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.snapshot == Sample.snapshot(10))
             #expect(stored.tail == [])
-            #expect(stored.retainedFrom == 4)
+            #expect(stored.retained.from == 4)
             func history(_ after: UInt64) async throws -> [LogEntry]? {
                 try await engine.history(Sample.key, epoch: head.epoch, after: after, limit: 100)
             }
@@ -40,7 +48,7 @@ extension StorageConformance {
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.head == head)
             #expect(stored.tail == [])
-            #expect(stored.retainedFrom == 4)
+            #expect(stored.retained.from == 4)
             #expect(stored.created == Sample.created)
             #expect(stored.updated == Sample.entry(3).time)
             let summary = try #require(try await engine.sessions(app: "counter", limit: 1).first)
@@ -59,12 +67,12 @@ extension StorageConformance {
                 snapshot: Sample.snapshot(3),
                 keepingFrom: 100
             )
-            #expect(outcome == .committed(head))
+            #expect(outcome == .compacted(head, retained: RetainedLog(from: 4, since: Sample.entry(4).time)))
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.head == head)
             #expect(stored.snapshot == Sample.snapshot(3))
             #expect(stored.tail == Sample.entries(4...6))
-            #expect(stored.retainedFrom == 4)
+            #expect(stored.retained.from == 4)
         },
         StorageConformance("an older snapshot does not take the place of a newer one") { engine async throws in
             let early = try await engine.fill(upTo: 2)
@@ -73,7 +81,7 @@ extension StorageConformance {
             _ = try await engine.compact(Sample.key, at: early, snapshot: Sample.snapshot(2), keepingFrom: 1)
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.snapshot == Sample.snapshot(4))
-            #expect(stored.retainedFrom == 1)
+            #expect(stored.retained.from == 1)
         },
         StorageConformance("a second snapshot of one version replaces the first") { engine async throws in
             let head = try await engine.fill(upTo: 2)
@@ -104,6 +112,52 @@ extension StorageConformance {
             )
             #expect(try await engine.load(Sample.key) == before)
         },
+        StorageConformance("no entry goes whose past could not be made without it") { engine async throws in
+            let head = try await engine.fill(upTo: 9)
+            func retained(after version: UInt64, keepingFrom: UInt64) async throws -> UInt64? {
+                let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
+                let snapshot = Sample.snapshot(version)
+                let outcome = try await engine.compact(Sample.key, at: at, snapshot: snapshot, keepingFrom: keepingFrom)
+                guard case .compacted(_, let retained) = outcome else { return nil }
+                for version in (retained.from - 1)...9 {
+                    #expect(try await engine.past(Sample.key, epoch: head.epoch, at: version) != nil)
+                }
+                if retained.from > 1 {
+                    let gone = try await engine.past(Sample.key, epoch: head.epoch, at: retained.from - 2)
+                    #expect(gone == nil)
+                }
+                return retained.from
+            }
+            #expect(try await retained(after: 3, keepingFrom: 3) == 1)
+            #expect(try await retained(after: 6, keepingFrom: 6) == 4)
+            #expect(try await retained(after: 8, keepingFrom: 6) == 4)
+            #expect(try await retained(after: 9, keepingFrom: 7) == 7)
+            #expect(try await retained(after: 9, keepingFrom: 100) == 10)
+        },
+        StorageConformance("entries that are too old go, also when the caller would keep more") { engine async throws in
+            let head = try await engine.fill(upTo: 9)
+            func compact(_ version: UInt64, since: Int64) async throws -> CompactionOutcome {
+                let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
+                let snapshot = Sample.snapshot(version)
+                return try await engine.compact(
+                    Sample.key,
+                    at: at,
+                    snapshot: snapshot,
+                    keepingFrom: 1,
+                    keepingSince: since
+                )
+            }
+            func from(_ version: UInt64) -> RetainedLog {
+                RetainedLog(from: version, since: version > 9 ? nil : Sample.entry(version).time)
+            }
+            #expect(try await compact(4, since: Sample.entry(4).time) == .compacted(head, retained: from(1)))
+            #expect(try await compact(7, since: Sample.entry(5).time) == .compacted(head, retained: from(5)))
+            #expect(try await compact(7, since: .max) == .compacted(head, retained: from(8)))
+            #expect(try await compact(9, since: Sample.entry(9).time + 1) == .compacted(head, retained: from(10)))
+            let stored = try #require(try await engine.load(Sample.key))
+            #expect(stored.retained == from(10))
+            #expect(stored.snapshot == Sample.snapshot(9))
+        },
         StorageConformance("the past reaches back to the oldest snapshot whose entries are kept") {
             engine async throws in
             let head = try await engine.fill(upTo: 9)
@@ -124,13 +178,13 @@ extension StorageConformance {
             #expect(try await past(5) == StoredPast(snapshot: Sample.snapshot(5), entries: []))
             #expect(try await past(7) == StoredPast(snapshot: Sample.snapshot(5), entries: Sample.entries(6...7)))
             #expect(try await past(9) == StoredPast(snapshot: Sample.snapshot(8), entries: [Sample.entry(9)]))
-            try await compact(9, keepingFrom: 8)
+            try await compact(9, keepingFrom: 9)
             #expect(try await past(7) == nil)
             #expect(try await past(8) == StoredPast(snapshot: Sample.snapshot(8), entries: []))
         },
         StorageConformance("version 0 is the default only while its entries follow") { engine async throws in
             let head = try await engine.fill(upTo: 3)
-            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 3)
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 4)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 0) == nil)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 2) == nil)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 3)?.snapshot == Sample.snapshot(3))

@@ -30,7 +30,7 @@ extension StorageConformance {
             #expect(stored.updated == Sample.created)
             #expect(stored.snapshot == Sample.snapshot(0))
             #expect(stored.tail == [])
-            #expect(stored.retainedFrom == 1)
+            #expect(stored.retained.from == 1)
         },
         StorageConformance("creating again answers the head and changes nothing") { engine async throws in
             let head = try await engine.fill(upTo: 2)

@@ -55,9 +55,19 @@ extension StorageEngine {
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64
-    ) async throws(StorageError) -> AppendOutcome {
-        try await answer { compact(key, at: head, snapshot: snapshot, keepingFrom: keepingFrom, reply: $0) }
+        keepingFrom: UInt64,
+        keepingSince: Int64 = .min
+    ) async throws(StorageError) -> CompactionOutcome {
+        try await answer {
+            compact(
+                key,
+                at: head,
+                snapshot: snapshot,
+                keepingFrom: keepingFrom,
+                keepingSince: keepingSince,
+                reply: $0
+            )
+        }
     }
 
     package func delete(_ key: SessionKey) async throws(StorageError) -> Bool {
