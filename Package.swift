@@ -139,6 +139,18 @@ let package = Package(
             path: "Tests/Support/ExplicitServer",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "SessionBenchmark",
+            dependencies: [
+                "CAllocationCount",
+                "CounterFixture",
+                "RivuletJSON",
+                "RivuletSessions",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/Sessions/SessionBenchmark",
+            swiftSettings: settings
+        ),
         .target(
             name: "ChangeOracle",
             dependencies: ["RivuletJSON", "RivuletObservation"],

@@ -215,6 +215,19 @@ def test_going_back_honours_conditions_and_preferences(counted, action):
     assert counted.server.get(f"{counted.path}/{action}").headers["allow"] == "POST"
 
 
+@pytest.mark.parametrize("action", ["restore?version=2", "reset"])
+def test_a_retry_with_its_key_goes_back_once(counted, action):
+    first = post(counted, action, Idempotency_Key='"back"')
+    assert first.json["version"] == 6
+    counted.dispatch({"setCount": 50})
+    again = post(counted, action, Idempotency_Key='"back"')
+    assert (again.status, again.body) == (200, first.body)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert counted.state("/p/count") == 50
+    assert post(counted, "restore?version=3", Idempotency_Key='"back"').problem["status"] == 422
+    assert post(counted, "fork", Idempotency_Key='"fork"').problem["status"] == 400
+
+
 def test_fork_begins_another_session_with_a_version_of_this_one(counted):
     answer = post(counted, "fork?version=3")
     assert answer.status == 201

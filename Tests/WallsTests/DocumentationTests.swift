@@ -24,6 +24,7 @@ import Testing
         ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
+        ("History.md", "Support/CounterFixture/CounterFixture.swift"),
     ])
     func `every sample of a page stands in a file that is compiled`(_ page: String, _ file: String) throws {
         let compiled = Self.lines(try Self.text("Tests/\(file)"))

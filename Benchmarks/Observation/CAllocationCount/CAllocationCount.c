@@ -2,6 +2,7 @@
 // Stands before glibc's allocator: the dynamic linker finds these functions first, for all libraries of the process.
 #include "CAllocationCount.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 
 extern void *__libc_malloc(size_t);
@@ -12,6 +13,11 @@ extern void *__libc_memalign(size_t, size_t);
 static __thread uint64_t count;
 
 uint64_t allocation_count(void) { return count; }
+
+uint64_t allocated_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
 
 void *malloc(size_t size) {
     count++;

@@ -1,0 +1,123 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the surroundings of a session that take no memory of their own: storage, thread, streams.
+
+import RivuletJSON
+import RivuletSessions
+
+/// Answers every load with the same state, takes every append, and keeps nothing.
+struct OneStateStorage: StorageEngine {
+    let capabilities = StorageCapabilities(
+        name: "one state",
+        isShared: false,
+        entryBytesMax: .max,
+        snapshotBytesMax: .max,
+        survivesPowerLoss: true
+    )
+    let title: String
+
+    func start() throws(StorageError) {}
+    func close() {}
+
+    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
+        // Made anew: a snapshot that is shared would cost nothing.
+        let state = Array(#"{"p":{"count":1,"title":"\#(title)"}}"#.utf8)
+        reply(
+            .success(
+                StoredSession(
+                    head: SessionHead(epoch: "aaaaaaaa", version: 1, token: 1),
+                    created: 0,
+                    updated: 0,
+                    snapshot: StateSnapshot(version: 1, schema: 1, state: state),
+                    tail: [],
+                    retained: RetainedLog(from: 1, since: 0)
+                )
+            )
+        )
+    }
+
+    func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        guard case .after(let head) = point else { return reply(.success(.conflict)) }
+        let version = head.version + UInt64(entries.count)
+        reply(.success(.committed(SessionHead(epoch: head.epoch, version: version, token: 1))))
+    }
+
+    func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    ) { reply(.failure(.closed)) }
+
+    func history(
+        _ key: SessionKey,
+        epoch: String,
+        after version: UInt64,
+        limit: Int,
+        reply: @escaping StorageReply<[LogEntry]?>
+    ) { reply(.failure(.closed)) }
+
+    func past(_ key: SessionKey, epoch: String, at version: UInt64, reply: @escaping StorageReply<StoredPast?>) {
+        reply(.failure(.closed))
+    }
+
+    func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
+        reply(.success(nil))
+    }
+
+    func keptAnswers(
+        _ key: SessionKey,
+        epoch: String,
+        since time: Int64,
+        reply: @escaping StorageReply<KeptAnswersUsage>
+    ) { reply(.failure(.closed)) }
+
+    func compact(
+        _ key: SessionKey,
+        at head: SessionHead,
+        snapshot: StateSnapshot,
+        keepingFrom: UInt64,
+        keepingSince: Int64,
+        reply: @escaping StorageReply<CompactionOutcome>
+    ) { reply(.failure(.closed)) }
+
+    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) { reply(.failure(.closed)) }
+
+    func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
+        reply(.failure(.closed))
+    }
+
+    func probe(reply: @escaping StorageReply<Void>) { reply(.success(())) }
+}
+
+/// Runs everything at once.
+final class DirectExecutor: SessionExecutor {
+    var isCurrent: Bool { true }
+
+    func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+        job()
+        return true
+    }
+}
+
+/// Tells nobody.
+final class SilentSink: StreamSink {
+    func join(
+        _ stream: StreamID,
+        group: GroupID,
+        session: SessionKey,
+        paths: [JSONPointer],
+        first: [StreamEvent],
+        cursor: Cursor
+    ) {}
+
+    func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {}
+    func end(_ group: GroupID, with event: StreamEvent, loops: [Int]) {}
+    func refuse(_ stream: StreamID, with refusal: StreamRefusal) {}
+}

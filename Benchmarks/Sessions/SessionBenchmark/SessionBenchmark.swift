@@ -1,0 +1,76 @@
+// Part of Rivulet. See README.md for the architecture.
+// Measures the memory of resident and of parked sessions, as the allocator counts it.
+
+import CAllocationCount
+import CounterFixture
+import Logging
+import RivuletJSON
+import RivuletSessions
+
+/// Prints the bytes that a session takes when it has been loaded, when it has had events, and when only its streams are kept.
+@main
+enum SessionBenchmark {
+    private static let count = 10_000
+    private static let eventsEach = 4
+
+    static func main() {
+        let shard = makeShard()
+        let app = AppHost(TallyApp())
+        print("\(count) sessions with a state of 1 KB, bytes each")
+        let start = allocated_bytes()
+        for index in 0..<count { find(index, in: shard, of: app) { _ in } }
+        report("loaded", since: start, resident: shard.residentCount)
+        for _ in 0..<eventsEach {
+            for index in 0..<count {
+                find(index, in: shard, of: app) { $0.dispatch(request(#"{"set":\#(index % 90)}"#)) { _ in } }
+            }
+        }
+        report("after \(eventsEach) events", since: start, resident: shard.residentCount)
+        for index in 0..<count {
+            find(index, in: shard, of: app) { session in
+                session.dispatch(request(#""forget""#)) { _ in }
+                session.subscribe(
+                    StreamRequest(stream: StreamID(loop: 0, connection: UInt64(index)), paths: [.root], resume: nil)
+                )
+            }
+        }
+        report("watched", since: start, resident: shard.residentCount)
+        shard.evict(idleFor: .zero)
+        report("parked", since: start, resident: shard.residentCount)
+    }
+
+    private static func find(
+        _ index: Int,
+        in shard: SessionShard,
+        of app: any HostedApp,
+        _ body: (any HostedSession) -> Void
+    ) {
+        var session: (any HostedSession)?
+        shard.find(SessionKey(app: "tally", id: "session-\(index)"), of: app) { found in
+            if case .success(let value) = found { session = value }
+        }
+        guard let session else { fatalError("session \(index) was not found") }
+        body(session)
+    }
+
+    private static func request(_ body: String) -> DispatchRequest { DispatchRequest(body: Array(body.utf8)) }
+
+    private static func report(_ title: String, since start: UInt64, resident: Int) {
+        print("- \(title): \((allocated_bytes() - start) / UInt64(count)) (\(resident) resident)")
+    }
+
+    private static func makeShard() -> SessionShard {
+        SessionShard(
+            environment: SessionEnvironment(
+                executor: DirectExecutor(),
+                storage: OneStateStorage(title: String(repeating: "x", count: 900)),
+                limits: SessionLimits(),
+                logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() },
+                wallClock: { 0 },
+                uptime: { .zero },
+                sink: SilentSink(),
+                makeGroupID: { GroupID(rawValue: UInt64.random(in: 0 ... .max)) }
+            )
+        )
+    }
+}
