@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Rivulet", targets: ["Rivulet"]),
         .library(name: "RivuletObjects", targets: ["RivuletObjects"]),
         .library(name: "RivuletObservation", targets: ["RivuletObservation"]),
+        .library(name: "RivuletTesting", targets: ["RivuletTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -111,6 +112,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RivuletTesting", dependencies: ["RivuletSessions"], swiftSettings: settings),
         .executableTarget(
             name: "RivuletCLI",
             dependencies: [
@@ -204,6 +206,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletObservation",
                 "RivuletSessions",
+                "RivuletTesting",
                 "SeededRandom",
                 "StorageConformance",
                 .product(name: "Logging", package: "swift-log"),
@@ -217,6 +220,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "RivuletTestingTests", dependencies: ["RivuletTesting"], swiftSettings: settings),
         .testTarget(
             name: "RivuletServerTests",
             dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],

@@ -25,6 +25,7 @@ import Testing
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
             "RivuletSessions",
         ],
+        "RivuletTesting": ["RivuletSessions"],
         "RivuletCLI": ["Rivulet"],
     ]
 
