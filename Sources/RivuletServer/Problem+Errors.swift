@@ -23,6 +23,11 @@ extension Problem {
             self.init(error)
         case .rejected(let message):
             self.init(422, message)
+        case .reducerFailed(let eventName):
+            self.init(
+                500,
+                "the app failed at the event \"\(eventName)\", which is a fault of its own and is logged; nothing has changed"
+            )
         case .coerced(let values):
             self.init(
                 422,

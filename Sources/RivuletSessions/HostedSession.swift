@@ -41,7 +41,11 @@ package protocol HostedSession: AnyObject {
     func subscribe(_ request: StreamRequest)
     /// Takes back one membership of that loop.
     func leave(_ group: GroupID, loop: Int)
-    /// Says that the shard has let go of it: whatever an effect still dispatches is dropped.
+    /// Says that the shard has it: effects that follow from this begin.
+    func didEnterMemory()
+    /// Cancels all effects, and begins none any more; whatever one still dispatches is dropped.
+    func stopEffects()
+    /// Says that the shard has let go of it, which ends its effects.
     func leaveMemory()
     /// Ends all streams, because the server stops or the session leaves memory.
     func endStreams(_ event: StreamEvent)

@@ -56,8 +56,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var isPublishing = false
     /// The bytes of the bodies that are queued or on their way to disk.
     var waitingBytes = 0
-    /// Whether an accepted event's effect is still to be run or running: the next event waits.
-    var hasEffectUnderWay = false
+    /// How many accepted dispatches have effects that the next event waits for and that have not begun.
+    var effectsToCome = 0
+    /// Runs the effects; nil as long as there were none.
+    var effectDriver: EffectDriver<Definition.Event>?
+    var hasBegunLoadedEffects = false
 
     /// Where storage's log ends; nil while storage does not know the session.
     var storedHead: SessionHead?
@@ -131,7 +134,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     package var isIdle: Bool {
-        queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && !hasEffectUnderWay
+        queue.isEmpty && pending.isEmpty && groups.isEmpty && resuming == 0 && !isStorageBusy && hasIdleEffects
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
@@ -228,7 +231,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     /// Reduces what is queued, as far as effects and the queue of commits allow.
-    func runQueue() {
+    package func runQueue() {
         while !hasEffectUnderWay, pending.count < environment.limits.engine.queuedDispatchesMax,
             let next = queue.popFirst()
         {
@@ -238,6 +241,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
+        if let tick = dispatch.source?.tick { effectDriver?.tickDidEnd(tick) }
         guard isExpected(dispatch.expected) else { return refuse(dispatch) }
         if published == nil {
             head._$settle()
@@ -293,8 +297,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let step: EventEngine<Definition>.Step
         do {
             step = try engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
+        } catch let error as EventRejection {
+            throw .rejected(error.message)
         } catch {
-            throw .rejected("\(error)")
+            throw failure(error)
         }
         if step.recording.hasUnrepresentableNumber { throw .unrepresentableNumber }
         if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
@@ -326,6 +332,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             changes: changes,
             coercions: step.recording.coercions,
             effects: step.effects,
+            chain: dispatch.source?.chain,
             entry: entry,
             persists: persists,
             unloggedAfter: unloggedAfter,
@@ -334,7 +341,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         accepted.kept = try dispatch.keeper.map { (keeper) throws(SessionError) in try keep(accepted, keeper) }
         headPosition = position
         unlogged = unloggedAfter
-        hasEffectUnderWay = !step.effects.isEmpty
+        if accepted.holdsQueue { effectsToCome += 1 }
         pending.append(accepted)
     }
 

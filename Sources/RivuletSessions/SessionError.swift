@@ -17,6 +17,8 @@ package enum SessionError: Error, Sendable {
     case body(JSONError)
     /// The reducer said no, with this message.
     case rejected(String)
+    /// A reducer failed at this event, and the log says how.
+    case reducerFailed(eventName: String)
     /// Wrappers would have changed what was written, and the request was strict; at creation the paths are places in its body.
     case coerced([CoercedValue])
     /// The new state holds a number that JSON has no form for.

@@ -97,6 +97,7 @@ package final class SessionShard {
             }
             entries[key] = .resident(session)
             residentBytes += session.memoryBytes
+            session.didEnterMemory()
             for found in waiters { found(.success(session)) }
             forgetIfEmpty(session)
         } catch {
@@ -183,10 +184,11 @@ package final class SessionShard {
         }
     }
 
-    /// Refuses new work and ends all streams; what was accepted before still becomes durable.
+    /// Refuses new work, and ends all effects and streams; what was accepted before still becomes durable.
     package func drain() {
         isDraining = true
         for case .resident(let session) in entries.values {
+            session.stopEffects()
             session.endStreams(.bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)))
         }
     }

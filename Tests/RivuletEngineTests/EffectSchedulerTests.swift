@@ -170,9 +170,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.finish(marbles.works[0]) == "b")
     }
 
-    @Test
-    mutating func `D-15: the effects of a dispatch's events run one after the other, however long each is waited for`()
-    {
+    @Test mutating func `D-15: the effects of a dispatch's events run one after the other`() {
         let effects = [work, .every(tick, id: 1, .mark("t")), .concatenate(work, mark("b"))].enumerated()
         #expect(marbles.begin(effects.map { EventEffect(eventName: "\($0)", effect: $1) }).isEmpty)
         #expect(marbles.works.count == 1)

@@ -313,6 +313,7 @@ final class SessionHarness {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { wallClock.milliseconds },
             uptime: { .zero },
+            clock: ContinuousClock(),
             sink: sink,
             makeGroupID: makeGroupID
         )
