@@ -17,6 +17,8 @@ package protocol HostedApp: Sendable {
     var fault: String? { get }
     /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
+    /// The types of the app's state and events.
+    var shape: AppShape { get }
     /// The state, the events and the key paths as TypeScript types.
     func typeScript() -> String
     /// Reads what storage has of a session, as it would be when the session is loaded.
@@ -98,6 +100,8 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         engine.bindings.encodeDescription(of: engine.definition.defaultState, into: &writer)
         writer.endObject()
     }
+
+    package var shape: AppShape { AppShape(engine.definition, bindings: engine.bindings) }
 
     package func typeScript() -> String {
         var types = TypeScriptDeclarations(
