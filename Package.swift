@@ -219,7 +219,10 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletServerTests",
-            dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],
+            dependencies: [
+                "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
+                "RivuletObservation", "RivuletServer", "RivuletSessions",
+            ],
             swiftSettings: settings
         ),
         .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"], swiftSettings: settings),

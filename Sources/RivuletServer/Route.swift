@@ -11,6 +11,8 @@ import RivuletSessions
 enum Route: Hashable, Sendable {
     case health
     case readiness
+    /// The description of all resources.
+    case openAPI
     case apps
     case app(String)
     /// The app's TypeScript types.
@@ -23,23 +25,21 @@ enum Route: Hashable, Sendable {
     /// A file of the public folder, by its path below it.
     case file(String)
 
-    /// The methods that the resource has; HEAD comes with GET.
-    var methods: [HTTPMethod] {
+    /// The kind of resource, which knows what it can do.
+    var resource: Resource {
         switch self {
-        case .health, .readiness, .apps, .app, .types, .file: [.get, .head]
-        case .state: [.get, .head, .put]
-        case .changes: [.get]
-        case .sessions: [.get, .head, .post]
-        case .session: [.get, .head, .put, .delete]
-        case .events: [.post]
-        }
-    }
-
-    /// Whether a request with an idempotency key gets the first answer again.
-    var keepsAnswers: Bool {
-        switch self {
-        case .events, .state: true
-        default: false
+        case .health: .health
+        case .readiness: .readiness
+        case .openAPI: .openAPI
+        case .apps: .apps
+        case .app: .app
+        case .types: .types
+        case .sessions: .sessions
+        case .session: .session
+        case .state: .state
+        case .events: .events
+        case .changes: .changes
+        case .file: .file
         }
     }
 
@@ -50,6 +50,7 @@ enum Route: Hashable, Sendable {
         switch segments.first {
         case "healthz" where segments.count == 1: self = .health
         case "readyz" where segments.count == 1: self = .readiness
+        case "openapi.json" where segments.count == 1: self = .openAPI
         case "v1": self = try Self.resource(segments.dropFirst())
         default: self = .file(try Self.filePath(segments))
         }

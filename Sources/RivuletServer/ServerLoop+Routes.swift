@@ -34,13 +34,16 @@ extension ServerLoop {
 
     /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
     private func methods(of route: Route) -> [HTTPMethod] {
-        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return route.methods }
-        return app.isBound(path) ? route.methods : route.methods.filter { $0 != .put }
+        let methods = route.resource.methods
+        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
+        return app.isBound(path) ? methods : methods.filter { $0 != .put }
     }
 
     /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
     private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
-        guard request.method == .post, !route.keepsAnswers, request.headers.contains("idempotency-key") else { return }
+        guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
+            return
+        }
         throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
     }
 
@@ -48,6 +51,7 @@ extension ServerLoop {
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
+        case .openAPI: answer(exchange.connection, response(of: context.openAPI, request))
         case .apps: answer(exchange.connection, .json(appsDocument()))
         case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
         case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
