@@ -96,12 +96,7 @@ struct OpenAPIApp {
                         "Only ids after this one: `next` of the page before.",
                         ["type": "string"]
                     ),
-                    .parameter(
-                        "limit",
-                        in: "query",
-                        "The most sessions of the page.",
-                        ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
-                    ),
+                    OpenAPIParameters.limit("The most sessions of the page."),
                 ],
                 responses: [(200, .content("A page; `next` when there is more.", [("application/json", page)]))],
                 problems: [500, 503]
@@ -149,7 +144,7 @@ struct OpenAPIApp {
         ]
     }
 
-    private func info(
+    func info(
         _ description: String,
         _ shared: inout JSONSchemaDefinitions,
         headers: [String] = []
@@ -205,12 +200,12 @@ struct OpenAPIApp {
             method: .get,
             id: "\(name).readState\(path)",
             summary: path.isEmpty ? "The whole state." : "The value at `\(path)`.",
-            parameters: [OpenAPIParameters.ifNoneMatch],
+            parameters: [Self.version("The state as it was stored of this version."), OpenAPIParameters.ifNoneMatch],
             responses: [
                 (200, .content("The value.", [("application/json", media)], headers: ["ETag", "Rivulet-Version"])),
                 (304, OpenAPIParameters.notModified),
             ],
-            problems: [404, 409, 500, 503]
+            problems: [404, 409, 410, 500, 503]
         )
     }
 

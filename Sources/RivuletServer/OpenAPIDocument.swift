@@ -39,7 +39,10 @@ struct OpenAPIDocument {
         case .session: addEach(resource) { $0.session(&$1) }
         case .state:
             for index in apps.indices { paths += apps[index].state(resource, &shared) }
-        case .events: addEach(resource) { $0.events(&$1) }
+        case .events: addEach(resource) { [$0.log(&$1)] + $0.events(&$1) }
+        case .reset: addEach(resource) { $0.reset(&$1) }
+        case .restore: addEach(resource) { $0.restore(&$1) }
+        case .fork: addEach(resource) { $0.fork(&$1) }
         case .changes: addEach(resource) { $0.changes(&$1) }
         }
     }

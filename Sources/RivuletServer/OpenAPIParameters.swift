@@ -17,6 +17,16 @@ enum OpenAPIParameters {
     /// What a dispatch takes besides its body.
     static let dispatch = [strict, ifMatch, idempotencyKey, prefer]
 
+    /// How many entries an answer has at most.
+    static func limit(_ description: String) -> JSONValue {
+        .parameter(
+            "limit",
+            in: "query",
+            description,
+            ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
+        )
+    }
+
     static let notModified = JSONValue.content("It is what the client has.", [], headers: ["ETag"])
 
     /// The parameter components.
@@ -97,6 +107,7 @@ enum OpenAPIParameters {
         "ETag": header("Of a session: the cursor, in quotes. Of a file: a tag of its bytes."),
         "Rivulet-Version": header("The version of the session's durable history.", type: "integer"),
         "Location": header("The path of the new session."),
+        "Link": header("With `rel=\"next\"`, where the list goes on."),
         "Preference-Applied": header("`return=minimal`, where that was asked for."),
         "Idempotency-Replayed": header("`true` on an answer that was given before; nothing was done anew."),
         "Retry-After": header("Seconds after which it is worth trying again.", type: "integer"),

@@ -18,6 +18,7 @@ enum OpenAPIProblem {
         (406, "The resource has no representation that the request accepts.", []),
         (408, "The request came too slowly.", []),
         (409, "The session exists already, is being deleted, or handles this Idempotency-Key.", ["Retry-After"]),
+        (410, "The version is no longer kept: `oldest` can be read.", []),
         (412, "The session has moved on: `cursor` and `value` say where it stands. Nothing has changed.", ["ETag"]),
         (413, "The body, its lines or the change are too large. Nothing has changed.", []),
         (414, "The target is too long.", []),

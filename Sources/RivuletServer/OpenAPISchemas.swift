@@ -27,7 +27,7 @@ enum OpenAPISchemas {
         ],
         optional: [
             ("errors", .array(record("Fault", [("pointer", .string()), ("detail", .string())]))),
-            ("cursor", cursor), ("value", .any), ("trace_id", .string()),
+            ("cursor", cursor), ("value", .any), ("oldest", version), ("trace_id", .string()),
         ]
     )
 
@@ -88,6 +88,18 @@ enum OpenAPISchemas {
         "DispatchAnswer",
         [("version", version), ("cursor", cursor), ("durable", .boolean), ("changes", .array(change))],
         optional: [("coerced", coerced)]
+    )
+
+    /// One version of the log; its changes are as they are kept.
+    static let logEntry = record(
+        "LogEntry",
+        [("version", version), ("time", time), ("event", .any), ("changes", .array(loggedChange))]
+    )
+
+    private static let loggedChange = record(
+        "LoggedChange",
+        [("op", .string(values: ["add", "replace", "remove", "move"])), ("path", .string())],
+        optional: [("index", .integer(minimum: 0)), ("value", .any), ("transient", .boolean)]
     )
 
     /// The data of a stream's events, by their names.

@@ -10,6 +10,7 @@ enum Resource: CaseIterable, Sendable {
     case health, readiness, openAPI, file
     case apps, app, types
     case sessions, session, state, events, changes
+    case reset, restore, fork
 
     /// Where the resources of this kind are; what is in braces differs.
     var path: String {
@@ -26,6 +27,9 @@ enum Resource: CaseIterable, Sendable {
         // A key path has as many segments as tokens: it is appended.
         case .state: "/v1/apps/{app}/sessions/{session}/state"
         case .events: "/v1/apps/{app}/sessions/{session}/events"
+        case .reset: "/v1/apps/{app}/sessions/{session}/reset"
+        case .restore: "/v1/apps/{app}/sessions/{session}/restore"
+        case .fork: "/v1/apps/{app}/sessions/{session}/fork"
         case .changes: "/v1/apps/{app}/sessions/{session}/changes"
         }
     }
@@ -38,7 +42,8 @@ enum Resource: CaseIterable, Sendable {
         case .changes: [.get]
         case .sessions: [.get, .head, .post]
         case .session: [.get, .head, .put, .delete]
-        case .events: [.post]
+        case .events: [.get, .head, .post]
+        case .reset, .restore, .fork: [.post]
         }
     }
 
