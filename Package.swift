@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Rivulet", targets: ["Rivulet"]),
         .library(name: "RivuletObjects", targets: ["RivuletObjects"]),
         .library(name: "RivuletObservation", targets: ["RivuletObservation"]),
+        .library(name: "RivuletTesting", targets: ["RivuletTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -58,7 +59,7 @@ let package = Package(
         ),
         .target(
             name: "RivuletObjects",
-            dependencies: ["RivuletJSON", "RivuletMacros"],
+            dependencies: ["RivuletMacros"],
             swiftSettings: settings
         ),
         .target(
@@ -111,6 +112,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RivuletTesting", dependencies: ["RivuletSessions"], swiftSettings: settings),
         .executableTarget(
             name: "RivuletCLI",
             dependencies: [
@@ -195,7 +197,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletObjectsTests",
-            dependencies: ["RivuletJSON", "RivuletObjects"],
+            dependencies: ["RivuletObjects"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -214,8 +216,10 @@ let package = Package(
                 "CounterFixture",
                 "RivuletEngine",
                 "RivuletJSON",
+                "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSessions",
+                "RivuletTesting",
                 "SeededRandom",
                 "StorageConformance",
                 .product(name: "Logging", package: "swift-log"),
@@ -229,9 +233,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "RivuletTestingTests", dependencies: ["RivuletTesting"], swiftSettings: settings),
         .testTarget(
             name: "RivuletServerTests",
-            dependencies: ["RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletServer", "RivuletSessions"],
+            dependencies: [
+                "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
+                "RivuletObservation", "RivuletServer", "RivuletSessions",
+            ],
             swiftSettings: settings
         ),
         .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"], swiftSettings: settings),

@@ -65,6 +65,8 @@ struct CounterApp: AppDefinition {
     let name = "counter"
     let defaultState = State(t: CounterScreen(), p: Counter())
 
+    var views: [StateView<State>] { [StateView(CounterForwarder.self)] }
+
     var bindings: [StateBinding<CounterEvent>] {
         [
             StateBinding("/p/count", CounterEvent.setCount),

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Rivulet
 
 #if canImport(Glibc)
 import Glibc
@@ -18,7 +19,7 @@ struct RivuletCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
-        version: "0.1.0",
+        version: ServerOptions.libraryVersion,
         subcommands: [Serve.self, Check.self]
     )
 

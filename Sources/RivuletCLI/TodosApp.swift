@@ -61,6 +61,8 @@ struct TodosApp: AppDefinition {
     let name = "todos"
     let defaultState = State(t: TodosScreen(), p: Todos())
 
+    var views: [StateView<State>] { [StateView(SummaryForwarder.self)] }
+
     var bindings: [StateBinding<TodosEvent>] {
         [
             StateBinding("/p/todos/*/title", TodosEvent.rename),

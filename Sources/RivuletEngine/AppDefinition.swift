@@ -40,16 +40,27 @@ public protocol AppDefinition<State, Event>: Sendable {
     /// The key paths that clients may write, each with the event that a written value becomes; none by default.
     var bindings: [StateBinding<Event>] { get }
 
+    /// The view objects of each session, served and streamed at `…/views`; none by default.
+    var views: [StateView<State>] { get }
+
     /// Changes the state as the event asks. Pure: it may run again for the same event.
     ///
-    /// - Throws: an ``EventRejection`` to refuse; nothing has changed then.
+    /// - Throws: an ``EventRejection`` to refuse: nothing has changed then, and the sender reads its message. Any other error is a fault
+    ///   of the app: nothing has changed either, the error is logged, and the sender reads only that there is one.
     func reduce(into state: inout State, event: Event) throws
 
-    /// Says what follows an event, given the state that it led to; called once, after the reducers.
+    /// Says what follows an event, given the state that it led to, besides what its reducers ask for.
+    ///
+    /// Pure, like the reducers: the effect that it returns runs once, when the change is durable.
     func effect(of event: Event, state: State) -> Effect<Event>
 
     /// Says what follows when the state was replaced past the reducers, given what it is now.
     func effect(after event: EngineEvent, state: State) -> Effect<Event>
+
+    /// Says what follows when a stored session comes into memory: when it is created, and each time that it is loaded again.
+    ///
+    /// The place for timers and for work that goes on as long as the session is in memory. A session with effects under way stays there.
+    func effect(whenLoaded state: State) -> Effect<Event>
 }
 
 extension AppDefinition {
@@ -70,9 +81,15 @@ extension AppDefinition {
     /// No key path can be written.
     public var bindings: [StateBinding<Event>] { [] }
 
+    /// No views.
+    public var views: [StateView<State>] { [] }
+
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }
 
     /// Nothing follows a restore or a reset.
     public func effect(after event: EngineEvent, state: State) -> Effect<Event> { .none }
+
+    /// Nothing follows.
+    public func effect(whenLoaded state: State) -> Effect<Event> { .none }
 }

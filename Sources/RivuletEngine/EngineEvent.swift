@@ -13,15 +13,23 @@ public enum EngineEvent: Hashable, Sendable {
     /// The whole state is the app's default again.
     case reset
 
+    /// The name in logs.
+    var name: String {
+        switch self {
+        case .restored: "$restore"
+        case .reset: "$reset"
+        }
+    }
+
     /// The form in logs, as JSON bytes.
     package var json: [UInt8] {
         var writer = JSONWriter(capacity: 48)
         switch self {
         case .reset:
-            writer.string("$reset")
+            writer.string(name)
         case .restored(let version):
             writer.beginObject()
-            writer.key("$restore")
+            writer.key(name)
             writer.beginObject()
             writer.key("version")
             writer.integer(version)

@@ -26,7 +26,8 @@ extension EventEngine {
             throw failure
         }
         let effect = definition.effect(after: event, state: state)
-        return Step(recording: recording, effects: effect.isSome ? [effect] : [])
+        let effects = effect.isNone ? [] : [EventEffect(eventName: event.name, effect: effect)]
+        return Step(recording: recording, effects: effects)
     }
 }
 

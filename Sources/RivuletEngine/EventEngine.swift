@@ -12,44 +12,59 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
 
     package let definition: Definition
     package let bindings: StateBindings<Event>
+    package let views: [StateView<State>]
     private let reducers: [AnyReducer<State>]
 
     /// What one atomic dispatch did.
     package struct Step: Sendable {
         package let recording: Recording
         /// The effects of its events that have any, in their order.
-        package let effects: [Effect<Event>]
+        package let effects: [EventEffect<Event>]
     }
 
     package init(_ definition: Definition) {
         self.definition = definition
         reducers = definition.reducers
         bindings = StateBindings(definition.bindings)
+        views = definition.views
     }
 
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.
     ///
     /// `notes` are those of reading the events.
+    /// - Throws: the ``EventRejection`` of a reducer, or a ``ReducerFailure``; the state is as it was, and nothing follows.
     package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
-        var effects: [Effect<Event>] = []
+        var effects: [EventEffect<Event>] = []
         let recording = try ChangeRecorder.record(&state, notes: notes) { state in
             for event in events {
-                let queuedEvent = QueuedEvent(event: event)
-                for reducer in reducers {
-                    try reducer.reduce(into: &state, queuedEvent: queuedEvent)
+                let effect: Effect<Event>
+                do {
+                    effect = try apply(event, to: &state)
+                } catch let error as EventRejection {
+                    throw error
+                } catch {
+                    throw ReducerFailure(eventName: event.eventName, error: error)
                 }
-                if case let effect = definition.effect(of: event, state: state), effect.isSome {
-                    effects.append(effect)
-                }
+                if !effect.isNone { effects.append(EventEffect(eventName: event.eventName, effect: effect)) }
             }
         }
         return Step(recording: recording, effects: effects)
     }
-}
 
-extension Effect {
-    /// Whether anything follows.
-    var isSome: Bool {
-        if case .none = self { false } else { true }
+    /// Runs the reducers, and gives what they and the app want done, in this order, as one effect.
+    private func apply(_ event: Event, to state: inout State) throws -> Effect<Event> {
+        let queuedEvent = QueuedEvent(event: event)
+        var asked = ReducerEffects()
+        for reducer in reducers {
+            try reducer.reduce(into: &state, queuedEvent: queuedEvent, effects: &asked)
+        }
+        guard let ofReducers = asked.merged(as: Event.self) else { throw ForeignEffect() }
+        let ofApp = definition.effect(of: event, state: state)
+        return ofReducers.isNone ? ofApp : .merge(ofReducers, ofApp)
+    }
+
+    /// A reducer asks for an effect that dispatches events of another type than the app's.
+    private struct ForeignEffect: Error, CustomStringConvertible {
+        var description: String { "a reducer asks for an effect that dispatches other events than \(Event.self)" }
     }
 }

@@ -46,6 +46,11 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     // MARK: - Description
 
+    /// The key paths that can be written, with the shapes of their values; a token `*` stands for an element's id.
+    package var places: [(tokens: [String], schema: JSONSchema)] {
+        list.compactMap { bound in bound.tokens.map { ($0, bound.binding.valueSchema) } }
+    }
+
     /// What keeps the app from being hosted; nil when every binding fits the state.
     package func fault(in state: JSONSchema) -> String? {
         var known: Set<[String]> = []

@@ -4,7 +4,7 @@
 /// A type that makes a view object of a state, and brings one up to date.
 ///
 /// It is all that a hosted session needs to know of a forwarder. Written by `@StateForwarder`, or by hand.
-public protocol StateForwarding {
+public protocol StateForwarding: SendableMetatype {
     /// Where the values come from.
     associatedtype ForwardedState
     /// What shows them.
@@ -15,6 +15,9 @@ public protocol StateForwarding {
 
     /// Reads all of the state's values, then assigns those that differ from the object's.
     static func forward(_ state: ForwardedState, to receiver: ViewObject)
+
+    /// What is forwarded, value by value, in the order of the mapping; a session serves and streams these fields.
+    static var forwardedFields: [ForwardedField<ForwardedState, ViewObject>] { get }
 }
 
 /// Makes a class the ``StateListener`` that keeps an object's fields equal to what key paths of the state lead to.
@@ -33,7 +36,8 @@ public protocol StateForwarding {
     named(updateState),
     named(_$receiver),
     named(makeObject),
-    named(forward)
+    named(forward),
+    named(forwardedFields)
 )
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
@@ -42,7 +46,7 @@ public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyP
 /// Makes a type the ``StateForwarding`` of a hosted app's state, whatever its type is; there is no state manager, and no listener.
 ///
 /// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) enum CounterForwarder {}`.
-@attached(member, names: named(makeObject), named(forward))
+@attached(member, names: named(makeObject), named(forward), named(forwardedFields))
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
@@ -58,7 +62,8 @@ public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping:
     named(updateState),
     named(_$receiver),
     named(makeObject),
-    named(forward)
+    named(forward),
+    named(forwardedFields)
 )
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(_ object: Any.Type, _ mapping: [(AnyKeyPath, AnyKeyPath)]) =

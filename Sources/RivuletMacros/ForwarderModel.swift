@@ -13,6 +13,16 @@ struct ForwarderModel {
         let object: String
         /// The last component of the object's key path, the label in its initialiser.
         let label: String
+
+        /// The properties that the state's key path goes through from a type; nil when it goes through anything else.
+        ///
+        /// The type may have dots of its own, so that only its text tells where the properties begin.
+        func properties(from type: String) -> [String]? {
+            guard state.hasPrefix("\\\(type).") else { return nil }
+            let names = state.dropFirst(type.count + 2).split(separator: ".", omittingEmptySubsequences: false)
+            guard names.allSatisfy({ $0.wholeMatch(of: /`?[\p{L}_][\p{L}\p{N}_]*`?/) != nil }) else { return nil }
+            return names.map { String($0).replacing("`", with: "") }
+        }
     }
 
     /// The object's type as written.

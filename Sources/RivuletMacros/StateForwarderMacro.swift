@@ -94,6 +94,11 @@ extension ForwarderModel {
     /// What a hosted session calls, and the listener's members too.
     fileprivate var forwardingMembers: [String] {
         let arguments = forwards.map { "\($0.label): state[keyPath: \($0.state)]" }.joined(separator: ",\n")
+        let fields = forwards.map { forward in
+            let path = forward.properties(from: state).map { "[\($0.map(\.quoted).joined(separator: ", "))]" } ?? "nil"
+            let name = forward.label.replacing("`", with: "").quoted
+            return "RivuletEngine.ForwardedField(\(name), \(path), \(forward.state), \(forward.object)),"
+        }.joined(separator: "\n")
         let reads = forwards.enumerated().map { "let _forwardValue\($0) = state[keyPath: \($1.state)]" }
         let writes = forwards.enumerated().map { index, forward in
             """
@@ -113,6 +118,13 @@ extension ForwarderModel {
             """
             public static func forward(_ state: \(state), to receiver: \(object)) {
             \((reads + writes).joined(separator: "\n").indented)
+            }
+            """,
+            """
+            public static var forwardedFields: [RivuletEngine.ForwardedField<\(state), \(object)>] {
+                [
+            \(fields.indented.indented)
+                ]
             }
             """,
         ]

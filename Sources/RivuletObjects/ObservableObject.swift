@@ -24,17 +24,15 @@ extension ObservableObject {
     public func setupPublished() {
         objectWillChange.isSetUp = true
         let link = PublishedLink(self)
-        for (_, storage) in publishedStorages { storage.connect(link) }
+        for storage in publishedStorages { storage.connect(link) }
     }
 
-    /// The fields by name, superclasses first, in the order of declaration.
+    /// The fields, those of superclasses too.
     ///
     /// A class with a `customMirror` shows only what that one shows.
-    var publishedStorages: [(name: String, storage: any AnyPublishedStorage)] {
-        let mirrors = Array(sequence(first: Mirror(reflecting: self), next: \.superclassMirror))
-        return mirrors.reversed().flatMap(\.children).compactMap { child in
-            guard let name = child.label, let field = child.value as? any PublishedProperty else { return nil }
-            return (String(name.trimmingPrefix("_")), field.anyStorage)
+    private var publishedStorages: [any AnyPublishedStorage] {
+        sequence(first: Mirror(reflecting: self), next: \.superclassMirror).flatMap(\.children).compactMap {
+            ($0.value as? any PublishedProperty)?.anyStorage
         }
     }
 }

@@ -23,6 +23,11 @@ extension Problem {
             self.init(error)
         case .rejected(let message):
             self.init(422, message)
+        case .reducerFailed(let eventName):
+            self.init(
+                500,
+                "the app failed at the event \"\(eventName)\", which is a fault of its own and is logged; nothing has changed"
+            )
         case .coerced(let values):
             self.init(
                 422,
@@ -42,6 +47,8 @@ extension Problem {
             )
         case .noValue(let path):
             self.init(404, "the state has no value at \"\(path)\"")
+        case .noView(let name):
+            self.init(404, "the app has no view \"\(name)\"")
         case .noElement(let path):
             self.init(404, "the state has no value at \"\(path)\"; elements are addressed by their id, not by position")
         case .noVersion(let version, let current):

@@ -36,6 +36,17 @@ struct Response: Sendable {
         )
     }
 
+    /// The answer to a read: the value, or 304 when its reader has it already.
+    ///
+    /// `condition` is `If-None-Match`.
+    static func reading(_ answer: StateAnswer, unless condition: String?) -> Response {
+        let fields = fields(of: answer.cursor)
+        if let condition, HTTPEntityTag.matchesWeakly(condition, tag: "\"\(answer.cursor)\"") {
+            return Response(.notModified, fields: fields)
+        }
+        return .json(answer.value, fields: fields)
+    }
+
     /// The two fields that say where a session stands.
     static func fields(of cursor: Cursor) -> [HTTPField] {
         [HTTPField("ETag", "\"\(cursor)\""), HTTPField("Rivulet-Version", "\(cursor.position.version)")]

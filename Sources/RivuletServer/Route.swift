@@ -11,6 +11,8 @@ import RivuletSessions
 enum Route: Hashable, Sendable {
     case health
     case readiness
+    /// The description of all resources.
+    case openAPI
     case apps
     case app(String)
     /// The app's TypeScript types.
@@ -19,7 +21,10 @@ enum Route: Hashable, Sendable {
     case session(SessionKey)
     case state(SessionKey, JSONPointer)
     case events(SessionKey)
-    case changes(SessionKey)
+    /// One view object by its name, or all.
+    case views(SessionKey, name: String?)
+    /// The change stream of the state, or of a view.
+    case changes(SessionKey, view: String?)
     /// Ways to replace the state as a whole, or to begin another session with it.
     case reset(SessionKey)
     case restore(SessionKey)
@@ -27,24 +32,27 @@ enum Route: Hashable, Sendable {
     /// A file of the public folder, by its path below it.
     case file(String)
 
-    /// The methods that the resource has; HEAD comes with GET.
-    var methods: [HTTPMethod] {
+    /// The kind of resource, which knows what it can do.
+    var resource: Resource {
         switch self {
-        case .health, .readiness, .apps, .app, .types, .file: [.get, .head]
-        case .state: [.get, .head, .put]
-        case .changes: [.get]
-        case .sessions: [.get, .head, .post]
-        case .session: [.get, .head, .put, .delete]
-        case .events: [.get, .head, .post]
-        case .reset, .restore, .fork: [.post]
-        }
-    }
-
-    /// Whether a request with an idempotency key gets the first answer again.
-    var keepsAnswers: Bool {
-        switch self {
-        case .events, .state, .reset, .restore: true
-        default: false
+        case .health: .health
+        case .readiness: .readiness
+        case .openAPI: .openAPI
+        case .apps: .apps
+        case .app: .app
+        case .types: .types
+        case .sessions: .sessions
+        case .session: .session
+        case .state: .state
+        case .events: .events
+        case .views(_, nil): .views
+        case .views: .view
+        case .changes(_, nil): .changes
+        case .changes: .viewChanges
+        case .reset: .reset
+        case .restore: .restore
+        case .fork: .fork
+        case .file: .file
         }
     }
 
@@ -55,6 +63,7 @@ enum Route: Hashable, Sendable {
         switch segments.first {
         case "healthz" where segments.count == 1: self = .health
         case "readyz" where segments.count == 1: self = .readiness
+        case "openapi.json" where segments.count == 1: self = .openAPI
         case "v1": self = try Self.resource(segments.dropFirst())
         default: self = .file(try Self.filePath(segments))
         }
@@ -74,11 +83,24 @@ enum Route: Hashable, Sendable {
         switch part {
         case "state": return .state(key, try pointer(rest))
         case "events" where rest.isEmpty: return .events(key)
-        case "changes" where rest.isEmpty: return .changes(key)
+        case "changes" where rest.isEmpty: return .changes(key, view: nil)
+        case "views":
+            guard let views = views(key, rest) else { throw unknown(segments) }
+            return views
         case "reset" where rest.isEmpty: return .reset(key)
         case "restore" where rest.isEmpty: return .restore(key)
         case "fork" where rest.isEmpty: return .fork(key)
         default: throw unknown(segments)
+        }
+    }
+
+    /// Views have names; what else is below a view is its stream.
+    private static func views(_ key: SessionKey, _ segments: ArraySlice<String>) -> Route? {
+        switch segments.count {
+        case 0: .views(key, name: nil)
+        case 1: .views(key, name: segments.first)
+        case 2 where segments.last == "changes": .changes(key, view: segments.first)
+        default: nil
         }
     }
 

@@ -15,6 +15,8 @@ final class ServerContext: Sendable {
     let apps: [String: any HostedApp]
     /// What there is to read of each app, by its name.
     let documents: [String: AppDocuments]
+    /// The description of this server and its apps, `/openapi.json`.
+    let openAPI: StaticFile
     let files: StaticFiles
     let storage: any StorageEngine
     let logger: Logger
@@ -36,6 +38,7 @@ final class ServerContext: Sendable {
         httpLimits = HTTPLimits(options.limits)
         self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         documents = self.apps.mapValues(AppDocuments.init)
+        openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
         self.files = files
         self.storage = storage
         self.logger = logger

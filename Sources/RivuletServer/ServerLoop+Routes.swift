@@ -34,13 +34,16 @@ extension ServerLoop {
 
     /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
     private func methods(of route: Route) -> [HTTPMethod] {
-        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return route.methods }
-        return app.isBound(path) ? route.methods : route.methods.filter { $0 != .put }
+        let methods = route.resource.methods
+        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
+        return app.isBound(path) ? methods : methods.filter { $0 != .put }
     }
 
     /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
     private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
-        guard request.method == .post, !route.keepsAnswers, request.headers.contains("idempotency-key") else { return }
+        guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
+            return
+        }
         throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
     }
 
@@ -48,6 +51,7 @@ extension ServerLoop {
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
+        case .openAPI: answer(exchange.connection, response(of: context.openAPI, request))
         case .apps: answer(exchange.connection, .json(appsDocument()))
         case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
         case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
@@ -75,7 +79,8 @@ extension ServerLoop {
         case .reset(let key): try reset(key, request, exchange)
         case .restore(let key): try restore(key, request, exchange)
         case .fork(let key): try fork(key, request, exchange)
-        case .changes(let key): try openStream(key, request, exchange)
+        case .views(let key, let name): try readView(key, name, request, exchange)
+        case .changes(let key, let view): try openStream(key, view, request, exchange)
         }
     }
 
@@ -271,18 +276,13 @@ extension ServerLoop {
         if let version { return readPast(key, path, at: UInt64(version), of: app, request, exchange) }
         let condition = request.headers.list(of: "if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
-            owner.send(session.read(path), to: exchange) { answer in
-                let fields = Response.fields(of: answer.cursor)
-                if let condition, HTTPEntityTag.matchesWeakly(condition, tag: "\"\(answer.cursor)\"") {
-                    return Response(.notModified, fields: fields)
-                }
-                return .json(answer.value, fields: fields)
-            }
+            owner.send(session.read(path), to: exchange) { .reading($0, unless: condition) }
         }
     }
 
-    private func check(_ path: JSONPointer, of app: any HostedApp) throws(Problem) {
-        guard app.accepts(path) else {
+    private func check(_ path: JSONPointer, of app: any HostedApp, view: String? = nil) throws(Problem) {
+        guard app.accepts(path, view: view) else {
+            if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
             throw Problem(
                 400,
                 "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
@@ -292,8 +292,14 @@ extension ServerLoop {
 
     // MARK: - Streams
 
-    private func openStream(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    private func openStream(
+        _ key: SessionKey,
+        _ view: String?,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try app(key.app)
+        try checkView(view, of: app)
         let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
             throw Problem(406, "change streams are text/event-stream; accept that")
@@ -319,13 +325,14 @@ extension ServerLoop {
                         + "not even an id or a key that is spelled so; subscribe to what contains it"
                 )
             }
-            try check(path, of: app)
+            try check(path, of: app, view: view)
         }
         guard context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax else {
             return answerFull(exchange.connection)
         }
         let resume = request.headers["last-event-id"] ?? query["cursor"]
-        subscribe(StreamRequest(stream: exchange.stream, paths: paths, resume: resume), to: key)
+        let topic = StreamTopic(view: view, paths: paths)
+        subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
     }
 
     /// Hands the wish to the session, wherever it lives; the answer comes through the sink.

@@ -23,7 +23,7 @@ extension ServerLoop {
         _ stream: StreamID,
         group: GroupID,
         session: SessionKey,
-        paths: [JSONPointer],
+        topic: StreamTopic,
         first: [UInt8],
         cursor: String
     ) {
@@ -44,7 +44,7 @@ extension ServerLoop {
         streams.join(
             member,
             group: group,
-            as: StreamTable.Group(session: session, paths: paths, cursor: cursor, lastTraffic: now)
+            as: StreamTable.Group(session: session, topic: topic, cursor: cursor, lastTraffic: now)
         )
     }
 
@@ -115,7 +115,7 @@ extension ServerLoop {
         guard let leaver = behind[id] else { return }
         let request = StreamRequest(
             stream: Exchange(loop: index, connection: id).stream,
-            paths: leaver.paths,
+            topic: leaver.topic,
             resume: leaver.cursor
         )
         subscribe(request, to: leaver.session)

@@ -35,6 +35,7 @@ final class ServerLoop {
             logger: context.logger,
             wallClock: { WallClock.milliseconds() },
             uptime: { [loop] in .milliseconds(Int64(clamping: loop.nowMilliseconds)) },
+            clock: ContinuousClock(),
             sink: ShardSink(self),
             makeGroupID: context.makeGroupID
         )

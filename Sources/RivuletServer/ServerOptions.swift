@@ -5,12 +5,17 @@ public import RivuletSessions
 
 /// How a server listens and what it allows.
 public struct ServerOptions: Sendable {
+    /// The version of Rivulet, which a program has that names none of its own.
+    public static let libraryVersion = "0.1.0"
+
     /// The address to listen on, IPv4 or IPv6.
     public var host: String
     /// The port; 0 takes a free one.
     public var port: UInt16
     /// How many event loops, each on a thread of its own.
     public var workers: Int
+    /// The version of the program, as `/openapi.json` tells it.
+    public var version: String
     /// The folder of static files; nil serves none.
     public var publicFolder: String?
     /// The secret that cookies are signed under; nil makes one for this run, so that a restart gives every browser another session.
@@ -27,6 +32,7 @@ public struct ServerOptions: Sendable {
         host: String = "127.0.0.1",
         port: UInt16 = 8080,
         workers: Int = 1,
+        version: String = ServerOptions.libraryVersion,
         publicFolder: String? = nil,
         secretKey: SecretKey? = nil,
         hasSecureCookies: Bool = false,
@@ -36,6 +42,7 @@ public struct ServerOptions: Sendable {
         self.host = host
         self.port = port
         self.workers = workers
+        self.version = version
         self.publicFolder = publicFolder
         self.secretKey = secretKey
         self.hasSecureCookies = hasSecureCookies

@@ -17,14 +17,14 @@ final class ShardSink: StreamSink {
         _ stream: StreamID,
         group: GroupID,
         session: SessionKey,
-        paths: [JSONPointer],
+        topic: StreamTopic,
         first: [StreamEvent],
         cursor: Cursor
     ) {
         let bytes = first.reduce(into: [UInt8]()) { $1.append(to: &$0) }
         let text = "\(cursor)"
         loop.onLoop(stream.loop) { target in
-            target.join(stream, group: group, session: session, paths: paths, first: bytes, cursor: text)
+            target.join(stream, group: group, session: session, topic: topic, first: bytes, cursor: text)
         }
     }
 

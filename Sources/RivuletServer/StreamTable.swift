@@ -19,7 +19,7 @@ struct StreamTable {
     /// The members of one group on this loop.
     struct Group {
         let session: SessionKey
-        let paths: [JSONPointer]
+        let topic: StreamTopic
         var members: [Member] = []
         /// Bytes of this turn's events, not yet written.
         var pending: [UInt8] = []
@@ -50,7 +50,7 @@ struct StreamTable {
     struct Leaver {
         let group: GroupID
         let session: SessionKey
-        let paths: [JSONPointer]
+        let topic: StreamTopic
         /// Where it stands: it has got everything up to here.
         let cursor: String
         let member: Member
@@ -67,7 +67,7 @@ struct StreamTable {
         if place < last { places[groups.values[index].members[place].connection] = (id, place) }
         let group = groups.values[index]
         if group.members.isEmpty { groups[id] = nil }
-        return Leaver(group: id, session: group.session, paths: group.paths, cursor: group.cursor, member: member)
+        return Leaver(group: id, session: group.session, topic: group.topic, cursor: group.cursor, member: member)
     }
 
     /// Notes an event for the group's members.

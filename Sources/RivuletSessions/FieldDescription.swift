@@ -11,7 +11,8 @@ struct FieldDescription {
     /// A level of nesting with which the fields would be more than so many is not described, nor what is below it.
     private static let fieldsMax = 4_096
 
-    let path: String
+    /// The key path; a token `*` stands for any id.
+    let tokens: [String]
     let field: StateField
     /// Whether it, or something that holds it, is only in memory.
     let isTransient: Bool
@@ -26,7 +27,7 @@ struct FieldDescription {
         places(in: State.self).map { place in
             var writer = JSONWriter()
             return FieldDescription(
-                path: JSONPointer(tokens: place.tokens).description,
+                tokens: place.tokens,
                 field: place.field,
                 isTransient: place.isTransient,
                 standard: standard.encodeJSON(at: place.tokens[...], into: &writer) ? writer.bytes : nil
@@ -85,7 +86,7 @@ struct FieldDescription {
     func encodeJSON(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("path")
-        writer.string(path)
+        writer.string(JSONPointer(tokens: tokens).description)
         if let wrapper = field.wrapper {
             writer.key("wrapper")
             writer.string(wrapper)

@@ -11,12 +11,18 @@ package protocol HostedApp: Sendable {
     var sessionPolicy: SessionPolicy { get }
     /// Whether the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
+    /// Whether the view's schema can have a value at this path; nil stands for the state.
+    func accepts(_ path: JSONPointer, view: String?) -> Bool
+    /// The names of the app's views, in the order of their declaration.
+    var viewNames: [String] { get }
     /// Whether a value can be written at this path.
     func isBound(_ path: JSONPointer) -> Bool
     /// What keeps the app from being hosted, in words for its author; nil when nothing does.
     var fault: String? { get }
     /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
+    /// The types of the app's state and events.
+    var shape: AppShape { get }
     /// The state, the events and the key paths as TypeScript types.
     func typeScript() -> String
     /// Reads what storage has of a session, as it would be when the session is loaded.
@@ -52,7 +58,16 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
 
     package func isBound(_ path: JSONPointer) -> Bool { engine.bindings.contains(path) }
 
-    package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) }
+    package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() }
+
+    package func accepts(_ path: JSONPointer, view: String?) -> Bool {
+        guard let view else { return accepts(path) }
+        return views.contains { $0.name == view && $0.schema.accepts(path: path.tokens[...]) }
+    }
+
+    package var viewNames: [String] { views.map(\.name) }
+
+    private var views: [StateView<Definition.State>] { engine.views }
 
     package func makeSession(
         _ key: SessionKey,
@@ -96,13 +111,26 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         writer.endArray()
         writer.key("bindings")
         engine.bindings.encodeDescription(of: engine.definition.defaultState, into: &writer)
+        writer.key("views")
+        writer.beginArray()
+        for view in views {
+            writer.beginObject()
+            writer.key("name")
+            writer.string(view.name)
+            writer.key("schema")
+            JSONSchema.annotated(view.schema, [JSONSchema.Annotation("readOnly", true)]).encodeJSON(into: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
         writer.endObject()
     }
 
+    package var shape: AppShape { AppShape(engine.definition, bindings: engine.bindings, views: views) }
+
     package func typeScript() -> String {
         var types = TypeScriptDeclarations(
-            comment: "Types of the app `\(name)`, made from its state and its events.",
-            names: ["State", "Event", "KeyPath"]
+            comment: "Types of the app `\(name)`, made from its state, its events and its views.",
+            names: ["State", "Event", "KeyPath", "Views"]
         )
         types.declare("State", Definition.State.jsonSchema, comment: "The whole state of a session.")
         types.declare(
@@ -116,6 +144,9 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
             of: Definition.State.jsonSchema,
             comment: "A key path of the state; `/` and `~` in a key are `~1` and `~0`."
         )
+        if !views.isEmpty {
+            types.declare("Views", views.schema(), comment: "The view objects of a session, by their names.")
+        }
         return types.text
     }
 

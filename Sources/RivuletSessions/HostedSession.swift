@@ -38,6 +38,8 @@ package protocol HostedSession: AnyObject {
     func readLog(after version: UInt64?, limit: Int, reply: @escaping SessionReply<LogPage>)
     /// The stored fields as they were at a version, as a document to begin another session with; nil: the newest durable version.
     func document(at version: UInt64?, reply: @escaping SessionReply<[UInt8]>)
+    /// A view object, or, for nil, all of them by their names.
+    func readView(_ name: String?) -> Result<StateAnswer, SessionError>
     func info() -> SessionInfo
     /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default, at its place in a body.
     ///
@@ -55,7 +57,11 @@ package protocol HostedSession: AnyObject {
     func resume(_ parked: ParkedSession) -> Bool
     /// Begins to store a snapshot of a session without work that is about to leave memory, where that is worth a write; false: it is not, or there is work.
     func compactBeforeLeaving() -> Bool
-    /// Says that the shard has let go of it: whatever an effect still dispatches is dropped.
+    /// Says that the shard has it: effects that follow from this begin.
+    func didEnterMemory()
+    /// Cancels all effects, and begins none any more; whatever one still dispatches is dropped.
+    func stopEffects()
+    /// Says that the shard has let go of it, which ends its effects.
     func leaveMemory()
     /// Ends all streams, because the server stops or the session leaves memory.
     func endStreams(_ event: StreamEvent)

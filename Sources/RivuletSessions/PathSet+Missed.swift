@@ -8,13 +8,13 @@ extension PathSet {
     /// The most elements of one collection that are given one by one; when more came or went, the collection is given anew.
     private static var elementsMax: Int { 256 }
 
-    /// The changes that lead a reader who missed others, oldest first, to the state.
+    /// The changes that lead a reader who missed others, oldest first, to the document.
     ///
     /// Elements that went, then values at paths, then elements that came, each with its index at that moment. A collection whose
     /// elements moved, or do not tell their ids, is given anew.
-    package func changes<State: ObservableState>(
+    package func changes(
         missing missed: some Sequence<MissedChange>,
-        in state: State
+        in document: ReadableDocument
     ) -> [StateChange] {
         var missing = sorted(missed)
         for (collection, elements) in missing.collections
@@ -29,7 +29,7 @@ extension PathSet {
             // An outer collection comes before those in its elements, and may have become one that is given anew.
             let isCovered = { path in missing.stale.contains(path) || touched.contains(path) }
             guard !isCovered(collection), !collection.ancestors.contains(where: isCovered) else { continue }
-            guard let present = state.additions(of: elements.known.keys, to: collection) else {
+            guard let present = document.additions(of: elements.known.keys, to: collection) else {
                 missing.stale.insert(collection)
                 continue
             }
@@ -42,7 +42,7 @@ extension PathSet {
             !touched.contains(path) && !path.ancestors.contains { missing.stale.contains($0) || touched.contains($0) }
         }
         let replaced = stale.sorted().compactMap { path in
-            state.change(at: path, .replace) ?? StateChange(operation: .remove, path: path.text, value: nil)
+            document.change(at: path, .replace) ?? StateChange(operation: .remove, path: path.text, value: nil)
         }
         return removed + replaced + added
     }
@@ -85,10 +85,10 @@ extension PathSet {
     }
 }
 
-extension ObservableState {
+extension ReadableDocument {
     /// The change that gives the value at a path; nil when there is none.
     fileprivate func change(at path: PathText, _ operation: StateChange.Operation) -> StateChange? {
-        guard let pointer = try? JSONPointer(parsing: path.text), let value = json(at: pointer) else { return nil }
+        guard let pointer = try? JSONPointer(parsing: path.text), let value = json(pointer) else { return nil }
         return StateChange(operation: operation, path: path.text, value: value)
     }
 

@@ -46,10 +46,10 @@ package struct PathSet: Hashable, Sendable {
     }
 
     /// What the watchers see of one dispatch's changes: each path once, only where the value differs.
-    package func visible<State: ObservableState>(
+    package func visible(
         of changes: [StateChange],
-        from old: State,
-        to new: State
+        from old: ReadableDocument,
+        to new: ReadableDocument
     ) -> [StateChange] {
         var seen: [StateChange] = []
         var compared: Set<Int> = []
@@ -83,14 +83,14 @@ package struct PathSet: Hashable, Sendable {
         texts.contains { $0.text.utf8.count < element.utf8.count && Self.contains($0.text, element) }
     }
 
-    private static func difference<State: ObservableState>(
+    private static func difference(
         at path: JSONPointer,
-        from old: State,
-        to new: State,
+        from old: ReadableDocument,
+        to new: ReadableDocument,
         like change: StateChange
     ) -> StateChange? {
-        let before = old.json(at: path)
-        let after = new.json(at: path)
+        let before = old.json(path)
+        let after = new.json(path)
         guard before != after else { return nil }
         let operation: StateChange.Operation = before == nil ? .add : after == nil ? .remove : .replace
         return StateChange(

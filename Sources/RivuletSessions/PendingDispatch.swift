@@ -14,7 +14,9 @@ struct PendingDispatch<Definition: AppDefinition> {
     let position: Cursor.Position
     let changes: [StateChange]
     let coercions: [Coercion]
-    let effects: [Effect<Definition.Event>]
+    let effects: [EventEffect<Definition.Event>]
+    /// The count to which the dispatch belongs, when an effect brought it forth at once.
+    var chain: EffectChain?
     /// What storage has to take; nil for transient events and those that changed nothing.
     let entry: LogEntry?
     /// Whether any of its events asked to be durable.
@@ -29,6 +31,9 @@ struct PendingDispatch<Definition: AppDefinition> {
 
     /// Whether storage has to take anything before it is visible.
     var needsStorage: Bool { entry != nil || kept != nil }
+
+    /// Whether the next event waits for its effects.
+    var holdsQueue: Bool { effects.contains { $0.effect.holdsQueue } }
 }
 
 /// A dispatch that waits for its turn.
@@ -40,6 +45,8 @@ struct QueuedDispatch<Definition: AppDefinition> {
     let isStrict: Bool
     /// Keeps the answer, when its sender may ask again.
     var keeper: AnswerKeeper?
+    /// The effect that it comes from; nil for one from outside.
+    var source: EffectSource?
     /// What replaces the state in the place of events.
     var replacement: Replacement?
     let reply: SessionReply<DispatchAnswer>

@@ -151,6 +151,7 @@ extension Session {
 
     /// A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
     private func advanceAndContinue() {
+        beginLoadedEffects()
         publishDurable()
         answerCreations()
         compactIfDue()
@@ -167,7 +168,7 @@ extension Session {
         pending.removeAll()
         submitted = 0
         durable = 0
-        hasEffectUnderWay = false
+        effectsToCome = 0
         initialDocument = nil
         creationEpoch = nil
         head = visible
@@ -230,7 +231,7 @@ extension Session {
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
         if !dispatch.changes.isEmpty { publish(dispatch.changes, from: old) }
         dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
-        if !dispatch.effects.isEmpty { run(dispatch.effects[...]) }
+        if !dispatch.effects.isEmpty { beginEffects(of: dispatch) }
     }
 
     /// The same before and after it is published: a session that is being created has the epoch of its creation.
@@ -254,70 +255,11 @@ extension Session {
         StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
     }
 
-    // MARK: - Effects
-
-    /// Runs the effects one after the other; the queue goes on after the last.
-    private func run(_ effects: ArraySlice<Effect<Definition.Event>>) {
-        guard let effect = effects.first else {
-            hasEffectUnderWay = false
-            // Not called here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
-            return Confined(self, to: environment.executor).post { $0.runQueue() }
-        }
-        let rest = effects.dropFirst()
-        switch effect {
-        case .none:
-            run(rest)
-        case .dispatch(let events):
-            for event in events { enqueueFromEffect(event) }
-            run(rest)
-        case .run(let work):
-            let confined = Confined(self, to: environment.executor)
-            let dispatch = EffectDispatch<Definition.Event> { event in
-                confined.post { session in
-                    session.enqueueFromEffect(event)
-                    session.runQueue()
-                }
-            }
-            EffectRunner.run({ await work(dispatch) }, timeMax: environment.limits.engine.effectTimeMax) { outcome in
-                confined.post { session in
-                    if case .timedOut = outcome { session.logEffectTimeout() }
-                    session.run(rest)
-                }
-            }
-        }
-    }
-
-    private func logEffectTimeout() {
-        environment.logger.error(
-            "an effect took longer than effectTimeMax and was cancelled",
-            metadata: ["session": "\(key)", "effectTimeMax": "\(environment.limits.engine.effectTimeMax)"]
-        )
-    }
-
-    private func enqueueFromEffect(_ event: Definition.Event) {
-        guard !isRetired, deletion == nil, queue.count < environment.limits.engine.queuedDispatchesMax else {
-            return environment.logger.error(
-                "an effect's event was dropped: the session is leaving or its event queue is full",
-                metadata: ["session": "\(key)", "event": "\(event.eventName)"]
-            )
-        }
-        let logger = environment.logger
-        let key = key
-        queue.append(
-            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false) { result in
-                guard case .failure(let error) = result else { return }
-                logger.warning(
-                    "an effect's event failed",
-                    metadata: ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
-                )
-            }
-        )
-    }
-
     // MARK: - Leaving
 
     package func leaveMemory() {
         isRetired = true
+        stopEffects()
     }
 
     /// Gives up this residence: what storage holds is in doubt, or gone.
@@ -330,7 +272,8 @@ extension Session {
         pending.removeAll()
         queue.removeAll()
         creations = []
-        hasEffectUnderWay = false
+        effectsToCome = 0
+        stopEffects()
         let deleting = deletion
         deletion = nil
         let reason: StreamEvent.ByeReason = deletedEpoch == nil ? .draining : .deleted

@@ -48,7 +48,8 @@ extension Session {
             bytesMax: environment.limits.tailBytesMax
         )
         groups = parked.groups
-        groupIDs = Dictionary(uniqueKeysWithValues: groups.map { ($1.paths, $0) })
+        groupIDs = Dictionary(uniqueKeysWithValues: groups.map { ($1.key, $0) })
+        for group in groups.values { if let view = group.key.view { watch(view) } }
         streamCount = parked.streamCount
         return true
     }

@@ -12,12 +12,16 @@ extension Session {
         guard streamCount + resuming < environment.limits.streamsPerSessionMax else {
             return environment.sink.refuse(request.stream, with: .full)
         }
-        let paths = PathSet(request.paths)
-        guard let text = request.resume else {
-            return join(request, paths, first: [.snapshot(of: visible, at: paths, cursor: visibleCursor)])
+        if let view = request.topic.view, !watch(view) {
+            return environment.sink.refuse(request.stream, with: .failed(.noView(view)))
         }
-        guard let cursor = Cursor(text) else { return reset(request, paths, .unknownCursor) }
-        resume(request, paths, from: cursor)
+        let subscriber = Subscriber(request: request, key: StreamGroupKey(request.topic))
+        guard let text = request.resume else {
+            let (document, paths) = (document(of: subscriber.key.view), subscriber.key.paths)
+            return join(subscriber, first: [.snapshot(of: document, at: paths, cursor: visibleCursor)])
+        }
+        guard let cursor = Cursor(text) else { return reset(subscriber, .unknownCursor) }
+        resume(subscriber, from: cursor)
     }
 
     private var leavingError: SessionError? {
@@ -35,7 +39,7 @@ extension Session {
         members.remove(loop: loop)
         streamCount -= 1
         groups[group] = members.count > 0 ? members : nil
-        if members.count == 0 { groupIDs[members.paths] = nil }
+        if members.count == 0 { groupIDs[members.key] = nil }
     }
 
     package func endStreams(_ event: StreamEvent) {
@@ -48,8 +52,17 @@ extension Session {
 
     /// Tells each group what it sees of the changes; one event per group at most.
     func publish(_ changes: [StateChange], from old: State) {
+        let updates = updateViews(after: changes, from: old)
+        let (before, now) = (ReadableDocument(old), ReadableDocument(visible))
         for (id, group) in groups {
-            let seen = group.paths.visible(of: changes, from: old, to: visible)
+            let seen: [StateChange]
+            if let view = group.key.view {
+                guard let update = updates[view], let instance = views[view]?.instance else { continue }
+                let (before, now) = (ReadableDocument(update.before), ReadableDocument(instance))
+                seen = group.key.paths.visible(of: update.changes, from: before, to: now)
+            } else {
+                seen = group.key.paths.visible(of: changes, from: before, to: now)
+            }
             guard !seen.isEmpty else { continue }
             environment.sink.deliver(.change(seen, cursor: visibleCursor), to: id, loops: group.loops)
         }
@@ -57,36 +70,47 @@ extension Session {
 
     // MARK: - Joining
 
-    private func join(_ request: StreamRequest, _ paths: PathSet, first: [StreamEvent]) {
-        let id = groupIDs[paths] ?? environment.makeGroupID()
-        groupIDs[paths] = id
-        groups[id, default: StreamGroup(paths: paths)].add(loop: request.stream.loop)
+    /// A stream that is about to join, or waits for storage.
+    private struct Subscriber {
+        let request: StreamRequest
+        let key: StreamGroupKey
+    }
+
+    private func join(_ subscriber: Subscriber, first: [StreamEvent]) {
+        let request = subscriber.request
+        let id = groupIDs[subscriber.key] ?? environment.makeGroupID()
+        groupIDs[subscriber.key] = id
+        groups[id, default: StreamGroup(subscriber.key)].add(loop: request.stream.loop)
         streamCount += 1
         environment.sink.join(
             request.stream,
             group: id,
             session: key,
-            paths: paths.pointers,
+            topic: StreamTopic(view: subscriber.key.view, paths: subscriber.key.paths.pointers),
             first: first,
             cursor: visibleCursor
         )
     }
 
-    private func reset(_ request: StreamRequest, _ paths: PathSet, _ reason: StreamEvent.ResetReason) {
-        join(request, paths, first: [.reset(of: visible, at: paths, cursor: visibleCursor, reason: reason)])
+    private func reset(_ subscriber: Subscriber, _ reason: StreamEvent.ResetReason) {
+        let (document, paths) = (document(of: subscriber.key.view), subscriber.key.paths)
+        join(subscriber, first: [.reset(of: document, at: paths, cursor: visibleCursor, reason: reason)])
     }
 
     // MARK: - Resuming
 
-    private func resume(_ request: StreamRequest, _ paths: PathSet, from cursor: Cursor) {
-        guard cursor.epoch == visibleEpoch else { return reset(request, paths, .epochChanged) }
-        guard cursor.position.version <= visiblePosition.version else { return reset(request, paths, .unknownCursor) }
+    private func resume(_ subscriber: Subscriber, from cursor: Cursor) {
+        guard cursor.epoch == visibleEpoch else { return reset(subscriber, .epochChanged) }
+        guard cursor.position.version <= visiblePosition.version else { return reset(subscriber, .unknownCursor) }
         let isSameResidence = cursor.residence == residence
         if isSameResidence {
-            guard cursor.position <= visiblePosition else { return reset(request, paths, .unknownCursor) }
-            if let missed = tail.changes(after: cursor.position) {
-                return join(request, paths, missed: missed.lazy.flatMap(\.changes).map(MissedChange.init))
+            guard cursor.position <= visiblePosition else { return reset(subscriber, .unknownCursor) }
+            if subscriber.key.view == nil, let missed = tail.changes(after: cursor.position) {
+                return join(subscriber, missed: missed.lazy.flatMap(\.changes).map(MissedChange.init))
             }
+        }
+        if let view = subscriber.key.view {
+            return join(subscriber, missed: missed(of: view, after: cursor))
         }
         // The log has what persisted events changed in transient fields; what transient events did there is in no log.
         let hasLostTransients = !isSameResidence || cursor.position.transients != visiblePosition.transients
@@ -95,32 +119,33 @@ extension Session {
         if cursor.hasUnlogged { stale.append(MissedChange(path: "")) }
         // What transient events wrote in stored fields since the last entry is in no log either, whichever residence it was.
         let unlogged = visibleUnlogged.map(MissedChange.init)
-        resumeFromLog(request, paths, after: cursor.position.version, missed: stale, later: unlogged)
+        resumeFromLog(subscriber, after: cursor.position.version, missed: stale, later: unlogged)
     }
 
     /// Gives what makes up for `missed` at the watched paths, as one change.
-    private func join(_ request: StreamRequest, _ paths: PathSet, missed: some Sequence<MissedChange>) {
-        let changes = paths.changes(missing: missed, in: visible)
-        join(request, paths, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
+    private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
+        let changes = subscriber.key.paths.changes(missing: missed, in: document(of: subscriber.key.view))
+        join(subscriber, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
     }
 
     /// Reads the changes that the tail no longer has; what changes meanwhile is added when the answer is there.
     ///
     /// `missed` are those before `version`, `later` those after all that the log has.
     private func resumeFromLog(
-        _ request: StreamRequest,
-        _ paths: PathSet,
+        _ subscriber: Subscriber,
         after version: UInt64,
         missed: [MissedChange],
         later: [MissedChange] = []
     ) {
-        guard version < visiblePosition.version else { return join(request, paths, missed: missed + later) }
+        guard version < visiblePosition.version else { return join(subscriber, missed: missed + later) }
         guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
             version + 1 >= retained.from
         else {
-            return reset(request, paths, .historyGone)
+            return reset(subscriber, .historyGone)
         }
-        guard environment.resumes.begin() else { return environment.sink.refuse(request.stream, with: .full) }
+        guard environment.resumes.begin() else {
+            return environment.sink.refuse(subscriber.request.stream, with: .full)
+        }
         resuming += 1
         let asked = visiblePosition
         let confined = Confined(self, to: environment.executor)
@@ -129,23 +154,22 @@ extension Session {
             confined.post { session in
                 session.resuming -= 1
                 session.environment.resumes.end()
-                session.finishResume(request, paths, history: history, asked: asked, missed: missed, later: later)
+                session.finishResume(subscriber, history: history, asked: asked, missed: missed, later: later)
             }
         }
     }
 
     private func finishResume(
-        _ request: StreamRequest,
-        _ paths: PathSet,
+        _ subscriber: Subscriber,
         history: Result<[LogEntry]?, StorageError>,
         asked: Cursor.Position,
         missed: [MissedChange],
         later: [MissedChange]
     ) {
-        if let error = leavingError { return environment.sink.refuse(request.stream, with: .failed(error)) }
+        if let error = leavingError { return environment.sink.refuse(subscriber.request.stream, with: .failed(error)) }
         do {
             guard let entries = try history.get(), let meanwhile = tail.changes(after: asked) else {
-                return reset(request, paths, .historyGone)
+                return reset(subscriber, .historyGone)
             }
             let later = later + meanwhile.flatMap(\.changes).map(MissedChange.init)
             var missed = missed
@@ -155,15 +179,15 @@ extension Session {
             // Storage answers with as much as it likes to hold at once; the rest is asked for again.
             if let last = entries.last, last.version < asked.version {
                 let version = last.version
-                return resumeFromLog(request, paths, after: version, missed: missed.unique, later: later.unique)
+                return resumeFromLog(subscriber, after: version, missed: missed.unique, later: later.unique)
             }
-            guard !entries.isEmpty else { return reset(request, paths, .historyGone) }
-            join(request, paths, missed: missed + later)
+            guard !entries.isEmpty else { return reset(subscriber, .historyGone) }
+            join(subscriber, missed: missed + later)
         } catch let error as StorageError {
-            environment.sink.refuse(request.stream, with: .failed(.storage(error)))
+            environment.sink.refuse(subscriber.request.stream, with: .failed(.storage(error)))
         } catch {
             let error = SessionError.unreadable(key, detail: "the log's changes do not decode: \(error)")
-            environment.sink.refuse(request.stream, with: .failed(error))
+            environment.sink.refuse(subscriber.request.stream, with: .failed(error))
         }
     }
 }

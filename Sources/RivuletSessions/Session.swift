@@ -61,8 +61,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var unparkablePosition: Cursor.Position?
     /// Requests for the past that wait for storage.
     var readsUnderWay = 0
-    /// Whether an accepted event's effect is still to be run or running: the next event waits.
-    var hasEffectUnderWay = false
+    /// How many accepted dispatches have effects that the next event waits for and that have not begun.
+    var effectsToCome = 0
+    /// Runs the effects; nil as long as there were none.
+    var effectDriver: EffectDriver<Definition.Event>?
+    var hasBegunLoadedEffects = false
 
     /// Where storage's log ends; nil while storage does not know the session.
     var storedHead: SessionHead?
@@ -80,7 +83,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     var tail: ChangeTail
     var groups: [GroupID: StreamGroup] = [:]
-    var groupIDs: [PathSet: GroupID] = [:]
+    var groupIDs: [StreamGroupKey: GroupID] = [:]
+    /// The views that streams watch, or watched.
+    var views: [String: WatchedView<State>] = [:]
     /// Streams that wait for storage to be resumed.
     var resuming = 0
     /// Streams of all groups.
@@ -147,7 +152,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     /// Whether nothing is queued or under way.
     var isQuiet: Bool {
-        queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy && !hasEffectUnderWay
+        queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy && hasIdleEffects
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
@@ -250,7 +255,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     /// Reduces what is queued, as far as effects and the queue of commits allow.
-    func runQueue() {
+    package func runQueue() {
         while !hasEffectUnderWay, pending.count < environment.limits.engine.queuedDispatchesMax,
             let next = queue.popFirst()
         {
@@ -260,6 +265,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
+        if let tick = dispatch.source?.tick { effectDriver?.tickDidEnd(tick) }
         guard isExpected(dispatch.expected) else { return refuse(dispatch) }
         if published == nil {
             head._$settle()
@@ -317,8 +323,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             step = try replace(dispatch.replacement) ?? engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
         } catch let error as SessionError {
             throw error
+        } catch let error as EventRejection {
+            throw .rejected(error.message)
         } catch {
-            throw .rejected("\(error)")
+            throw failure(error)
         }
         if step.recording.hasUnrepresentableNumber { throw .unrepresentableNumber }
         if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
@@ -350,6 +358,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             changes: changes,
             coercions: step.recording.coercions,
             effects: step.effects,
+            chain: dispatch.source?.chain,
             entry: entry,
             persists: persists,
             unloggedAfter: unloggedAfter,
@@ -358,7 +367,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         accepted.kept = try dispatch.keeper.map { (keeper) throws(SessionError) in try keep(accepted, keeper) }
         headPosition = position
         unlogged = unloggedAfter
-        hasEffectUnderWay = !step.effects.isEmpty
+        if accepted.holdsQueue { effectsToCome += 1 }
         pending.append(accepted)
     }
 

@@ -2,6 +2,7 @@
 // Owns what sessions are given from outside: thread, storage, clocks, limits, streams.
 
 package import Logging
+import RivuletEngine
 
 /// The surroundings of all sessions of one shard.
 package struct SessionEnvironment {
@@ -13,6 +14,8 @@ package struct SessionEnvironment {
     package let wallClock: @Sendable () -> Int64
     /// Monotonic, for idle times.
     package let uptime: @Sendable () -> Duration
+    /// What effects run on: their clock, their threads.
+    package let effects: EffectSurroundings
     package let sink: any StreamSink
     /// How many streams and requests read logs.
     package let resumes: ResumeGate
@@ -26,6 +29,8 @@ package struct SessionEnvironment {
         logger: Logger,
         wallClock: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration,
+        clock: any Clock<Duration>,
+        taskExecutor: (any TaskExecutor)? = nil,
         sink: any StreamSink,
         makeGroupID: @escaping () -> GroupID
     ) {
@@ -36,6 +41,12 @@ package struct SessionEnvironment {
         self.logger = logger
         self.wallClock = wallClock
         self.uptime = uptime
+        effects = EffectSurroundings(
+            executor: executor,
+            clock: EffectClock(clock),
+            taskExecutor: taskExecutor,
+            limits: limits.engine
+        )
         self.sink = sink
         self.makeGroupID = makeGroupID
     }

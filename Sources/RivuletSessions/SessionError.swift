@@ -17,12 +17,16 @@ package enum SessionError: Error, Sendable {
     case body(JSONError)
     /// The reducer said no, with this message.
     case rejected(String)
+    /// A reducer failed at this event, and the log says how.
+    case reducerFailed(eventName: String)
     /// Wrappers would have changed what was written, and the request was strict; at creation the paths are places in its body.
     case coerced([CoercedValue])
     /// The new state holds a number that JSON has no form for.
     case unrepresentableNumber
     /// The state has no value at this path.
     case noValue(String)
+    /// The app has no view of this name.
+    case noView(String)
     /// Nor at this one, which has a number where the id of an element belongs.
     case noElement(String)
     /// The session does not have this version yet; it stands at the other.

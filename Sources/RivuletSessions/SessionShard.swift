@@ -106,6 +106,7 @@ package final class SessionShard {
             giveBack(parked.removeValue(forKey: key), to: session)
             entries[key] = .resident(session)
             residentBytes += session.memoryBytes
+            session.didEnterMemory()
             for found in waiters { found(.success(session)) }
             forgetIfEmpty(session)
         } catch {
@@ -237,10 +238,13 @@ package final class SessionShard {
         return true
     }
 
-    /// Refuses new work and ends all streams; what was accepted before still becomes durable.
+    /// Refuses new work, and ends all effects and streams; what was accepted before still becomes durable.
     package func drain() {
         isDraining = true
-        for case .resident(let session) in entries.values { session.endStreams(Self.draining) }
+        for case .resident(let session) in entries.values {
+            session.stopEffects()
+            session.endStreams(Self.draining)
+        }
         for streams in parked.values { streams.end(with: Self.draining, sink: environment.sink) }
         parked = [:]
     }

@@ -6,18 +6,18 @@ package import RivuletObservation
 
 extension StreamEvent {
     /// `{"version":v,"values":{path:value…}}`, for a fresh stream.
-    package static func snapshot(of state: some ObservableState, at paths: PathSet, cursor: Cursor) -> StreamEvent {
-        values(.snapshot, of: state, at: paths, cursor: cursor, reason: nil)
+    package static func snapshot(of document: ReadableDocument, at paths: PathSet, cursor: Cursor) -> StreamEvent {
+        values(.snapshot, of: document, at: paths, cursor: cursor, reason: nil)
     }
 
     /// As a snapshot, with the reason why the reader has to drop what it has.
     package static func reset(
-        of state: some ObservableState,
+        of document: ReadableDocument,
         at paths: PathSet,
         cursor: Cursor,
         reason: ResetReason
     ) -> StreamEvent {
-        values(.reset, of: state, at: paths, cursor: cursor, reason: reason)
+        values(.reset, of: document, at: paths, cursor: cursor, reason: reason)
     }
 
     /// Why a stream cannot be resumed where the reader stands.
@@ -43,7 +43,7 @@ extension StreamEvent {
 
     private static func values(
         _ name: Name,
-        of state: some ObservableState,
+        of document: ReadableDocument,
         at paths: PathSet,
         cursor: Cursor,
         reason: ResetReason?
@@ -59,7 +59,7 @@ extension StreamEvent {
         writer.key("values")
         writer.beginObject()
         for path in paths.pointers {
-            guard let value = state.json(at: path) else { continue }
+            guard let value = document.json(path) else { continue }
             writer.key(path.description)
             writer.raw(value)
         }

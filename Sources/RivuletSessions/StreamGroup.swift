@@ -1,15 +1,15 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the subscribers of one set of key paths, as their session counts them.
 
-/// A group's paths, and how many members it has on each loop.
+/// What a group watches, and how many members it has on each loop.
 ///
 /// Who they are is the loops' business.
 struct StreamGroup {
-    let paths: PathSet
+    let key: StreamGroupKey
     private var members: [Int: Int] = [:]
 
-    init(paths: PathSet) {
-        self.paths = paths
+    init(_ key: StreamGroupKey) {
+        self.key = key
     }
 
     var count: Int { members.values.reduce(0, +) }
@@ -24,5 +24,16 @@ struct StreamGroup {
     mutating func remove(loop: Int) {
         guard let count = members[loop] else { return }
         members[loop] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// What the subscribers of one group have in common.
+struct StreamGroupKey: Hashable {
+    let view: String?
+    let paths: PathSet
+
+    init(_ topic: StreamTopic) {
+        view = topic.view
+        paths = PathSet(topic.paths)
     }
 }

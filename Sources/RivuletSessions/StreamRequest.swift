@@ -1,8 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a subscriber asks for, and how it is named.
 
-package import RivuletJSON
-
 /// A subscriber's connection, as its own loop knows it.
 package struct StreamID: Hashable, Sendable {
     /// The index of the loop that the connection lives on.
@@ -28,14 +26,13 @@ package struct GroupID: Hashable, Sendable {
 /// A wish to watch a session.
 package struct StreamRequest: Sendable {
     package let stream: StreamID
-    /// What to watch; the whole state is the one empty path.
-    package let paths: [JSONPointer]
+    package let topic: StreamTopic
     /// Where the subscriber stands, as it says; nil for a fresh one.
     package let resume: String?
 
-    package init(stream: StreamID, paths: [JSONPointer], resume: String?) {
+    package init(stream: StreamID, topic: StreamTopic, resume: String?) {
         self.stream = stream
-        self.paths = paths
+        self.topic = topic
         self.resume = resume
     }
 }

@@ -1,8 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what sessions need of whoever carries their streams.
 
-package import RivuletJSON
-
 /// Carries stream events from a shard to connections on any loop.
 ///
 /// Called on the shard's thread; calls keep their order.
@@ -15,7 +13,7 @@ package protocol StreamSink: AnyObject {
         _ stream: StreamID,
         group: GroupID,
         session: SessionKey,
-        paths: [JSONPointer],
+        topic: StreamTopic,
         first: [StreamEvent],
         cursor: Cursor
     )

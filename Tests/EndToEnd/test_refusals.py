@@ -80,7 +80,13 @@ REFUSED = {
     "type 'Plain' does not": "@ObservableState struct A { var x: Keyed<Plain> = [] }",
     "requires the types": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self) @ObservationStateIgnored var x: Int = 1 }",
     "cannot assign to": f"{ELEMENT}; struct A {{ var x: Keyed<E> = []; mutating func f() {{ x[0].text = 1 }} }}",
-    "requires that 'S' conform": "struct S: PersistentState { var x = 1 }; let state = AppState(t: EmptyTransient(), p: S())",
+    "type 'App' does not": f"""struct S: PersistentState {{ var x = 1 }}
+        @AppEvent enum E {{ case a; {TRAITS} }}
+        struct App: AppDefinition {{
+            let name = "a"
+            let defaultState = AppState(t: EmptyTransient(), p: S())
+            func reduce(into state: inout AppState<S, EmptyTransient>, event: E) {{}}
+        }}""",
     "missing argument for": "@ObservableState struct S { var x: Int }; let s = S()",
     "value of optional type": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self, config: 0...9) @ObservationStateIgnored var x: Int? = 1 }",
     "type 'Event' does not": "@AppEvent enum Event { case a }",

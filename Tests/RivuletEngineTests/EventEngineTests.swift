@@ -54,11 +54,90 @@ import Testing
     @Test func `effects come in the order of their events`() throws {
         var state = engine.definition.defaultState
         let step = try engine.apply([.chain(2), .add(1), .slow], to: &state)
-        #expect(step.effects.count == 2)
-        guard case .dispatch([.chain(1)]) = step.effects.first else {
+        #expect(step.effects.map(\.eventName) == ["chain", "slow"])
+        guard case .dispatch([.chain(1)]) = step.effects.first?.effect.operation else {
             Issue.record("the first effect is not chain's: \(step.effects)")
             return
         }
+    }
+
+    // MARK: - Reducers with effects
+
+    private struct Broken: Error {}
+
+    /// One reducer of each form; `add(13)` makes the second fail, `add(14)` makes it reject.
+    private struct ManyReducers: AppDefinition {
+        let name = "many"
+        let defaultState = TallyApp.State(t: Screen(), p: Tally())
+
+        struct Doubling: EffectReducer {
+            func reduce(into state: inout TallyApp.State, event: TallyEvent) throws -> Effect<TallyEvent> {
+                guard case .add(let amount) = event else { return .none }
+                state.p.count *= 2
+                if amount == 13 { throw Broken() }
+                if amount == 14 { throw EventRejection("not 14") }
+                return .dispatch(.mark(2))
+            }
+        }
+
+        var reducers: [AnyReducer<TallyApp.State>] {
+            [
+                AnyReducer(TallyEvent.self) { state, event in try TallyApp().reduce(into: &state, event: event) },
+                AnyReducer(Doubling()),
+                AnyReducer(effectsOf: TallyEvent.self) { state, _ in
+                    .dispatch(.mark(state.p.count))
+                },
+            ]
+        }
+
+        func reduce(into state: inout TallyApp.State, event: TallyEvent) {}
+
+        func effect(of event: TallyEvent, state: TallyApp.State) -> Effect<TallyEvent> { .dispatch(.mark(4)) }
+    }
+
+    /// The events of a tree of `merge` and `dispatch`.
+    private func dispatched(_ effect: Effect<TallyEvent>) -> [TallyEvent] {
+        switch effect.operation {
+        case .dispatch(let events): events
+        case .merge(let effects): effects.flatMap(dispatched)
+        default: []
+        }
+    }
+
+    @Test func `D-08, D-15: effects of an event come in the order of the reducers, the app's own last`() throws {
+        var state = ManyReducers().defaultState
+        let step = try EventEngine(ManyReducers()).apply([.add(3), .nothing], to: &state)
+        #expect(step.effects.map { dispatched($0.effect) } == [[.mark(2), .mark(6), .mark(4)], [.mark(6), .mark(4)]])
+    }
+
+    @Test func `an error of a reducer that is no rejection puts the state back and names the event`() throws {
+        let engine = EventEngine(ManyReducers())
+        var state = engine.definition.defaultState
+        let failure = #expect(throws: ReducerFailure.self) { try engine.apply([.add(1), .add(13)], to: &state) }
+        #expect(failure?.eventName == "add")
+        #expect(failure?.error is Broken)
+        #expect(state == engine.definition.defaultState)
+        #expect(throws: EventRejection("not 14")) { try engine.apply([.add(14)], to: &state) }
+    }
+
+    @Test func `a reducer that asks for an effect of other events is a failure`() {
+        struct Foreign: AppDefinition {
+            let name = "foreign"
+            let defaultState = TallyApp.State(t: Screen(), p: Tally())
+            var reducers: [AnyReducer<TallyApp.State>] { [AnyReducer(Reducer())] }
+
+            struct Reducer: EventReducer {
+                func reduce(
+                    into state: inout TallyApp.State,
+                    queuedEvent: QueuedEvent,
+                    effects: inout ReducerEffects
+                ) { effects.add(.dispatch(Marble.mark("x"))) }
+            }
+
+            func reduce(into state: inout TallyApp.State, event: TallyEvent) {}
+        }
+        var state = Foreign().defaultState
+        #expect(throws: ReducerFailure.self) { try EventEngine(Foreign()).apply([.nothing], to: &state) }
     }
 
     @Test func `an event's JSON forms are also its Codable form`() throws {

@@ -79,6 +79,13 @@ struct StateForwarderMacroTests {
                             receiver[keyPath: \MyStateObject.mode] = _forwardValue1
                         }
                     }
+
+                    public static var forwardedFields: [RivuletEngine.ForwardedField<AppState, MyStateObject>] {
+                        [
+                            RivuletEngine.ForwardedField("counter", ["p", "counter"], \AppState.p.counter, \MyStateObject.counter),
+                            RivuletEngine.ForwardedField("mode", ["p", "mode"], \AppState.p.mode, \MyStateObject.mode),
+                        ]
+                    }
                 }
 
                 extension MyForwarder: StateForwarding {
@@ -108,6 +115,12 @@ struct StateForwarderMacroTests {
                         if receiver[keyPath: \V.b] != _forwardValue0 {
                             receiver[keyPath: \V.b] = _forwardValue0
                         }
+                    }
+
+                    public static var forwardedFields: [RivuletEngine.ForwardedField<TodosApp.State, V>] {
+                        [
+                            RivuletEngine.ForwardedField("b", ["p", "a", "b"], \TodosApp.State.p.a.b, \V.b),
+                        ]
                     }
                 }
 

@@ -13,6 +13,7 @@ import Testing
     @Test(
         arguments: [
             (SessionError.notFound(key), 404), (.exists(key), 409), (.deleting(key), 409), (.rejected("no"), 422),
+            (.reducerFailed(eventName: "x"), 500),
             (.unrepresentableNumber, 422), (.noValue("/p/x"), 404),
             (.noElement("/p/x/0"), 404), (.overloaded("queue"), 503), (.draining, 503),
             (.keyUnderWay("k"), 409), (.keyReused("k"), 422), (.keysFull(key, seconds: 9), 429),
@@ -46,6 +47,15 @@ import Testing
         #expect(
             problem?.detail == "send JSON in UTF-8 with Content-Type: application/json (found \"text/plain\"); "
                 + "curl --json does"
+        )
+    }
+
+    @Test func `a failure of a reducer is told without its error`() throws {
+        let document = try JSONValue(parsing: Problem(.reducerFailed(eventName: "add")).json)
+        #expect(document["status"]?.integerValue == 500)
+        #expect(
+            document["detail"]?.stringValue
+                == #"the app failed at the event "add", which is a fault of its own and is logged; nothing has changed"#
         )
     }
 

@@ -20,7 +20,7 @@ import Testing
         let session = ["v1", "apps", "counter", "sessions", "a"]
         #expect(try Route(segments: session) == .session(key))
         #expect(try Route(segments: session + ["events"]) == .events(key))
-        #expect(try Route(segments: session + ["changes"]) == .changes(key))
+        #expect(try Route(segments: session + ["changes"]) == .changes(key, view: nil))
         #expect(try Route(segments: session + ["state"]) == .state(key, .root))
         #expect(
             try Route(segments: session + ["state", "p", "count"]) == .state(key, JSONPointer(tokens: ["p", "count"]))

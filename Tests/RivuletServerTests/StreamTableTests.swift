@@ -16,7 +16,12 @@ import Testing
         table.join(
             StreamTable.Member(connection: id(slot), expires: expires),
             group: group,
-            as: StreamTable.Group(session: SessionKey(app: "a", id: "s"), paths: [], cursor: "c0", lastTraffic: 0)
+            as: StreamTable.Group(
+                session: SessionKey(app: "a", id: "s"),
+                topic: StreamTopic(paths: []),
+                cursor: "c0",
+                lastTraffic: 0
+            )
         )
     }
 

@@ -70,7 +70,7 @@ final class RecordingSink: StreamSink {
         _ stream: StreamID,
         group: GroupID,
         session: SessionKey,
-        paths: [JSONPointer],
+        topic: StreamTopic,
         first: [StreamEvent],
         cursor: Cursor
     ) {
@@ -332,6 +332,7 @@ final class SessionHarness {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { wallClock.milliseconds },
             uptime: { uptime.time },
+            clock: ContinuousClock(),
             sink: sink,
             makeGroupID: makeGroupID
         )
@@ -403,17 +404,25 @@ final class SessionHarness {
 
     /// Adds a subscriber and gives what it got first.
     func subscribe(_ paths: [JSONPointer], resume: String? = nil) throws -> RecordingSink.Joined {
+        try subscribe(StreamTopic(paths: paths), resume: resume)
+    }
+
+    /// Adds a subscriber and gives what it got first.
+    @discardableResult
+    func subscribe(_ topic: StreamTopic, resume: String? = nil) throws -> RecordingSink.Joined {
         let count = sink.joined.count
+        ask(topic, resume: resume)
+        return try wait { sink.joined.count > count ? sink.joined.last : nil }
+    }
+
+    /// Asks for a stream; the answer comes to the sink.
+    func ask(_ topic: StreamTopic, resume: String? = nil) {
         loops += 1
-        let request = StreamRequest(
-            stream: StreamID(loop: loops, connection: UInt64(loops)),
-            paths: paths,
-            resume: resume
-        )
+        let stream = StreamID(loop: loops, connection: UInt64(loops))
+        let request = StreamRequest(stream: stream, topic: topic, resume: resume)
         shard.find(key, of: app) { found in
             if case .success(let session) = found { session.subscribe(request) }
         }
-        return try wait { sink.joined.count > count ? sink.joined.last : nil }
     }
 
     /// The visible value at a path, as JSON text.

@@ -139,7 +139,7 @@ import Testing
         try harness.dispatch(#"{"quietAdd":5}"#)
         let request = StreamRequest(
             stream: StreamID(loop: 1, connection: 1),
-            paths: [JSONPointer(tokens: ["p", "count"])],
+            topic: StreamTopic(paths: [JSONPointer(tokens: ["p", "count"])]),
             resume: "\(first.cursor)"
         )
         try harness.session().subscribe(request)
@@ -206,7 +206,11 @@ import Testing
     @Test func `more streams than a session takes are refused`() throws {
         let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 1))
         try harness.subscribe("/p/count")
-        let request = StreamRequest(stream: StreamID(loop: 0, connection: 9), paths: [], resume: nil)
+        let request = StreamRequest(
+            stream: StreamID(loop: 0, connection: 9),
+            topic: StreamTopic(paths: []),
+            resume: nil
+        )
         try harness.session().subscribe(request)
         guard case .full = harness.sink.refused.first else {
             Issue.record("expected a refusal, got \(harness.sink.refused)")
@@ -235,7 +239,7 @@ import Testing
         let paths = [try JSONPointer(parsing: "/p/count")]
         for loop in 1...2 {
             let stream = StreamID(loop: loop, connection: 1)
-            session.subscribe(StreamRequest(stream: stream, paths: paths, resume: "\(cursor)"))
+            session.subscribe(StreamRequest(stream: stream, topic: StreamTopic(paths: paths), resume: "\(cursor)"))
         }
         guard case .full? = harness.sink.refused.first else {
             Issue.record("expected full, got \(harness.sink.refused)")
@@ -260,7 +264,9 @@ import Testing
         try harness.dispatch(#"{"add":1}"#)
         let session = try harness.session()
         harness.shard.drain()
-        session.subscribe(StreamRequest(stream: StreamID(loop: 0, connection: 1), paths: [], resume: nil))
+        session.subscribe(
+            StreamRequest(stream: StreamID(loop: 0, connection: 1), topic: StreamTopic(paths: []), resume: nil)
+        )
         guard case .failed(.draining) = harness.sink.refused.first else {
             Issue.record("expected a refusal, got \(harness.sink.refused)")
             return
@@ -274,7 +280,7 @@ import Testing
         let session = try harness.session()
         let late = StreamRequest(
             stream: StreamID(loop: 9, connection: 9),
-            paths: [JSONPointer(tokens: ["p", "count"])],
+            topic: StreamTopic(paths: [JSONPointer(tokens: ["p", "count"])]),
             resume: nil
         )
         session.dispatch(DispatchRequest(body: Array(#"{"add":3}"#.utf8))) { _ in session.subscribe(late) }
@@ -292,7 +298,7 @@ import Testing
         let session = try harness.session()
         let request = StreamRequest(
             stream: StreamID(loop: 1, connection: 1),
-            paths: [JSONPointer(tokens: ["p", "count"])],
+            topic: StreamTopic(paths: [JSONPointer(tokens: ["p", "count"])]),
             resume: "\(first.cursor)"
         )
         session.subscribe(request)

@@ -21,6 +21,7 @@ import Testing
         ("Wrappers.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
         ("Observation.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
         ("Collections.md", "RivuletObservationTests/DocumentedCollectionsTests.swift"),
+        ("Effects.md", "RivuletSessionsTests/DocumentedEffectsTests.swift"),
         ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),

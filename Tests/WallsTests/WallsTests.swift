@@ -13,7 +13,7 @@ import Testing
         "RivuletHTTP": [],
         "RivuletEventLoop": ["CLibuv"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
-        "RivuletObjects": ["RivuletJSON"],
+        "RivuletObjects": [],
         "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions"],
@@ -25,6 +25,7 @@ import Testing
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
             "RivuletSessions",
         ],
+        "RivuletTesting": ["RivuletSessions"],
         "RivuletCLI": ["Rivulet"],
     ]
 

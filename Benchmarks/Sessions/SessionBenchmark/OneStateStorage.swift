@@ -112,7 +112,7 @@ final class SilentSink: StreamSink {
         _ stream: StreamID,
         group: GroupID,
         session: SessionKey,
-        paths: [JSONPointer],
+        topic: StreamTopic,
         first: [StreamEvent],
         cursor: Cursor
     ) {}

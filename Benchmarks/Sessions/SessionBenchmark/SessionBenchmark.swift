@@ -30,7 +30,11 @@ enum SessionBenchmark {
             find(index, in: shard, of: app) { session in
                 session.dispatch(request(#""forget""#)) { _ in }
                 session.subscribe(
-                    StreamRequest(stream: StreamID(loop: 0, connection: UInt64(index)), paths: [.root], resume: nil)
+                    StreamRequest(
+                        stream: StreamID(loop: 0, connection: UInt64(index)),
+                        topic: StreamTopic(paths: [.root]),
+                        resume: nil
+                    )
                 )
             }
         }
@@ -68,6 +72,7 @@ enum SessionBenchmark {
                 logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() },
                 wallClock: { 0 },
                 uptime: { .zero },
+                clock: ContinuousClock(),
                 sink: SilentSink(),
                 makeGroupID: { GroupID(rawValue: UInt64.random(in: 0 ... .max)) }
             )

@@ -1,0 +1,36 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the view object of the example app `todos`.
+
+import Rivulet
+
+/// How many todos there are.
+final class SummaryView: ObservableObject {
+    @Published var total: Int
+    @Published var open: Int
+    @Published var done: Int
+
+    init(total: Int, open: Int, done: Int) {
+        self.total = total
+        self.open = open
+        self.done = done
+        setupPublished()
+    }
+}
+
+extension Todos {
+    fileprivate var total: Int { todos.count }
+    fileprivate var open: Int { todos.count { !$0.done } }
+    fileprivate var done: Int { todos.count { $0.done } }
+}
+
+/// Keeps the view as the state is.
+@StateForwarder(
+    for: SummaryView.self,
+    from: TodosApp.State.self,
+    mapping: [
+        (\TodosApp.State.p.total, \SummaryView.total),
+        (\TodosApp.State.p.open, \SummaryView.open),
+        (\TodosApp.State.p.done, \SummaryView.done),
+    ]
+)
+enum SummaryForwarder {}

@@ -1,0 +1,148 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the shapes of the documents that are the same for every app.
+
+import RivuletJSON
+
+/// Schemas that the operations of all apps share.
+enum OpenAPISchemas {
+    private static let version = JSONSchema.integer(minimum: 0, maximum: Int128(UInt64.max))
+    private static let time = JSONSchema.string(format: "date-time")
+    private static let cursor = JSONSchema.annotated(
+        .string(),
+        [
+            JSONSchema.Annotation(
+                "description",
+                "Where a reader stands: opaque, but for `epoch.version` at its start."
+            ),
+            JSONSchema.Annotation("examples", ["k3v9x0qa.7.b2-0"]),
+        ]
+    )
+
+    /// RFC 9457, with the members that some statuses add.
+    static let problem = record(
+        "Problem",
+        [
+            ("type", .string()), ("title", .string()), ("status", .integer(minimum: 400, maximum: 599)),
+            ("detail", .string()),
+        ],
+        optional: [
+            ("errors", .array(record("Fault", [("pointer", .string()), ("detail", .string())]))),
+            ("cursor", cursor), ("value", .any), ("oldest", version), ("trace_id", .string()),
+        ]
+    )
+
+    static let health = record("", [("status", .constant("ok"))])
+    static let readiness = record("", [("status", .constant("ready"))])
+    static let apps = record("", [("apps", .array(record("", [("name", .string())])))])
+
+    /// The description of an app: its schemas are JSON Schema documents of their own.
+    static let app = record(
+        "App",
+        [
+            ("name", .string()), ("sessions", .string(values: ["onDemand", "explicit"])), ("state", .dictionary(.any)),
+            ("fields", .array(.dictionary(.any))), ("event", .dictionary(.any)), ("events", .array(.dictionary(.any))),
+            ("bindings", .array(.dictionary(.any))), ("views", .array(.dictionary(.any))),
+        ]
+    )
+
+    static let session = record(
+        "Session",
+        [
+            ("app", .string()), ("id", .string()), ("epoch", .string()), ("version", version), ("created", time),
+            ("updated", time), ("streams", .integer(minimum: 0)),
+            ("retained", record("", [("from", version), ("to", version)])),
+        ],
+        optional: [("coerced", coerced)]
+    )
+
+    static let sessions = record(
+        "SessionList",
+        [
+            (
+                "sessions",
+                .array(
+                    record(
+                        "SessionSummary",
+                        [
+                            ("id", .string()), ("epoch", .string()), ("version", version), ("created", time),
+                            ("updated", time),
+                        ]
+                    )
+                )
+            )
+        ],
+        optional: [("next", .string())]
+    )
+
+    private static let coerced = JSONSchema.array(
+        record("Coercion", [("path", .string()), ("from", .any), ("to", .any)])
+    )
+
+    private static let change = record(
+        "Change",
+        [("op", .string(values: ["add", "replace", "remove", "move"])), ("path", .string())],
+        optional: [("index", .integer(minimum: 0)), ("value", .any)]
+    )
+
+    static let answer = record(
+        "DispatchAnswer",
+        [("version", version), ("cursor", cursor), ("durable", .boolean), ("changes", .array(change))],
+        optional: [("coerced", coerced)]
+    )
+
+    /// One version of the log; its changes are as they are kept.
+    static let logEntry = record(
+        "LogEntry",
+        [("version", version), ("time", time), ("event", .any), ("changes", .array(loggedChange))]
+    )
+
+    private static let loggedChange = record(
+        "LoggedChange",
+        [("op", .string(values: ["add", "replace", "remove", "move"])), ("path", .string())],
+        optional: [("index", .integer(minimum: 0)), ("value", .any), ("transient", .boolean)]
+    )
+
+    /// The data of a stream's events, by their names.
+    static let streamEvents: [(name: String, data: JSONSchema)] = [
+        ("snapshot", record("StreamSnapshot", [("version", version), ("values", .dictionary(.any))])),
+        ("change", record("StreamChange", [("version", version), ("changes", .array(change))])),
+        (
+            "reset",
+            record(
+                "StreamReset",
+                [
+                    ("version", version),
+                    ("reason", .string(values: ["unknown-cursor", "history-gone", "epoch-changed"])),
+                    ("values", .dictionary(.any)),
+                ]
+            )
+        ),
+        (
+            "bye",
+            record(
+                "StreamBye",
+                [
+                    ("reason", .string(values: ["deleted", "draining", "expired", "limit", "slow"])),
+                    ("reconnect", .boolean), ("after", .integer(minimum: 0)),
+                ]
+            )
+        ),
+    ]
+
+    static let exampleAnswer: JSONValue = [
+        "version": 7, "cursor": "k3v9x0qa.7.b2-0", "durable": true,
+        "changes": [["op": "replace", "path": "/p/title", "value": "text"]],
+    ]
+
+    /// An object with these members and no others that are told; one without a title stands where it is used.
+    private static func record(
+        _ title: String,
+        _ required: [(name: String, schema: JSONSchema)],
+        optional: [(name: String, schema: JSONSchema)] = []
+    ) -> JSONSchema {
+        let fields =
+            required.map { JSONSchema.Field(name: $0.name, schema: $0.schema) }
+            + optional.map { JSONSchema.Field(name: $0.name, schema: $0.schema, isRequired: false) }
+        return .object(title: title) { fields }
+    }
+}

@@ -1,0 +1,61 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the table of the contract's resources: where each is, and what can be done with it.
+
+import RivuletHTTP
+
+/// A kind of resource; a `Route` is one resource of it.
+///
+/// `OpenAPIDocument` describes each of them, or does not compile. Source: spec/http.md §2.
+enum Resource: CaseIterable, Sendable {
+    case health, readiness, openAPI, file
+    case apps, app, types
+    case sessions, session, state, events, changes
+    case reset, restore, fork
+    case views, view, viewChanges
+
+    /// Where the resources of this kind are; what is in braces differs.
+    var path: String {
+        switch self {
+        case .health: "/healthz"
+        case .readiness: "/readyz"
+        case .openAPI: "/openapi.json"
+        case .file: "/{file}"
+        case .apps: "/v1/apps"
+        case .app: "/v1/apps/{app}"
+        case .types: "/v1/apps/{app}/types.d.ts"
+        case .sessions: "/v1/apps/{app}/sessions"
+        case .session: "/v1/apps/{app}/sessions/{session}"
+        // A key path has as many segments as tokens: it is appended.
+        case .state: "/v1/apps/{app}/sessions/{session}/state"
+        case .events: "/v1/apps/{app}/sessions/{session}/events"
+        case .reset: "/v1/apps/{app}/sessions/{session}/reset"
+        case .restore: "/v1/apps/{app}/sessions/{session}/restore"
+        case .fork: "/v1/apps/{app}/sessions/{session}/fork"
+        case .views: "/v1/apps/{app}/sessions/{session}/views"
+        case .view: "/v1/apps/{app}/sessions/{session}/views/{view}"
+        case .viewChanges: "/v1/apps/{app}/sessions/{session}/views/{view}/changes"
+        case .changes: "/v1/apps/{app}/sessions/{session}/changes"
+        }
+    }
+
+    /// The methods that the resource has; HEAD comes with GET.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .health, .readiness, .openAPI, .apps, .app, .types, .file, .views, .view: [.get, .head]
+        case .state: [.get, .head, .put]
+        case .changes, .viewChanges: [.get]
+        case .sessions: [.get, .head, .post]
+        case .session: [.get, .head, .put, .delete]
+        case .events: [.get, .head, .post]
+        case .reset, .restore, .fork: [.post]
+        }
+    }
+
+    /// Whether a request with an idempotency key gets the first answer again.
+    var keepsAnswers: Bool {
+        switch self {
+        case .events, .state, .reset, .restore: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns how a session's effects begin, feed events back and end, and what is said of an app's faults.
+
+import DequeModule
+import Logging
+package import RivuletEngine
+import RivuletObservation
+
+extension Session {
+    /// Whether an accepted event's effect is still to be begun or waited for: the next event waits.
+    var hasEffectUnderWay: Bool { effectsToCome > 0 || effectDriver?.isHoldingQueue == true }
+
+    /// Whether no effect is under way, and no timer.
+    var hasIdleEffects: Bool { effectsToCome == 0 && effectDriver?.isIdle != false }
+
+    package func didEnterMemory() {
+        beginLoadedEffects()
+    }
+
+    /// Begins what follows from the session's being in memory; once, and not before storage knows it: reads of made-up ids must not
+    /// keep sessions in memory.
+    func beginLoadedEffects() {
+        guard !hasBegunLoadedEffects, isStored, !isRetired else { return }
+        hasBegunLoadedEffects = true
+        let effect = engine.definition.effect(whenLoaded: visible)
+        guard !effect.isNone else { return }
+        begin([EventEffect(eventName: "(loaded)", effect: effect)], chain: nil)
+    }
+
+    /// Begins the effects of a dispatch that is visible now; the queue goes on when it need not wait for any of them.
+    func beginEffects(of dispatch: Pending) {
+        if dispatch.holdsQueue { effectsToCome -= 1 }
+        begin(dispatch.effects, chain: dispatch.chain)
+    }
+
+    private func begin(_ effects: [EventEffect<Definition.Event>], chain: EffectChain?) {
+        driver().begin(effects, chain: chain)
+        guard !hasEffectUnderWay, !queue.isEmpty else { return }
+        // Not called here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
+        Confined(self, to: environment.executor).post { $0.runQueue() }
+    }
+
+    /// The driver, which is made when there is something to do: most sessions have no effects.
+    private func driver() -> EffectDriver<Definition.Event> {
+        if let effectDriver { return effectDriver }
+        let driver = EffectDriver(environment.effects, host: self, report: effectReport)
+        effectDriver = driver
+        return driver
+    }
+
+    /// Logs what went wrong with an effect; it does not hold the session, which may be gone by then.
+    private var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
+        let logger = environment.logger
+        let key = key
+        return { fault, eventName in
+            var metadata: Logger.Metadata = ["session": "\(key)", "event": "\(eventName)"]
+            if let error = fault.error { metadata["error"] = "\(error)" }
+            logger.error("\(fault)", metadata: metadata)
+        }
+    }
+
+    package func stopEffects() {
+        // Also without a driver: effects that begin later must end at once.
+        driver().stop()
+        guard !isRetired, !queue.isEmpty else { return }
+        Confined(self, to: environment.executor).post { $0.runQueue() }
+    }
+
+    // MARK: - Faults of the app
+
+    /// A fault of the app: its text is for the log alone.
+    func failure(_ error: any Error) -> SessionError {
+        let failure = error as? ReducerFailure
+        let eventName = failure?.eventName ?? ""
+        environment.logger.error(
+            "a reducer failed; nothing has changed",
+            metadata: ["session": "\(key)", "event": "\(eventName)", "error": "\(failure?.error ?? error)"]
+        )
+        return .reducerFailed(eventName: eventName)
+    }
+}
+
+extension Session: EffectHost {
+    package typealias Event = Definition.Event
+
+    package func enqueue(_ event: Definition.Event, from source: EffectSource) -> EffectFault? {
+        guard !isRetired, deletion == nil else { return .late }
+        let queuedDispatchesMax = environment.limits.engine.queuedDispatchesMax
+        guard queue.count < queuedDispatchesMax else { return .queueFull(limit: queuedDispatchesMax) }
+        let logger = environment.logger
+        let key = key
+        queue.append(
+            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false, source: source) { result in
+                guard case .failure(let error) = result else { return }
+                logger.warning(
+                    "an effect's event failed",
+                    metadata: ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
+                )
+            }
+        )
+        return nil
+    }
+}

@@ -1,0 +1,51 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a thread's worth of work that a test runs when it wants to.
+
+import RivuletSessions
+import Synchronization
+
+/// An executor for tests: tasks and posted jobs run in the order of their arrival, and only inside of ``runUntilIdle()``.
+///
+/// A task that prefers it, `Task(executorPreference: executor)`, runs there wherever no actor says otherwise, so that nothing in a test
+/// depends on threads.
+public final class ManualExecutor: TaskExecutor {
+    private enum Job: Sendable {
+        case task(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
+    private let jobs = Mutex<[Job]>([])
+
+    /// Makes an executor without work.
+    public init() {}
+
+    /// Takes a part of a task; the runtime calls it.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(.task(job)) }
+    }
+
+    /// Whether there is nothing to run.
+    public var isIdle: Bool { jobs.withLock { $0.isEmpty } }
+
+    /// Runs everything that there is, and what comes of it, until nothing is left.
+    public func runUntilIdle() {
+        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            switch job {
+            case .task(let task): unsafe task.runSynchronously(on: asUnownedTaskExecutor())
+            case .call(let call): call()
+            }
+        }
+    }
+}
+
+extension ManualExecutor: SessionExecutor {
+    /// Always: whoever runs the jobs is the thread.
+    package var isCurrent: Bool { true }
+
+    @discardableResult
+    package func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+        jobs.withLock { $0.append(.call(job)) }
+        return true
+    }
+}
