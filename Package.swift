@@ -112,7 +112,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "RivuletTesting", dependencies: ["RivuletSessions"], swiftSettings: settings),
+        .target(
+            name: "RivuletTesting",
+            dependencies: [
+                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "RivuletCLI",
             dependencies: [
@@ -233,7 +239,14 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "RivuletTestingTests", dependencies: ["RivuletTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletTestingTests",
+            dependencies: [
+                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+                "RivuletTesting",
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [

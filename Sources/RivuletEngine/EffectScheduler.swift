@@ -103,6 +103,11 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     /// Whether nothing is under way, or waits for its time.
     package var isIdle: Bool { nodes.isEmpty && intervals.isEmpty && waiting.isEmpty }
 
+    /// The names of the events whose effects are under way, in the order of their beginning.
+    package var eventNamesUnderWay: [String] {
+        roots.sorted { $0.key < $1.key }.map(\.value.eventName) + waiting.map(\.effect.eventName)
+    }
+
     /// When ``alarmDidRing(now:)`` is to be called; nil for never.
     package var nextDeadline: Duration? { timers.first?.deadline }
 

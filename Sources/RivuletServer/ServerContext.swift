@@ -20,6 +20,8 @@ final class ServerContext: Sendable {
     let files: StaticFiles
     let storage: any StorageEngine
     let logger: Logger
+    /// The clock of effects.
+    let clock: any Clock<Duration>
     /// Who the requests for `me` come from.
     let callers: Callers
     /// Streams of all loops together.
@@ -32,7 +34,8 @@ final class ServerContext: Sendable {
         apps: [any HostedApp],
         files: StaticFiles,
         storage: any StorageEngine,
-        logger: Logger
+        logger: Logger,
+        clock: any Clock<Duration>
     ) {
         self.options = options
         httpLimits = HTTPLimits(options.limits)
@@ -42,6 +45,7 @@ final class ServerContext: Sendable {
         self.files = files
         self.storage = storage
         self.logger = logger
+        self.clock = clock
         callers = Callers(options.secretKey ?? SecretKey(), isSecure: options.hasSecureCookies)
     }
 

@@ -82,7 +82,7 @@ extension ServerLoop: LoopDelegate {
 
     /// Whether too much waits for this client; its next request is then taken when that is gone.
     private func isCongested(_ id: ConnectionID) -> Bool {
-        let unsentBytes = loop.unsentBytes(id)
+        let unsentBytes = wire.unsentBytes(id)
         guard unsentBytes > context.options.limits.unsentBytesMax else { return false }
         let due = loop.nowMilliseconds + context.options.limits.idleTimeMax.milliseconds
         return connections.update(id) { entry in
@@ -102,7 +102,7 @@ extension ServerLoop: LoopDelegate {
     /// Reads or stops reading, and sets the time that bounds the connection.
     private func settle(_ id: ConnectionID) {
         guard let wantsReading = connections.update(id, { $0.http.wantsReading }) else { return }
-        if wantsReading { loop.resumeReading(id) } else { loop.pauseReading(id) }
+        if wantsReading { wire.resumeReading(id) } else { wire.pauseReading(id) }
         armDeadline(id)
     }
 
@@ -136,7 +136,7 @@ extension ServerLoop: LoopDelegate {
 
     /// Closes a connection that has taken nothing of its answer for so long.
     private func closeUnlessMoving(_ id: ConnectionID, now: UInt64) {
-        let unsentBytes = loop.unsentBytes(id)
+        let unsentBytes = wire.unsentBytes(id)
         let due = now + context.options.limits.idleTimeMax.milliseconds
         let isMoving = connections.update(id) { entry in
             defer { entry.unsentBytes = unsentBytes }
@@ -144,7 +144,7 @@ extension ServerLoop: LoopDelegate {
             entry.due = due
             return true
         }
-        if isMoving == false { loop.close(id, .timedOut) }
+        if isMoving == false { wire.close(id, .timedOut) }
     }
 
     // MARK: - Draining

@@ -102,7 +102,7 @@ extension ServerLoop {
     }
 
     private func writeEvent(_ bytes: [UInt8], to id: ConnectionID) {
-        guard case .queued(let unsentBytes) = loop.write(id, bytes),
+        guard case .queued(let unsentBytes) = wire.write(id, bytes),
             unsentBytes > context.options.limits.unsentBytesMax
         else { return }
         guard let leaver = streams.leave(id) else { return }

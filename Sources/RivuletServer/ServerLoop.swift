@@ -15,6 +15,10 @@ import RivuletSessions
 final class ServerLoop {
     let index: Int
     let loop: EventLoop
+    /// What carries the connections: the loop itself, but in tests without sockets.
+    ///
+    /// Set before the first connection.
+    var wire: any ConnectionWire
     let context: ServerContext
     /// All loops of the server in the order of their indices; set before the first connection.
     var peers: [Confined<ServerLoop>] = []
@@ -35,7 +39,7 @@ final class ServerLoop {
             logger: context.logger,
             wallClock: { WallClock.milliseconds() },
             uptime: { [loop] in .milliseconds(Int64(clamping: loop.nowMilliseconds)) },
-            clock: ContinuousClock(),
+            clock: context.clock,
             sink: ShardSink(self),
             makeGroupID: context.makeGroupID
         )
@@ -44,6 +48,7 @@ final class ServerLoop {
     init(index: Int, loop: EventLoop, context: ServerContext) {
         self.index = index
         self.loop = loop
+        wire = loop
         self.context = context
     }
 
@@ -100,15 +105,15 @@ final class ServerLoop {
         HTTPResponseHead(.ok, fields: fields + request.fields, framing: .untilClose)
             .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
         write(bytes, to: id)
-        loop.resumeReading(id)
+        wire.resumeReading(id)
     }
 
     func write(_ bytes: [UInt8], to id: ConnectionID) {
-        _ = loop.write(id, bytes)
+        _ = wire.write(id, bytes)
     }
 
     /// Closes once the client has everything, or has had its time to take it.
     func closeGently(_ id: ConnectionID) {
-        loop.closeAfterFlush(id, within: context.options.limits.idleTimeMax)
+        wire.closeAfterFlush(id, within: context.options.limits.idleTimeMax)
     }
 }

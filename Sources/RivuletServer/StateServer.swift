@@ -22,7 +22,7 @@ import Darwin
 /// `run()` is the whole life of a server: it listens, serves until SIGTERM or SIGINT, drains and returns.
 public final class StateServer: Sendable {
     private let options: ServerOptions
-    private let storage: any StorageEngine
+    let storage: any StorageEngine
     private let logger: Logger
     private let apps: Mutex<[any HostedApp]>
 
@@ -87,7 +87,7 @@ public final class StateServer: Sendable {
     /// - Parameter didListen: Called once, with the address as a URL, when connections are taken; what it prints is flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
     public func run(didListen: (_ url: String) -> Void) throws {
-        let context = try makeContext()
+        let context = try makeContext(workers: options.workers, clock: ContinuousClock())
         try storage.start()
         defer { storage.close() }
         var limits = LoopLimits()
@@ -121,7 +121,10 @@ public final class StateServer: Sendable {
         for thread in threads { thread.join() }
     }
 
-    private func makeContext() throws(ServerError) -> ServerContext {
+    /// What all loops share, for so many of them.
+    func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
+        var options = options
+        options.workers = workers
         let files =
             if let folder = options.publicFolder {
                 try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax)
@@ -133,11 +136,13 @@ public final class StateServer: Sendable {
             apps: apps.withLock { $0 },
             files: files,
             storage: storage,
-            logger: logger
+            logger: logger,
+            clock: clock
         )
     }
 
-    private func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
+    /// Takes connections at the options' address.
+    func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
         do throws(LoopError) {
             return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
         } catch {

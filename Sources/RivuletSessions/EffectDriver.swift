@@ -56,6 +56,12 @@ package final class EffectDriver<Event: AppEvent> {
     /// Whether nothing is under way, or waits for its time.
     package var isIdle: Bool { scheduler.isIdle }
 
+    /// Whether a work has not returned.
+    package var isWorking: Bool { !works.isEmpty }
+
+    /// The names of the events whose effects are under way, in the order of their beginning.
+    package var eventNamesUnderWay: [String] { scheduler.eventNamesUnderWay }
+
     /// Begins the effects of one dispatch, as `EffectScheduler.begin`; the caller goes on with the queue itself.
     package func begin(_ effects: [EventEffect<Event>], chain: EffectChain? = nil) {
         perform(scheduler.begin(effects, chain: chain, now: surroundings.clock.now))

@@ -25,7 +25,9 @@ import Testing
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
             "RivuletSessions",
         ],
-        "RivuletTesting": ["RivuletSessions"],
+        "RivuletTesting": [
+            "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+        ],
         "RivuletCLI": ["Rivulet"],
     ]
 

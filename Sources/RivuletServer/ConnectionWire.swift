@@ -1,0 +1,18 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a server loop needs of the carrier of its connections.
+
+import RivuletEventLoop
+
+/// What carries connections: an event loop's sockets, or memory.
+///
+/// Everything is on the loop's thread; the calls mean what those of ``EventLoop`` say.
+protocol ConnectionWire: AnyObject {
+    func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome
+    func unsentBytes(_ id: ConnectionID) -> Int
+    func pauseReading(_ id: ConnectionID)
+    func resumeReading(_ id: ConnectionID)
+    func close(_ id: ConnectionID, _ reason: CloseReason)
+    func closeAfterFlush(_ id: ConnectionID, within time: Duration)
+}
+
+extension EventLoop: ConnectionWire {}

@@ -1,0 +1,95 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the assertions of what effects feed back.
+
+public import Testing
+
+extension TestStore {
+    /// Asserts the next event that effects have fed back, and how the state changed by it.
+    ///
+    /// Events compare by their JSON forms. When ``exhaustivity`` is off, events before it are passed over.
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - duration: How far the clock may be moved until it comes.
+    ///   - sourceLocation: Where failures are reported.
+    ///   - change: Edits the state as it was before into the one that is expected, as in ``send(_:sourceLocation:change:)``.
+    public nonisolated(nonsending) func receive(
+        _ event: Event,
+        within duration: Duration = .zero,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        change: ((inout State) throws -> Void)? = nil
+    ) async {
+        let form = event.testForm
+        guard
+            let received = await next(form, within: duration, at: sourceLocation, where: { $0.testForm == form })
+        else { return }
+        if let rejection = received.rejection {
+            fail("\(form), which an effect dispatched, was rejected: \(rejection)")
+        } else {
+            compare(received.before, received.after, after: form, change)
+        }
+    }
+
+    /// Asserts the next event by a condition, for payloads that a test does not know, and how the state changed by it.
+    public nonisolated(nonsending) func receive(
+        where isExpected: (Event) -> Bool,
+        within duration: Duration = .zero,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        change: ((inout State) throws -> Void)? = nil
+    ) async {
+        guard let received = await next("an event", within: duration, at: sourceLocation, where: isExpected)
+        else { return }
+        let form = received.event.testForm
+        if let rejection = received.rejection {
+            fail("\(form), which an effect dispatched, was rejected: \(rejection)")
+        } else {
+            compare(received.before, received.after, after: form, change)
+        }
+    }
+
+    /// Asserts that the next event that effects have fed back was refused by a reducer, and its message.
+    public nonisolated(nonsending) func receive(
+        _ event: Event,
+        expectRejection message: String,
+        within duration: Duration = .zero,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let form = event.testForm
+        guard
+            let received = await next(form, within: duration, at: sourceLocation, where: { $0.testForm == form })
+        else { return }
+        guard let rejection = received.rejection else {
+            return fail("\(form) was accepted; expected the rejection \"\(message)\"")
+        }
+        if rejection != message {
+            fail("\(form) was rejected with another message: expected \"\(message)\", was \"\(rejection)\"")
+        }
+    }
+
+    /// Takes the next event, waits for it where need be, and says when it is another one.
+    private nonisolated(nonsending) func next(
+        _ name: String,
+        within duration: Duration,
+        at sourceLocation: SourceLocation,
+        where isExpected: (Event) -> Bool
+    ) async -> ReceivedEvent<Definition>? {
+        setPlace(sourceLocation)
+        let skips = exhaustivity == .off
+        await wait(within: duration) {
+            skips ? received.contains { isExpected($0.event) } : !received.isEmpty
+        }
+        let found = skips ? received.firstIndex { isExpected($0.event) } : received.indices.first
+        guard let found else {
+            fail("\(name) was not received: no effect has dispatched \(received.isEmpty ? "anything" : "it")")
+            return nil
+        }
+        let event = received[found]
+        received.removeFirst(found + 1)
+        state = event.after
+        guard isExpected(event.event) else {
+            fail("\(name) was expected, \(event.event.testForm) was received")
+            return nil
+        }
+        return event
+    }
+}

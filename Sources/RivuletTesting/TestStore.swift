@@ -1,0 +1,344 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a session for tests: events in, every change and every effect asserted.
+
+public import RivuletEngine
+import RivuletObservation
+import RivuletSessions
+public import Testing
+
+/// One session of an app, without server and storage, that fails a test on whatever the test does not assert.
+///
+/// ```swift
+/// let store = TestStore(SearchApp { ["\($0)!"] })
+/// await store.send(.type("a")) { $0.p.text = "a" }
+/// await store.receive(.found(["a!"]), within: .milliseconds(300)) { $0.p.hits = ["a!"] }
+/// await store.finish()
+/// ```
+///
+/// Reducers run under the change recorder, and effects by the scheduler that sessions have, on a ``ManualClock``. An effect begins as
+/// soon as its event is reduced: storing takes no time. Failures are issues of Swift Testing at the line of the call. A store belongs to
+/// the task of its test.
+public final class TestStore<Definition: AppDefinition> {
+    /// What one session of the app holds.
+    public typealias State = Definition.State
+    /// What can be sent.
+    public typealias Event = Definition.Event
+
+    /// The most events of effects that a test leaves unasserted; with more the effects are ended, as they may never do so themselves.
+    static var unreceivedEventsMax: Int { 10_000 }
+
+    /// The clock of the effects, `dispatch.clock` included; hand it to the app's own dependencies too.
+    public let clock: ManualClock
+    /// The state after everything that was asserted; events of effects that wait to be received are not in it.
+    public internal(set) var state: State
+    /// Whether the store fails on what is not asserted.
+    public var exhaustivity = Exhaustivity.on
+    /// How long ``receive(_:within:sourceLocation:change:)`` waits, in real time, for works that wait for something else than the clock.
+    public var patience = Duration.seconds(1)
+
+    let engine: EventEngine<Definition>
+    let executor: ManualExecutor
+    private let limits: EngineLimits
+    /// The state after everything that happened.
+    var head: State
+    var received: [ReceivedEvent<Definition>] = []
+    private var queue: [(event: Event, source: EffectSource)] = []
+    private var driver: EffectDriver<Event>?
+    /// Where the test is, for issues that come of themselves.
+    private var place: SourceLocation
+
+    /// Makes a session of the app.
+    ///
+    /// - Parameters:
+    ///   - app: The app, with dependencies of the test.
+    ///   - state: Where the session stands; the app's default unless said otherwise.
+    ///   - clock: The clock of its effects.
+    ///   - limits: What its effects may use.
+    ///   - sourceLocation: Where failures at the end of the store's life are reported.
+    public init(
+        _ app: Definition,
+        state: State? = nil,
+        clock: ManualClock = ManualClock(),
+        limits: EngineLimits = EngineLimits(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let state = state ?? app.defaultState
+        self.state = state
+        self.clock = clock
+        self.limits = limits
+        head = state
+        engine = EventEngine(app)
+        executor = ManualExecutor()
+        place = sourceLocation
+        driver = makeDriver()
+    }
+
+    deinit {
+        reportWhatIsLeft()
+        driver?.stop()
+        // Cancelled works end, and do not wait for the clock for ever.
+        executor.runUntilIdle()
+    }
+
+    // MARK: - Sending
+
+    /// Sends an event as a client does, and asserts how the state changes.
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - sourceLocation: Where failures are reported.
+    ///   - change: Edits the state as it was before into the one that is expected; nil for no change. When ``exhaustivity`` is off, it
+    ///     is given the state that came out, and must leave it as it is.
+    public nonisolated(nonsending) func send(
+        _ event: Event,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        change: ((inout State) throws -> Void)? = nil
+    ) async {
+        await send(atomically: [event], sourceLocation: sourceLocation, change: change)
+    }
+
+    /// Sends several events as one dispatch, all or none of which are applied, and asserts how the state changes.
+    public nonisolated(nonsending) func send(
+        atomically events: [Event],
+        sourceLocation: SourceLocation = #_sourceLocation,
+        change: ((inout State) throws -> Void)? = nil
+    ) async {
+        guard begin(events, at: sourceLocation) else { return }
+        let before = head
+        guard let rejection = reduce(events, chain: nil) else {
+            compare(before, head, after: Self.name(events), change)
+            state = head
+            return settle()
+        }
+        fail("\(Self.name(events)) was rejected: \(rejection)")
+    }
+
+    /// Sends an event that a reducer refuses, and asserts its message; nothing may have changed.
+    public nonisolated(nonsending) func send(
+        _ event: Event,
+        expectRejection message: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        guard begin([event], at: sourceLocation) else { return }
+        let rejection = reduce([event], chain: nil)
+        if let rejection, rejection != message {
+            fail(
+                "\(Self.name([event])) was rejected with another message: expected \"\(message)\", was \"\(rejection)\""
+            )
+        } else if rejection == nil {
+            fail("\(Self.name([event])) was accepted; expected the rejection \"\(message)\"")
+            state = head
+            settle()
+        }
+    }
+
+    /// Begins what the app wants done when a session comes into memory, `effect(whenLoaded:)`.
+    public nonisolated(nonsending) func load(sourceLocation: SourceLocation = #_sourceLocation) async {
+        guard begin([], at: sourceLocation) else { return }
+        let effect = engine.definition.effect(whenLoaded: head)
+        driver?.begin(effect.isNone ? [] : [EventEffect(eventName: "(loaded)", effect: effect)])
+        settle()
+    }
+
+    // MARK: - Time and the end
+
+    /// Moves the clock; effects run meanwhile, each at its moment, and their events wait to be received.
+    public nonisolated(nonsending) func advance(
+        by duration: Duration,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        place = sourceLocation
+        clock.advance(by: duration) { settle() }
+    }
+
+    /// Passes over the events that effects have fed back: ``state`` is then what they led to.
+    public func skipReceivedEvents() {
+        received = []
+        state = head
+    }
+
+    /// Cancels all effects, also those that a session would go on with.
+    public func skipEffects() {
+        driver?.stop()
+        executor.runUntilIdle()
+        queue = []
+        driver = makeDriver()
+    }
+
+    /// Asserts that nothing is left: no event that was not received, and no effect under way.
+    ///
+    /// - Parameters:
+    ///   - duration: How far the clock is moved for effects to end.
+    ///   - sourceLocation: Where failures are reported.
+    public nonisolated(nonsending) func finish(
+        within duration: Duration = .zero,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        place = sourceLocation
+        await wait(within: duration) { driver?.eventNamesUnderWay.isEmpty != false }
+        reportWhatIsLeft()
+        // Said once: not again when the store goes.
+        skipReceivedEvents()
+        skipEffects()
+    }
+
+    private func reportWhatIsLeft() {
+        guard exhaustivity == .on else { return }
+        if !received.isEmpty { fail("events of effects were not received: \(unreceivedNames)") }
+        let names = driver?.eventNamesUnderWay ?? []
+        if !names.isEmpty {
+            fail(
+                "effects are under way, of: \(names.joined(separator: ", ")); cancel them, advance the clock or skipEffects()"
+            )
+        }
+    }
+
+    // MARK: - Steps
+
+    /// Checks that an event can be sent now.
+    private func begin(_ events: [Event], at sourceLocation: SourceLocation) -> Bool {
+        place = sourceLocation
+        settle()
+        if !received.isEmpty {
+            if exhaustivity == .on {
+                fail("before \(Self.name(events)) is sent, receive what effects have fed back: \(unreceivedNames)")
+            }
+            skipReceivedEvents()
+        }
+        guard driver?.isHoldingQueue == true else { return true }
+        let names = driver?.eventNamesUnderWay.joined(separator: ", ") ?? ""
+        fail(
+            "\(Self.name(events)) was not sent: a session takes no event before the effect that it waits for has ended (\(names))"
+        )
+        return false
+    }
+
+    /// Applies events as a session does, and begins their effects.
+    ///
+    /// - Returns: Why they were not applied; nil when they were.
+    private func reduce(_ events: [Event], chain: EffectChain?) -> String? {
+        do {
+            let before = head
+            let step = try engine.apply(events, to: &head)
+            guard !step.recording.hasUnrepresentableNumber else {
+                head = before
+                return "the state would have a number that JSON cannot carry"
+            }
+            driver?.begin(step.effects, chain: chain)
+            return nil
+        } catch let rejection as EventRejection {
+            return rejection.message
+        } catch {
+            let failure = error as? ReducerFailure
+            fail("a reducer failed at \(failure?.eventName ?? Self.name(events)): \(failure?.error ?? error)")
+            return "a reducer failed"
+        }
+    }
+
+    /// Does everything that there is to be done without the clock's moving.
+    func settle() {
+        repeat {
+            executor.runUntilIdle()
+            runQueue()
+        } while !executor.isIdle
+    }
+
+    /// Moves the clock from one moment to the next until the condition holds, then waits for a while for works that are elsewhere.
+    nonisolated(nonsending) func wait(within duration: Duration, until condition: () -> Bool) async {
+        settle()
+        let end = clock.now.advanced(by: duration)
+        while !condition(), let next = clock.deadlines.first, next <= end {
+            await waitElsewhere(until: condition, patience: .zero)
+            clock.advance(by: clock.now.duration(to: next))
+            settle()
+        }
+        guard !condition() else { return }
+        await waitElsewhere(until: condition, patience: patience)
+        guard !condition(), clock.now < end else { return }
+        clock.advance(by: clock.now.duration(to: end))
+        settle()
+    }
+
+    /// Lets other threads go on with works that do not wait for the clock.
+    private nonisolated(nonsending) func waitElsewhere(until condition: () -> Bool, patience: Duration) async {
+        let start = ContinuousClock.now
+        while !condition(), driver?.isWorking == true, start.duration(to: .now) < patience {
+            do {
+                try await Task.sleep(for: .milliseconds(1))
+            } catch {
+                // The test is cancelled.
+                return
+            }
+            settle()
+        }
+    }
+
+    // MARK: - Failures
+
+    func compare(_ before: State, _ after: State, after name: String, _ change: ((inout State) throws -> Void)?) {
+        var expected = exhaustivity == .on ? before : after
+        do {
+            try change?(&expected)
+        } catch {
+            return fail("the expected change threw: \(error)")
+        }
+        if exhaustivity == .on, change != nil, expected == before, after == before {
+            return fail("\(name) changed nothing; leave the closure out")
+        }
+        guard expected != after else { return }
+        let lines = StateDifference.lines(expected: expected, actual: after)
+        fail("the state after \(name) is not the expected one\n  " + lines.joined(separator: "\n  "))
+    }
+
+    func fail(_ message: String) {
+        Issue.record(Comment(rawValue: message), sourceLocation: place)
+    }
+
+    func setPlace(_ sourceLocation: SourceLocation) { place = sourceLocation }
+
+    var unreceivedNames: String { received.map(\.event.testForm).joined(separator: ", ") }
+
+    static func name(_ events: [Event]) -> String {
+        events.isEmpty ? "load()" : events.map(\.testForm).joined(separator: ", ")
+    }
+}
+
+// MARK: - Effects
+
+extension TestStore: EffectHost {
+    package func enqueue(_ event: Event, from source: EffectSource) -> EffectFault? {
+        guard queue.count < limits.queuedDispatchesMax else { return .queueFull(limit: limits.queuedDispatchesMax) }
+        queue.append((event, source))
+        return nil
+    }
+
+    package func runQueue() {
+        while driver?.isHoldingQueue == false, !queue.isEmpty {
+            let (event, source) = queue.removeFirst()
+            if let tick = source.tick { driver?.tickDidEnd(tick) }
+            let before = head
+            let rejection = reduce([event], chain: source.chain)
+            received.append(ReceivedEvent(event: event, before: before, after: head, rejection: rejection))
+            guard received.count < Self.unreceivedEventsMax else {
+                fail("effects have dispatched \(received.count) events that were not received; they are ended")
+                queue = []
+                driver?.stop()
+                return
+            }
+        }
+    }
+
+    private func makeDriver() -> EffectDriver<Event> {
+        let surroundings = EffectSurroundings(
+            executor: executor,
+            clock: EffectClock(clock),
+            taskExecutor: executor,
+            limits: limits
+        )
+        return EffectDriver(surroundings, host: self) { [weak self] fault, eventName in
+            guard let self else { return }
+            if case .late = fault { return }
+            fail("the effect of \(eventName): \(fault)\(fault.error.map { ": \($0)" } ?? "")")
+        }
+    }
+}

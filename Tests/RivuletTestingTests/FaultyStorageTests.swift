@@ -1,0 +1,52 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that writes fail as often as a test says, and what a client sees of it.
+
+import RivuletEngine
+import RivuletJSON
+import RivuletSessions
+import RivuletTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct FaultyStorageTests {
+    /// Without effects, whose writes would meet the fault instead.
+    private struct QuietApp: AppDefinition {
+        let name = "basket"
+        let defaultState = BasketApp().defaultState
+
+        func reduce(into state: inout BasketApp.State, event: BasketEvent) throws {
+            try BasketApp().reduce(into: &state, event: event)
+        }
+    }
+
+    private let session = "/v1/apps/basket/sessions/s"
+
+    @Test func `a write that storage refuses has not happened, and the next one does`() async throws {
+        let storage = FaultyStorage()
+        try await TestServer(QuietApp(), storage: { storage }).run { client in
+            #expect(try await client.post("\(session)/events", json: ["add": 1]).status == 200)
+            storage.failWrites(with: .full(detail: "no space"))
+            let refused = try await client.post("\(session)/events", json: ["add": 1])
+            #expect(refused.status == 507)
+            #expect(try await client.get("\(session)/state/p/count").json() == 1)
+            let taken = try await client.post("\(session)/events", json: ["add": 1])
+            #expect(taken.status == 200)
+            #expect(try await client.get("\(session)/state/p/count").json() == 2)
+        }
+    }
+
+    @Test func `a write may be made though it is said to have failed`() async throws {
+        let storage = FaultyStorage()
+        try storage.start()
+        defer { storage.close() }
+        let key = SessionKey(app: "basket", id: "s")
+        storage.failWrites(with: .indeterminate(detail: "no answer"), isWritten: true)
+        let created = await withCheckedContinuation { continuation in
+            storage.create(key, epoch: "e", time: 0, snapshot: nil) { continuation.resume(returning: $0) }
+        }
+        #expect(throws: StorageError.indeterminate(detail: "no answer")) { try created.get() }
+        let loaded = await withCheckedContinuation { continuation in
+            storage.load(key) { continuation.resume(returning: $0) }
+        }
+        #expect(try loaded.get()?.head.epoch == "e")
+    }
+}
