@@ -258,7 +258,7 @@ extension ServerLoop {
             confined.post { loop in
                 loop.send(result.mapError(SessionError.storage), to: exchange) { found in
                     let page = Array(found.prefix(limit))
-                    return .json(page.json(next: found.count > limit ? page.last?.id : nil))
+                    return .json(page.json(of: app, next: found.count > limit ? page.last?.id : nil))
                 }
             }
         }

@@ -113,7 +113,7 @@ extension LogEntry {
 
 extension [SessionSummary] {
     /// The document of a list of sessions; `next` is the last id when there are more.
-    func json(next: String?) -> [UInt8] {
+    func json(of app: any HostedApp, next: String?) -> [UInt8] {
         var writer = JSONWriter(capacity: 128 + count * 160)
         writer.beginObject()
         writer.key("sessions")
@@ -123,7 +123,7 @@ extension [SessionSummary] {
             writer.key("id")
             writer.string(session.id)
             writer.key("epoch")
-            writer.string(session.epoch)
+            writer.string(app.visibleEpoch(of: session.epoch))
             writer.key("version")
             writer.integer(session.version)
             writer.key("created")

@@ -25,6 +25,8 @@ package protocol HostedApp: Sendable {
     var shape: AppShape { get }
     /// The state, the events and the key paths as TypeScript types.
     func typeScript() -> String
+    /// The name in cursors of a history that storage knows by this epoch.
+    func visibleEpoch(of epoch: String) -> String
     /// Reads what storage has of a session, as it would be when the session is loaded.
     ///
     /// - Returns: Whether it was of an earlier schema version.
@@ -76,6 +78,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession {
         try Session(key, engine: engine, stored: stored, newEpoch: newEpoch, environment: environment)
+    }
+
+    package func visibleEpoch(of epoch: String) -> String {
+        VisibleEpoch.name(of: epoch, schema: engine.definition.schema)
     }
 
     package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool {

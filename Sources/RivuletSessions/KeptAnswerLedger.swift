@@ -42,6 +42,11 @@ struct KeptAnswerLedger {
         self.usage = usage
     }
 
+    /// Has storage asked again, which may have kept less than was counted.
+    mutating func forgetUsage() {
+        usage = nil
+    }
+
     /// Counts one more answer.
     mutating func add(_ answer: KeptAnswer) {
         guard let usage else { return }

@@ -7,6 +7,8 @@
 /// under the name of this one: cursors stay good, and the next change continues every stream without a gap.
 package struct ParkedSession {
     let epoch: String
+    /// The name of its history in cursors.
+    let visibleEpoch: String
     let residence: String
     let position: Cursor.Position
     /// Whether storage knows the session.
@@ -18,6 +20,7 @@ package struct ParkedSession {
 
     init(
         epoch: String,
+        visibleEpoch: String,
         residence: String,
         position: Cursor.Position,
         isStored: Bool,
@@ -26,6 +29,7 @@ package struct ParkedSession {
         streamCount: Int
     ) {
         self.epoch = epoch
+        self.visibleEpoch = visibleEpoch
         self.residence = residence
         self.position = position
         self.isStored = isStored

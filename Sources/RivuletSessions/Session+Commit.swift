@@ -169,6 +169,7 @@ extension Session {
         submitted = 0
         durable = 0
         effectsToCome = 0
+        ledger.forgetUsage()
         initialDocument = nil
         creationEpoch = nil
         head = visible
@@ -239,7 +240,7 @@ extension Session {
         DispatchAnswer(
             version: dispatch.position.version,
             cursor: Cursor(
-                epoch: creationEpoch ?? epoch,
+                epoch: creationEpoch.map { VisibleEpoch.name(of: $0, schema: schema) } ?? visibleEpoch,
                 position: dispatch.position,
                 residence: residence,
                 hasUnlogged: !dispatch.unloggedAfter.isEmpty

@@ -15,6 +15,7 @@ extension Session {
             guard ledger.underWay.count < environment.limits.engine.queuedDispatchesMax else {
                 throw .overloaded("idempotency keys under way in session \(key.id)")
             }
+            try refuseWhenFull(bytes: request.body.count)
             switch ledger.claim(claim.key, fingerprint: claim.fingerprint) {
             case .underWay: throw .keyUnderWay(claim.key)
             case .reused: throw .keyReused(claim.key)

@@ -20,6 +20,7 @@ extension Session {
         }
         let parked = ParkedSession(
             epoch: epoch,
+            visibleEpoch: visibleEpoch,
             residence: residence,
             position: visiblePosition,
             isStored: isStored,

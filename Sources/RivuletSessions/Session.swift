@@ -25,7 +25,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     let environment: SessionEnvironment
     /// The name of its history in storage; another one once a client has created it with a state of its own.
     var epoch: String {
-        didSet { visibleEpoch = Self.visible(epoch, schema: engine.definition.schema) }
+        didSet { visibleEpoch = VisibleEpoch.name(of: epoch, schema: engine.definition.schema) }
     }
     /// The name of its history in cursors, which differs between schema versions: what a reader of before knows is of another shape.
     private(set) var visibleEpoch: String
@@ -120,7 +120,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
-        visibleEpoch = Self.visible(epoch, schema: engine.definition.schema)
+        visibleEpoch = VisibleEpoch.name(of: epoch, schema: engine.definition.schema)
         storedHead = stored?.head
         let now = environment.wallClock()
         created = stored?.created ?? now
@@ -152,7 +152,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     /// Whether nothing is queued or under way.
     var isQuiet: Bool {
-        queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy && hasIdleEffects
+        // While it publishes, the effects of what was answered are still to begin.
+        !isPublishing && queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy
+            && hasIdleEffects
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
@@ -409,16 +411,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     // MARK: - Cursors
-
-    /// The epoch of the first schema version is that of storage.
-    private static func visible(_ epoch: String, schema: UInt32) -> String {
-        guard schema != 1 else { return epoch }
-        // FNV-1a, the same in every process. Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
-        let hash = "\(epoch).\(schema)".utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
-        return RandomToken.token(of: hash, count: 8)
-    }
 
     var visibleCursor: Cursor { cursor(at: visiblePosition, unlogged: visibleUnlogged) }
 

@@ -156,7 +156,7 @@ package final class SessionShard {
     private func endParked(_ key: SessionKey) {
         guard let parked = parked.removeValue(forKey: key) else { return }
         parked.end(with: .bye(.deleted, reconnect: false, after: 1_000), sink: environment.sink)
-        noteDeleted(parked.epoch)
+        noteDeleted(parked.visibleEpoch)
     }
 
     /// The session, when it is in memory.

@@ -214,6 +214,16 @@ struct ShelfApp: AppDefinition {
         #expect(later.first.isEmpty, "the same after a restart of the same build")
     }
 
+    @Test func `an answer has the cursor that streams, conditions and the session itself know`() throws {
+        let harness = try SessionHarness()
+        harness.deploy(ShelfApp())
+        let answer = try harness.dispatch(#"{"retitle":"B"}"#)
+        #expect(answer.cursor.epoch == (try harness.session().info().epoch))
+        #expect(try harness.dispatch(#"{"retitle":"C"}"#, expected: [answer.cursor]).version == 2)
+        let joined = try harness.subscribe("/title", resume: "\(answer.cursor)")
+        #expect(joined.first.map(\.name) == [.change])
+    }
+
     @Test func `a document of a later version is not read, and stays`() throws {
         let harness = try SessionHarness()
         harness.deploy(ShelfApp())
