@@ -13,7 +13,7 @@ extension AppState where Persistent: ObservableState, Transient: ObservableState
         set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
         _modify {
             let wasAbsent = _$observationRegistrar.begin(HalfIndex.p, &persistent)
-            defer { _$observationRegistrar.end(HalfIndex.p, persistent, wasAbsent: wasAbsent) }
+            defer { _$observationRegistrar.end(HalfIndex.p, &persistent, wasAbsent: wasAbsent) }
             yield &persistent
         }
     }
@@ -24,7 +24,7 @@ extension AppState where Persistent: ObservableState, Transient: ObservableState
         set { _$observationRegistrar.set(HalfIndex.t, &transient, to: newValue) }
         _modify {
             let wasAbsent = _$observationRegistrar.begin(HalfIndex.t, &transient)
-            defer { _$observationRegistrar.end(HalfIndex.t, transient, wasAbsent: wasAbsent) }
+            defer { _$observationRegistrar.end(HalfIndex.t, &transient, wasAbsent: wasAbsent) }
             yield &transient
         }
     }
@@ -85,22 +85,11 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes what is at a path below a half.
-    public func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
-        switch position {
-        case HalfIndex.p: StateCoding.write(persistent, at: path, into: &writer)
-        case HalfIndex.t: writer.includesTransient && StateCoding.write(transient, at: path, into: &writer)
-        default: false
-        }
-    }
-
-    /// Writes `{"p":{…},"t":{…}}`, on disk without `t`.
-    public func encodeJSON(into writer: inout JSONWriter) {
-        _$observationRegistrar.readWhole()
-        writer.beginObject()
-        StateCoding.write("p", persistent, into: &writer)
-        if writer.includesTransient { StateCoding.write("t", transient, into: &writer) }
-        writer.endObject()
+    /// Writes `"p":{…},"t":{…}`, on disk without `t`.
+    @inlinable
+    public func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter) {
+        fields.write(HalfIndex.p, "p", persistent, into: &writer)
+        if writer.includesTransient { fields.write(HalfIndex.t, "t", transient, into: &writer) }
     }
 
     /// Reads both halves.

@@ -34,7 +34,7 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
         set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
         _modify {
             let wasAbsent = _$observationRegistrar.begin(HalfIndex.p, &persistent)
-            defer { _$observationRegistrar.end(HalfIndex.p, persistent, wasAbsent: wasAbsent) }
+            defer { _$observationRegistrar.end(HalfIndex.p, &persistent, wasAbsent: wasAbsent) }
             yield &persistent
         }
     }
@@ -49,7 +49,7 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
         set { _$observationRegistrar.set(HalfIndex.t, &transient, to: newValue) }
         _modify {
             let wasAbsent = _$observationRegistrar.begin(HalfIndex.t, &transient)
-            defer { _$observationRegistrar.end(HalfIndex.t, transient, wasAbsent: wasAbsent) }
+            defer { _$observationRegistrar.end(HalfIndex.t, &transient, wasAbsent: wasAbsent) }
             yield &transient
         }
     }

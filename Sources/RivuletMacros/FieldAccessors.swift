@@ -42,12 +42,11 @@ struct FieldAccessors {
         ]
     }
 
-    /// Where the value is kept.
+    /// Where an observable value keeps the field, with its property observers.
     var storage: DeclSyntax {
         let type = field.type.map { ": \($0.trimmedDescription)" } ?? ""
         let value = field.initializer.map { " = \($0)" } ?? ""
         let variable = "private \(storageModifiers)var \(field.storage)\(type)\(value)"
-        guard rules == .value else { return "\(raw: variable)" }
         let observers = field.observers.map {
             " \(PropertyObservers.moved($0, from: field.bareName, to: field.storage))"
         }
@@ -65,7 +64,7 @@ struct FieldAccessors {
             _modify {
                 let wasAbsent = \(registrar).begin(\(index), &\(field.storage))
                 defer {
-                    \(registrar).end(\(index), \(field.storage), wasAbsent: wasAbsent)
+                    \(registrar).end(\(index), &\(field.storage), wasAbsent: wasAbsent)
                 }
                 yield &\(field.storage)
             }
@@ -112,8 +111,7 @@ struct FieldAccessors {
 
     /// The modifiers that are not about access.
     private var storageModifiers: String {
-        guard rules == .value else { return "" }
-        return field.modifiers.filter { $0.name.tokenKind == .keyword(.nonisolated) }
+        field.modifiers.filter { $0.name.tokenKind == .keyword(.nonisolated) }
             .map { "\($0.trimmedDescription) " }
             .joined()
     }

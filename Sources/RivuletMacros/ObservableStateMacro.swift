@@ -39,7 +39,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [AttributeSyntax] {
-        StateModel.isRecoverable(declaration) && StateModel.isTracked(member) ? ["@ObservationStateTracked"] : []
+        StateModel.isRecoverable(declaration) && StateModel.isTracked(member) ? [.named("ObservationStateTracked")] : []
     }
 
     package static func expansion(

@@ -83,27 +83,26 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
 
     private static func storage(of field: WrapperModel) -> DeclSyntax {
         let value = field.standard.map { " = \(field.makeWrapper($0))" } ?? ""
-        return """
-            @ObservationStateIgnored
-            private var \(raw: field.storage): \(raw: field.wrapper)\(raw: value)
-            """
+        return .text("@ObservationStateIgnored\nprivate var \(field.storage): \(field.wrapper)\(value)")
     }
 
     private static func projection(of field: WrapperModel) -> DeclSyntax {
-        """
-        var \(raw: field.bareName.prefixed("$")): \(raw: field.wrapper).ProjectedValue {
-            get {
-                _$observationRegistrar.noteRead(_$Index.\(raw: field.name), \(raw: field.wrapper).self)
-                return \(raw: field.storage).projectedValue
-            }
-            set {
-                let wasAbsent = _$observationRegistrar.begin(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage))
-                defer {
-                    _$observationRegistrar.end(_$Index.\(raw: field.name), wrapper: &\(raw: field.storage), config: \(raw: field.config ?? "()"), wasAbsent: wasAbsent)
+        .text(
+            """
+            var \(field.bareName.prefixed("$")): \(field.wrapper).ProjectedValue {
+                get {
+                    _$observationRegistrar.noteRead(_$Index.\(field.name), \(field.wrapper).self)
+                    return \(field.storage).projectedValue
                 }
-                \(raw: field.storage).projectedValue = newValue
+                set {
+                    let wasAbsent = _$observationRegistrar.begin(_$Index.\(field.name), wrapper: &\(field.storage))
+                    defer {
+                        _$observationRegistrar.end(_$Index.\(field.name), wrapper: &\(field.storage), config: \(field.config ?? "()"), wasAbsent: wasAbsent)
+                    }
+                    \(field.storage).projectedValue = newValue
+                }
             }
-        }
-        """
+            """
+        )
     }
 }

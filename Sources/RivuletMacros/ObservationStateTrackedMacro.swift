@@ -5,7 +5,7 @@ package import SwiftSyntax
 package import SwiftSyntaxMacros
 
 /// The expansion of `@ObservationStateTracked`, which `@ObservableState` puts on fields that it has checked.
-package struct ObservationStateTrackedMacro: AccessorMacro, PeerMacro {
+package struct ObservationStateTrackedMacro: AccessorMacro {
     /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
@@ -14,19 +14,7 @@ package struct ObservationStateTrackedMacro: AccessorMacro, PeerMacro {
         providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [AccessorDeclSyntax] {
-        field(declaration)?.accessors ?? []
-    }
-
-    package static func expansion(
-        of node: AttributeSyntax,
-        providingPeersOf declaration: some DeclSyntaxProtocol,
-        in context: some MacroExpansionContext
-    ) -> [DeclSyntax] {
-        field(declaration).map { [$0.storage] } ?? []
-    }
-
-    private static func field(_ declaration: some DeclSyntaxProtocol) -> FieldAccessors? {
-        guard let field = TrackedField(declaration), field.observers == nil else { return nil }
-        return FieldAccessors(field: field, rules: .state)
+        guard let field = TrackedField(declaration), field.observers == nil else { return [] }
+        return FieldAccessors(field: field, rules: .state).accessors
     }
 }

@@ -17,7 +17,19 @@ struct StateRenderer {
             lines("private enum _$Index {", positions, "}"),
             fields,
             names,
-        ] + encodeDefault + [edit] + (wrapping.isEmpty ? [] : [lines(wrapping)])
+        ] + encodeDefault + [edit] + [wrapping, storages].filter { !$0.isEmpty }.map { lines($0) }
+    }
+
+    /// Where the values of fields without a wrapper are kept.
+    ///
+    /// They are members of the struct and not peers of the fields: every role of every field costs a message to the macros' process.
+    private var storages: [String] {
+        each { _, field in
+            guard field.wrapper == nil else { return [] }
+            let type = field.type == nil ? "" : ": \(field.typeText)"
+            let value = field.initializer.map { " = \($0)" } ?? ""
+            return ["private var \(field.storage)\(type)\(value)"]
+        }
     }
 
     /// With an `#if` among the fields, the compiler counts those that are there, by the cases of an enum.
@@ -38,7 +50,7 @@ struct StateRenderer {
     // MARK: - In the extension, so that the memberwise initialiser stays
 
     var extensionMembers: [String] {
-        [collect, settle, decode, encode, encodeAtPath]
+        [collect, settle, decode, encode]
     }
 
     /// The compiler takes many times as long for a switch over texts as for a name looked up once and a switch over positions.
@@ -95,8 +107,9 @@ struct StateRenderer {
             """
     }
 
-    /// Without a default of any field there is nothing to say.
+    /// Where every field has a default, an empty document gives all of them.
     private var encodeDefault: [String] {
+        guard !model.isDefaulted else { return [] }
         let cases = each { index, field in
             guard let standard = field.standard else { return [] }
             let wrapped = field.wrapper?.makeWrapper(standard)
@@ -108,7 +121,6 @@ struct StateRenderer {
                 "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
-        guard model.fields.contains(where: { $0.standard != nil }) else { return [] }
         let function = lines(
             "\(access)static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
             "    switch position {",
@@ -255,34 +267,16 @@ struct StateRenderer {
     private var encode: String {
         lines(
             "@inline(never)",
-            "\(access)func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {",
-            "    self._$observationRegistrar.readWhole()",
-            "    writer.beginObject()",
-            each { _, field in
+            """
+            \(access)func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+            """,
+            each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
                 let call = """
-                    RivuletObservation.StateCoding.write(\(field.bareName.quoted), \(label)self.\(field.storage), into: &writer)
+                    fields.write(\(position(index, field)), \(field.bareName.quoted), \(label)self.\(field.storage), into: &writer)
                     """
                 return [field.isTransient ? "    if writer.includesTransient { \(call) }" : "    \(call)"]
             },
-            "    writer.endObject()",
-            "}"
-        )
-    }
-
-    private var encodeAtPath: String {
-        let opening = """
-            \(access)func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-            """
-        let cases = each { index, field in
-            let label = field.wrapper == nil ? "" : "wrapper: "
-            let call = "RivuletObservation.StateCoding.write(\(label)self.\(field.storage), at: path, into: &writer)"
-            let guarded = field.isTransient ? "writer.includesTransient && \(call)" : call
-            return ["    case \(position(index, field)): return \(guarded)"]
-        }
-        return lines(
-            opening,
-            cases.isEmpty ? ["    false"] : ["    switch position {"] + cases + ["    default: return false", "    }"],
             "}"
         )
     }

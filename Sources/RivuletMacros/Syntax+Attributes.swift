@@ -11,6 +11,11 @@ extension AttributeListSyntax {
 }
 
 extension AttributeSyntax {
+    /// An attribute without arguments; it is not parsed, which is done for every field.
+    static func named(_ name: String) -> AttributeSyntax {
+        AttributeSyntax(attributeName: IdentifierTypeSyntax(name: .identifier(name)))
+    }
+
     /// The last component of the attribute's dotted name.
     var lastName: String {
         if let member = attributeName.as(MemberTypeSyntax.self) { return member.name.text }

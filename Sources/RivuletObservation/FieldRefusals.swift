@@ -94,19 +94,27 @@ extension ObservationStateRegistrar {
     ) throws(JSONError) {}
 }
 
-extension StateCoding {
+extension FieldSelection {
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func write<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {}
+    public mutating func write<Value>(
+        _ position: Int,
+        _ name: String,
+        _ value: Value,
+        into writer: inout JSONWriter
+    ) {}
 
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
-    public static func write<Wrapper: ObservableWrapper>(
+    public mutating func write<Wrapper: ObservableWrapper>(
+        _ position: Int,
         _ name: String,
         wrapper: Wrapper,
         into writer: inout JSONWriter
     ) {}
+}
 
+extension StateCoding {
     /// Takes what ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func write<Value>(

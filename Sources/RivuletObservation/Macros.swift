@@ -32,17 +32,15 @@ import RivuletJSON
     named(_$collect(from:to:into:)),
     named(_$edit(_:_:json:)),
     named(_$settle()),
-    named(encodeJSON(into:)),
-    named(encodeJSON(at:into:)),
     named(_$position(of:)),
-    named(_$encode(_:at:into:)),
+    named(encodeJSON(into:)),
+    named(_$encode(_:into:)),
     named(init(json:))
 )
 public macro ObservableState() = #externalMacro(module: "RivuletMacros", type: "ObservableStateMacro")
 
 /// Tracks one field; ``ObservableState()`` puts it on every stored `var`.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
-@attached(peer, names: prefixed(_))
 public macro ObservationStateTracked() =
     #externalMacro(module: "RivuletMacros", type: "ObservationStateTrackedMacro")
 

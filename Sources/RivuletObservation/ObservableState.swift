@@ -42,8 +42,8 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes what is at a path below the field at a position; false, with nothing written, when there is no such value.
-    func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool
+    /// Offers every field to a selection, which writes those that are asked for.
+    func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter)
 }
 
 /// How a field takes the JSON that is read for it; generated code hands it through.
@@ -56,8 +56,25 @@ public enum StateEdit: Sendable {
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
-    /// No field has an initialiser.
-    public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool { false }
+    /// Where every field has an initialiser, an empty document gives all of them; macros write their own function for other states.
+    public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool {
+        do throws(JSONError) {
+            var reader = JSONReader(Array("{}".utf8))
+            return try Self(json: &reader).encodeField(position, at: [], into: &writer)
+        } catch {
+            return false
+        }
+    }
+
+    /// Writes an object of the fields; those that clients alone see only if the writer includes them.
+    @inlinable
+    public func encodeJSON(into writer: inout JSONWriter) {
+        _$observationRegistrar.readWhole()
+        writer.beginObject()
+        var fields = FieldSelection()
+        _$encode(&fields, into: &writer)
+        writer.endObject()
+    }
 
     /// Writes the value at a path of names; false, with nothing written, when there is no such value.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
@@ -66,7 +83,13 @@ extension ObservableState {
             return true
         }
         guard let position = Self._$position(of: name) else { return false }
-        return _$encode(position, at: path.dropFirst(), into: &writer)
+        return encodeField(position, at: path.dropFirst(), into: &writer)
+    }
+
+    private func encodeField(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
+        var fields = FieldSelection(position, at: path)
+        _$encode(&fields, into: &writer)
+        return fields.isWritten
     }
 
     // swift-format-ignore: NoLeadingUnderscores

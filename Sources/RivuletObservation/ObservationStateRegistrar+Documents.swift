@@ -35,7 +35,7 @@ extension ObservationStateRegistrar {
         json reader: inout JSONReader
     ) throws(JSONError) {
         let wasAbsent = begin(field, &storage)
-        defer { end(field, storage, wasAbsent: wasAbsent) }
+        defer { endNode(field, storage, wasAbsent: wasAbsent) }
         try Self.take(edit, &storage, &reader)
     }
 

@@ -143,7 +143,7 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) where Wrapper.WrappedValue: StateNode {
         if !Wrapper.editsInPlace { wrapper = Wrapper.makeWrapper(from: wrapper.wrappedValue, config: config) }
-        if place != nil { end(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
+        if place != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
     }
 
     /// Ends an in-place edit of a nested value in a wrapper, and notes what the wrapper made of it.
@@ -155,7 +155,7 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) where Wrapper.WrappedValue: StateNode & Equatable {
         remake(field, &wrapper, config)
-        if place != nil { end(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
+        if place != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
     }
 
     @inlinable

@@ -129,15 +129,20 @@ extension ObservationStateRegistrar {
 
     /// Ends an in-place edit of a leaf.
     @inlinable
-    public mutating func end<Value>(_ field: Int, _ storage: Value, wasAbsent: Bool) {
+    public mutating func end<Value>(_ field: Int, _ storage: inout Value, wasAbsent: Bool) {
         if let place { place.didSet(field) }
     }
 
     /// Ends an in-place edit of a nested value: its own fields have told their observers, but not of a value that took its place.
     @inlinable
-    public mutating func end<Value: StateNode>(_ field: Int, _ storage: Value, wasAbsent: Bool) {
-        guard let place, !(wasAbsent && storage._$isAbsent) else { return }
-        if !_$isIdentityEqual(storage, at: place.child(.field(field))) { place.mutate(field) {} }
+    public mutating func end<Value: StateNode>(_ field: Int, _ storage: inout Value, wasAbsent: Bool) {
+        endNode(field, storage, wasAbsent: wasAbsent)
+    }
+
+    @inlinable
+    func endNode<Value: StateNode>(_ field: Int, _ value: Value, wasAbsent: Bool) {
+        guard let place, !(wasAbsent && value._$isAbsent) else { return }
+        if !_$isIdentityEqual(value, at: place.child(.field(field))) { place.mutate(field) {} }
     }
 }
 

@@ -44,42 +44,6 @@ public enum StateCoding {
 
 // Writing.
 extension StateCoding {
-    /// Writes a field.
-    @inlinable
-    public static func write<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        writer.key(name)
-        value.encodeJSON(into: &writer)
-    }
-
-    /// Writes a field that is only Codable.
-    @_disfavoredOverload
-    public static func write<Value: Codable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        writer.key(name)
-        CodableJSON.encode(value, into: &writer)
-    }
-
-    /// Writes a field in a wrapper, unless it is omitted.
-    @inlinable
-    public static func write<Wrapper: ObservableWrapper>(
-        _ name: String,
-        wrapper: Wrapper,
-        into writer: inout JSONWriter
-    ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else { return }
-        write(name, wrapper.wrappedValue, into: &writer)
-    }
-
-    /// Writes a field in a wrapper, unless it is omitted, that is only Codable.
-    @_disfavoredOverload
-    public static func write<Wrapper: ObservableWrapper>(
-        _ name: String,
-        wrapper: Wrapper,
-        into writer: inout JSONWriter
-    ) where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else { return }
-        write(name, wrapper.wrappedValue, into: &writer)
-    }
-
     /// Writes what is at a path below a field; false, with nothing written, when there is no such value.
     public static func write<Value: JSONCodable>(
         _ value: Value,

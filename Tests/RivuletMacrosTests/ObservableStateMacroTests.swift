@@ -57,21 +57,6 @@ struct ObservableStateMacroTests {
                         RivuletObservation.StateField.position(of: name, in: "count\nchild\nlevel")
                     }
 
-                    static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        switch position {
-                        case 0:
-                            let value = 0
-                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
-                        case 1:
-                            let value: Child? = nil
-                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
-                        case 2:
-                            let value = Clamped<Int>.makeWrapper(from: 5, config: 0...9)
-                            return RivuletObservation.StateCoding.write(wrapper: value, at: [], into: &writer)
-                        default: return false
-                        }
-                    }
-
                     mutating func _$edit(
                         _ position: Int,
                         _ edit: RivuletObservation.StateEdit,
@@ -84,6 +69,9 @@ struct ObservableStateMacroTests {
                         default: break
                         }
                     }
+
+                    private var _count = 0
+                    private var _child: Child?
                 }
 
                 extension S: ObservableState, StateNode {
@@ -112,22 +100,10 @@ struct ObservableStateMacroTests {
                     }
 
                     @inline(never)
-                    func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
-                        self._$observationRegistrar.readWhole()
-                        writer.beginObject()
-                        RivuletObservation.StateCoding.write("count", self._count, into: &writer)
-                        if writer.includesTransient { RivuletObservation.StateCoding.write("child", self._child, into: &writer) }
-                        RivuletObservation.StateCoding.write("level", wrapper: self._level, into: &writer)
-                        writer.endObject()
-                    }
-
-                    func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        switch position {
-                        case 0: return RivuletObservation.StateCoding.write(self._count, at: path, into: &writer)
-                        case 1: return writer.includesTransient && RivuletObservation.StateCoding.write(self._child, at: path, into: &writer)
-                        case 2: return RivuletObservation.StateCoding.write(wrapper: self._level, at: path, into: &writer)
-                        default: return false
-                        }
+                    func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+                        fields.write(0, "count", self._count, into: &writer)
+                        if writer.includesTransient { fields.write(1, "child", self._child, into: &writer) }
+                        fields.write(2, "level", wrapper: self._level, into: &writer)
                     }
                 }
                 """#,
@@ -207,6 +183,9 @@ struct ObservableStateMacroTests {
                     ) -> Box<Big> {
                         registrar.decoded(_$Index.`default`, Box<Big>.makeWrapper(from: value), from: value)
                     }
+
+                    private var _id: String
+                    private var _title = "x"
                 }
 
                 extension S: ObservableState, StateNode {
@@ -252,22 +231,10 @@ struct ObservableStateMacroTests {
                     }
 
                     @inline(never)
-                    public func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
-                        self._$observationRegistrar.readWhole()
-                        writer.beginObject()
-                        RivuletObservation.StateCoding.write("id", self._id, into: &writer)
-                        RivuletObservation.StateCoding.write("title", self._title, into: &writer)
-                        RivuletObservation.StateCoding.write("default", wrapper: self._default, into: &writer)
-                        writer.endObject()
-                    }
-
-                    public func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        switch position {
-                        case 0: return RivuletObservation.StateCoding.write(self._id, at: path, into: &writer)
-                        case 1: return RivuletObservation.StateCoding.write(self._title, at: path, into: &writer)
-                        case 2: return RivuletObservation.StateCoding.write(wrapper: self._default, at: path, into: &writer)
-                        default: return false
-                        }
+                    public func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+                        fields.write(0, "id", self._id, into: &writer)
+                        fields.write(1, "title", self._title, into: &writer)
+                        fields.write(2, "default", wrapper: self._default, into: &writer)
                     }
                 }
                 """#,
@@ -315,13 +282,11 @@ struct ObservableStateMacroTests {
                         _modify {
                             let wasAbsent = _$observationRegistrar.begin(_$Index.`default`, &_default)
                             defer {
-                                _$observationRegistrar.end(_$Index.`default`, _default, wasAbsent: wasAbsent)
+                                _$observationRegistrar.end(_$Index.`default`, &_default, wasAbsent: wasAbsent)
                             }
                             yield &_default
                         }
                     }
-
-                    private var _default: [Int] = []
                 }
                 """
         )
@@ -383,14 +348,7 @@ struct ObservableStateMacroTests {
                     }
 
                     @inline(never)
-                    package func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
-                        self._$observationRegistrar.readWhole()
-                        writer.beginObject()
-                        writer.endObject()
-                    }
-
-                    package func _$encode(_ position: Int, at path: ArraySlice<String>, into writer: inout RivuletJSON.JSONWriter) -> Bool {
-                        false
+                    package func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
                     }
                 }
                 """#

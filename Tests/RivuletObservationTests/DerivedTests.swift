@@ -177,6 +177,30 @@ struct DerivedTests {
         #expect(derived.value == before.address)
         #expect(state._$place == nil)
     }
+
+    @Test
+    func `a comparison notes the whole state, unless it ends at a field with a wrapper`() {
+        let shelf = NovelShelf()
+        func read(_ other: Novel) -> [String] { shelf.observe { ($0.book.title, $0.book == other) }.keyPaths }
+        #expect(read(Novel(title: "Emma")) == ["/book", "/book/title"])
+        #expect(read(Novel()) == ["/book", "/book/title"])
+        #expect(read(Novel(stars: 3)) == ["/book/title"])
+    }
+}
+
+/// A state with a state that has a wrapper.
+@ObservableState
+struct NovelShelf: Equatable, Sendable {
+    var book = Novel()
+}
+
+/// The inner one.
+@ObservableState
+struct Novel: Equatable, Sendable {
+    var title = ""
+    @ObservableStateWrapper(Clamped<Int>.self, config: 1...5)
+    @ObservationStateIgnored
+    var stars: Int = 1
 }
 
 /// A state with a collection.

@@ -170,9 +170,9 @@ struct DocumentedSamplesTests {
         #expect(wrong.keyPaths == ["/lastReview/round"])
         #expect(right.keyPaths == ["/lastReview/reviewer", "/lastReview/round"])
 
-        let early = article.observe { ($0.lastReview.round, $0.lastReview == Review(reviewer: "Ada")) }
-        // ["/lastReview/round"]: the comparison ended at the reviewers, and was not noted
-        #expect(early.keyPaths == ["/lastReview/round"])
+        let compared = article.observe { ($0.lastReview.round, $0.lastReview == Review(reviewer: "Ada")) }
+        // ["/lastReview", "/lastReview/round"]
+        #expect(compared.keyPaths == ["/lastReview", "/lastReview/round"])
         let alone = article.observe { $0.lastReview == Review(reviewer: "Ada") }
         // ["/lastReview"]
         #expect(alone.keyPaths == ["/lastReview"])
