@@ -12,6 +12,12 @@ package struct HTTPMediaType: Hashable, Sendable {
 
     /// The media type of a `Content-Type` field; nil when it is malformed.
     package init?(_ field: String) {
+        // What nearly every dispatch says is not taken apart.
+        if field == "application/json" {
+            essence = field
+            charset = nil
+            return
+        }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)
         guard let essence = parts.first?.lowercased(), Self.isEssence(essence) else { return nil }
         self.essence = essence

@@ -6,8 +6,9 @@ import RivuletObservation
 
 /// What the reducers have done and nobody has seen yet.
 ///
-/// It holds the whole state after it; states share what did not change, so this costs what the dispatch touched.
-struct PendingDispatch<Definition: AppDefinition> {
+/// It holds the whole state after it; states share what did not change, so this costs what the dispatch touched. A class, for a queue of
+/// structs of a generic type copies them by way of their metadata, which was a good part of a dispatch.
+final class PendingDispatch<Definition: AppDefinition> {
     /// The state after it.
     let state: Definition.State
     /// Where the session stands after it.
@@ -16,7 +17,7 @@ struct PendingDispatch<Definition: AppDefinition> {
     let coercions: [Coercion]
     let effects: [EventEffect<Definition.Event>]
     /// The count to which the dispatch belongs, when an effect brought it forth at once.
-    var chain: EffectChain?
+    let chain: EffectChain?
     /// What storage has to take; nil for transient events and those that changed nothing.
     let entry: LogEntry?
     /// Whether any of its events asked to be durable.
@@ -29,30 +30,78 @@ struct PendingDispatch<Definition: AppDefinition> {
     var kept: KeptAnswer?
     let reply: SessionReply<DispatchAnswer>
 
+    init(
+        state: Definition.State,
+        position: Cursor.Position,
+        changes: [StateChange],
+        coercions: [Coercion],
+        effects: [EventEffect<Definition.Event>],
+        chain: EffectChain? = nil,
+        entry: LogEntry?,
+        persists: Bool,
+        unloggedAfter: [StateChange],
+        reply: @escaping SessionReply<DispatchAnswer>
+    ) {
+        self.state = state
+        self.position = position
+        self.changes = changes
+        self.coercions = coercions
+        self.effects = effects
+        self.chain = chain
+        self.entry = entry
+        self.persists = persists
+        self.unloggedAfter = unloggedAfter
+        self.reply = reply
+    }
+
     /// Whether storage has to take anything before it is visible.
     var needsStorage: Bool { entry != nil || kept != nil }
 
     /// Whether the next event waits for its effects.
-    var holdsQueue: Bool { effects.contains { $0.effect.holdsQueue } }
+    var holdsQueue: Bool { !effects.isEmpty && effects.contains { $0.effect.holdsQueue } }
 }
 
-/// A dispatch that waits for its turn.
-struct QueuedDispatch<Definition: AppDefinition> {
+/// A dispatch that waits for its turn; a class for the same reason.
+final class QueuedDispatch<Definition: AppDefinition> {
     let events: [Definition.Event]
     /// What wrappers changed in the values that the events carry.
     let notes: CoercionNotes?
     let expected: [Cursor]
     let isStrict: Bool
     /// Keeps the answer, when its sender may ask again.
-    var keeper: AnswerKeeper?
+    let keeper: AnswerKeeper?
     /// The effect that it comes from; nil for one from outside.
-    var source: EffectSource?
+    let source: EffectSource?
     /// What replaces the state in the place of events.
-    var replacement: Replacement?
+    let replacement: Replacement?
     let reply: SessionReply<DispatchAnswer>
 
+    init(
+        events: [Definition.Event],
+        notes: CoercionNotes?,
+        expected: [Cursor],
+        isStrict: Bool,
+        keeper: AnswerKeeper? = nil,
+        source: EffectSource? = nil,
+        replacement: Replacement? = nil,
+        reply: @escaping SessionReply<DispatchAnswer>
+    ) {
+        self.events = events
+        self.notes = notes
+        self.expected = expected
+        self.isStrict = isStrict
+        self.keeper = keeper
+        self.source = source
+        self.replacement = replacement
+        self.reply = reply
+    }
+
     /// Whether its change has to be durable.
-    var persists: Bool { replacement != nil || events.contains { $0.persist } }
+    var persists: Bool {
+        // Nearly every dispatch has one event, for which no iterator need be made.
+        if events.count == 1 { return events[0].persist }
+        return replacement != nil || events.contains { $0.persist }
+    }
 }
 
 /// An event of the engine that waits for its turn.

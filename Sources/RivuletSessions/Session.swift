@@ -299,7 +299,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     /// Answers that the session has moved on, once that is visible to its sender.
     private func refuse(_ dispatch: QueuedDispatch<Definition>) {
-        var refused = Pending(
+        let refused = Pending(
             state: head,
             position: headPosition,
             changes: [],
@@ -354,7 +354,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             position = Cursor.Position(version: position.version, transients: position.transients + 1)
             unloggedAfter = unlogged.followed(by: changes.filter { !$0.isTransient }).condensed(for: head)
         }
-        var accepted = Pending(
+        let accepted = Pending(
             state: head,
             position: position,
             changes: changes,

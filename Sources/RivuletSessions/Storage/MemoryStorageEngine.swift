@@ -91,14 +91,15 @@ public final class MemoryStorageEngine: StorageEngine {
             try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
-                let session = state.sessions.values[index]
-                guard session.head == head, entries.all(followFrom: head.version) else { return .conflict }
-                let bytesBefore = session.byteCount
+                // Read and written in place: a copy of the session, even one that is not used any more, would make `append` copy its log.
+                guard state.sessions.values[index].head == head, entries.all(followFrom: head.version) else {
+                    return .conflict
+                }
+                let bytesBefore = state.sessions.values[index].byteCount
                 let bytes =
                     entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) }
                     + MemorySession.byteCount(of: answers)
                 try reserve(bytes, in: &state)
-                // In place: the log is not copied.
                 state.sessions.values[index].append(entries)
                 state.sessions.values[index].keep(answers)
                 // What went to make room for the answers is given back.
