@@ -119,10 +119,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RivuletExamples", dependencies: ["Rivulet"], swiftSettings: settings),
         .executableTarget(
             name: "RivuletCLI",
             dependencies: [
                 "Rivulet",
+                "RivuletExamples",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -152,7 +154,9 @@ let package = Package(
             dependencies: [
                 "CAllocationCount",
                 "CounterFixture",
+                "RivuletEngine",
                 "RivuletJSON",
+                "RivuletObservation",
                 "RivuletSessions",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -174,6 +178,11 @@ let package = Package(
         ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
+        .testTarget(
+            name: "RivuletExamplesTests",
+            dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "RivuletTests", dependencies: ["Rivulet"], swiftSettings: settings),
         .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
         .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),

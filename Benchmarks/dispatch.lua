@@ -3,7 +3,7 @@
 --
 --   wrk ... -s dispatch.lua URL -- SESSIONS EVENT [FIRST SESSION]
 --
--- EVENT is an event's name whose one value is a whole number; it counts from 1 to 99 and begins again.
+-- EVENT is an event's name whose one value is a whole number; it counts from 1 to 99 and begins again. "touch" has no value.
 
 local sessions, event, first
 local sent = 0
@@ -20,8 +20,8 @@ function request()
   local session = first + sent % sessions
   local value = math.floor(sent / sessions) % 99 + 1
   sent = sent + 1
-  return wrk.format(nil, "/v1/apps/counter/sessions/bench-" .. session .. "/events", nil,
-    '{"' .. event .. '":' .. value .. '}')
+  local body = event == "touch" and '"touch"' or '{"' .. event .. '":' .. value .. '}'
+  return wrk.format(nil, "/v1/apps/counter/sessions/bench-" .. session .. "/events", nil, body)
 end
 
 function done(summary, latency)

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Rivulet
+import RivuletExamples
 
 /// Reads all stored sessions as `serve` would.
 struct Check: ParsableCommand {
@@ -20,7 +21,7 @@ struct Check: ParsableCommand {
     func run() throws {
         let storage = try SQLiteStorageInspection(folder: data)
         let server = StateServer(storage: MemoryStorageEngine())
-        try HostedApps.host(on: server)
+        try ExampleApps.host(on: server)
         let report = try server.check(storage) { session, reason in
             print("\(session): \(reason)")
         }

@@ -5,6 +5,7 @@ import ArgumentParser
 import FoundationEssentials
 import Logging
 import Rivulet
+import RivuletExamples
 
 /// Runs the server with the example apps.
 struct Serve: ParsableCommand {
@@ -39,7 +40,7 @@ struct Serve: ParsableCommand {
 
     func run() throws {
         let server = try makeServer()
-        try HostedApps.host(on: server)
+        try ExampleApps.host(on: server)
         try server.run { url in
             print("rivulet listening on \(url)")
         }

@@ -12,7 +12,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_readme_shows_the_whole_counter_as_it_is():
-    source = (ROOT / "Sources/RivuletCLI/CounterApp.swift").read_text()
+    source = (ROOT / "Sources/RivuletExamples/CounterApp.swift").read_text()
     app = source[source.index("import Rivulet") :].strip()
     assert f"```swift\n{app}\n```" in README
 

@@ -41,7 +41,7 @@ import Testing
 
     @Test func `every sample of the page on dispatches stands in an example app`() throws {
         let compiled = try ["CounterApp.swift", "TodosApp.swift"].flatMap { file in
-            Self.lines(try Self.text("Sources/RivuletCLI/\(file)"))
+            Self.lines(try Self.text("Sources/RivuletExamples/\(file)"))
         }
         let samples = try Self.text("Documentation/Dispatch.md").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)

@@ -28,7 +28,8 @@ import Testing
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
         ],
-        "RivuletCLI": ["Rivulet"],
+        "RivuletExamples": ["Rivulet"],
+        "RivuletCLI": ["Rivulet", "RivuletExamples"],
     ]
 
     /// Rooms that touch nothing outside of the process: no Foundation but where a type of it is the subject.

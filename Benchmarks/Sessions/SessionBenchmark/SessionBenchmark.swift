@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// Measures the memory of resident and of parked sessions, as the allocator counts it.
+// Measures the memory of resident and of parked sessions, as the allocator counts it, and then what an event costs.
 
 import CAllocationCount
 import CounterFixture
@@ -41,6 +41,7 @@ enum SessionBenchmark {
         report("watched", since: start, resident: shard.residentCount)
         shard.evict(idleFor: .zero)
         report("parked", since: start, resident: shard.residentCount)
+        find(0, in: shard, of: app) { EventTimes.report(in: $0) }
     }
 
     private static func find(

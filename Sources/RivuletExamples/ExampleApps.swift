@@ -1,12 +1,12 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns which apps the binary hosts.
 
-import Rivulet
+package import Rivulet
 
 /// The example apps.
-enum HostedApps {
+package enum ExampleApps {
     /// Adds them to a server.
-    static func host(on server: StateServer) throws {
+    package static func host(on server: StateServer) throws {
         try server.host(CounterApp())
         try server.host(TodosApp())
     }
