@@ -158,6 +158,11 @@ struct RestoredState<Definition: AppDefinition> {
     }
 }
 
+extension StoredSession {
+    /// Whether there is a document that has all fields of the build that wrote it: earlier builds began a session with none, or an empty one.
+    var hasWholeSnapshot: Bool { snapshot.map { $0.state != Array("{}".utf8) } ?? false }
+}
+
 extension AppDefinition {
     /// The schema version as storage keeps it.
     var schema: UInt32 { UInt32(clamping: schemaVersion) }

@@ -31,6 +31,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private(set) var visibleEpoch: String
     /// Whether storage has the state in the shape of an earlier schema version: a snapshot goes before any further entry.
     var isMigrated: Bool
+    /// Whether storage has only a log of it, over a default that no later build would know: a snapshot goes before any further entry here too.
+    var lacksSnapshot: Bool
     /// The name of its time in memory; that of an earlier one when streams were kept over it.
     var residence = RandomToken.residence()
 
@@ -117,6 +119,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let restored = try RestoredState(stored, of: engine.definition, key: key)
         head = restored.state
         isMigrated = restored.isMigrated
+        lacksSnapshot = stored?.hasWholeSnapshot == false
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
