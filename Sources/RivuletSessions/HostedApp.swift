@@ -46,9 +46,11 @@ package protocol HostedApp: Sendable {
 /// The hosting of one app definition.
 package struct AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
+    private let epochs: VisibleEpoch
 
     package init(_ definition: Definition) {
         engine = EventEngine(definition)
+        epochs = VisibleEpoch(definition)
     }
 
     package var name: String { engine.definition.name }
@@ -77,12 +79,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession {
-        try Session(key, engine: engine, stored: stored, newEpoch: newEpoch, environment: environment)
+        try Session(key, engine: engine, epochs: epochs, stored: stored, newEpoch: newEpoch, environment: environment)
     }
 
-    package func visibleEpoch(of epoch: String) -> String {
-        VisibleEpoch.name(of: epoch, schema: engine.definition.schema)
-    }
+    package func visibleEpoch(of epoch: String) -> String { epochs.name(of: epoch) }
 
     package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool {
         try RestoredState(stored, of: engine.definition, key: key).isMigrated

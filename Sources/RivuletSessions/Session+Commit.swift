@@ -247,7 +247,7 @@ extension Session {
         DispatchAnswer(
             version: dispatch.position.version,
             cursor: Cursor(
-                epoch: creationEpoch.map { VisibleEpoch.name(of: $0, schema: schema) } ?? visibleEpoch,
+                epoch: creationEpoch.map { epochs.name(of: $0) } ?? visibleEpoch,
                 position: dispatch.position,
                 residence: residence,
                 hasUnlogged: !dispatch.unloggedAfter.isEmpty
