@@ -29,9 +29,8 @@ package protocol HostedApp: Sendable {
     func visibleEpoch(of epoch: String) -> String
     /// Reads what storage has of a session, as it would be when the session is loaded.
     ///
-    /// - Returns: Whether it was of an earlier schema version.
     /// - Throws: `SessionError.unreadable`.
-    func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool
+    func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
     /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
@@ -84,8 +83,15 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
 
     package func visibleEpoch(of epoch: String) -> String { epochs.name(of: epoch) }
 
-    package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool {
-        try RestoredState(stored, of: engine.definition, key: key).isMigrated
+    package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings {
+        let restored = try RestoredState(stored, of: engine.definition, key: key)
+        var ignored = IgnoredPaths(Definition.State.jsonSchema)
+        if let document = restored.migrated {
+            ignored.look(at: document)
+        } else {
+            ignored.look(at: stored)
+        }
+        return StoredSessionFindings(isMigrated: restored.isMigrated, ignored: ignored.paths)
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {
