@@ -11,12 +11,16 @@ struct Check: ParsableCommand {
         abstract: "List the stored sessions that this build could not read, before it is deployed.",
         discussion: """
             Writes nothing, and may run beside the server that uses the folder. Exits with 1 when there is a session that could not be \
-            read, or one of an app that this build does not host.
+            read, or one of an app that this build does not host; with --strict also when anything that is stored has no field in this \
+            build, and is ignored for that.
             """
     )
 
     @Option(help: "The folder that keeps the sessions.")
     var data: String = Environment.text("DATA") ?? "./data"
+
+    @Flag(help: "Exit with 1 also when something stored is ignored.")
+    var strict = false
 
     func run() throws {
         let storage = try SQLiteStorageInspection(folder: data)
@@ -28,10 +32,16 @@ struct Check: ParsableCommand {
         for app in report.unknownApps {
             print("\(app)/*: this build hosts no app \"\(app)\"")
         }
+        for ignored in report.ignored {
+            print(
+                "\(ignored.app)/*: this build ignores what is stored at \(ignored.path); "
+                    + "sessions that have it: \(ignored.sessions)"
+            )
+        }
         print(
             "\(report.sessions) sessions: \(report.sessions - report.unreadable) can be read, \(report.migrated) of them after a "
                 + "migration; \(report.unreadable) cannot"
         )
-        if !report.isClean { throw ExitCode.failure }
+        if !report.isClean || (strict && !report.ignored.isEmpty) { throw ExitCode.failure }
     }
 }

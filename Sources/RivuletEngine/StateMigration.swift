@@ -5,8 +5,8 @@ public import RivuletJSON
 
 /// Turns stored documents of one schema version into documents of the next.
 ///
-/// A document is the stored half of a state as JSON, as it was written: `{"p":{…}}` for an ``AppState``. It may lack fields that
-/// had their default; what it still lacks after the last step takes the new default, and what no field reads is ignored. So a field that was
+/// A document is the stored half of a state as JSON, as it was written: `{"p":{…}}` for an ``AppState``. It may lack fields that were
+/// added without a new version; what it still lacks after the last step takes the new default, and what no field reads is ignored. So a field that was
 /// only added, or only removed, needs no step.
 public struct StateMigration: Sendable {
     /// The version of the documents that the step takes; it makes those of the one after it.

@@ -7,7 +7,12 @@ extension StateServer {
     /// The sessions that are asked for at once.
     private static var pageSize: Int { 1_000 }
 
+    /// The ignored key paths of an app that are told apart; what is stored may have any number of them.
+    private static var ignoredPathsMax: Int { 1_000 }
+
     /// Reads every stored session as this server would, and writes nothing: what it cannot read, it would answer with 500.
+    ///
+    /// What it can read but has no field for, it would leave out: the report lists that.
     ///
     /// The store may be in use by the server of before. Memory does not grow with the store, but with its largest session.
     ///
@@ -26,14 +31,20 @@ extension StateServer {
                 report.unknownApps.append(name)
                 continue
             }
+            var ignored: [String: Int] = [:]
             var last: String?
             while case let ids = try storage.sessions(app: name, after: last, limit: Self.pageSize), let end = ids.last
             {
                 for id in ids {
                     let key = SessionKey(app: name, id: id)
-                    if let reason = try Self.check(key, of: app, in: storage, &report) { onUnreadable(key, reason) }
+                    if let reason = try Self.check(key, of: app, in: storage, &report, &ignored) {
+                        onUnreadable(key, reason)
+                    }
                 }
                 last = end
+            }
+            report.ignored += ignored.sorted { $0.key < $1.key }.map { path, sessions in
+                IgnoredKeyPath(app: name, path: path, sessions: sessions)
             }
         }
         return report
@@ -44,13 +55,16 @@ extension StateServer {
         _ key: SessionKey,
         of app: any HostedApp,
         in storage: some StorageInspection,
-        _ report: inout StoredSessionsReport
+        _ report: inout StoredSessionsReport,
+        _ ignored: inout [String: Int]
     ) throws(StorageError) -> String? {
         let reason: String
         do {
             guard let stored = try storage.load(key) else { return nil }
             report.sessions += 1
-            if try app.check(key, stored: stored) { report.migrated += 1 }
+            let findings = try app.check(key, stored: stored)
+            if findings.isMigrated { report.migrated += 1 }
+            count(findings.ignored, &ignored)
             return nil
         } catch let error as StorageError {
             guard case .corrupt(_?, let detail) = error else { throw error }
@@ -63,5 +77,18 @@ extension StateServer {
         }
         report.unreadable += 1
         return reason
+    }
+
+    /// Counts a session's ignored key paths; those for which there is no room count as one.
+    private static func count(_ paths: Set<String>, _ ignored: inout [String: Int]) {
+        var hasOthers = false
+        for path in paths.sorted() {
+            if ignored[path] != nil || ignored.count < ignoredPathsMax {
+                ignored[path, default: 0] += 1
+            } else {
+                hasOthers = true
+            }
+        }
+        if hasOthers { ignored[IgnoredKeyPath.others, default: 0] += 1 }
     }
 }

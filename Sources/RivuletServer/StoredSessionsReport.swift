@@ -11,7 +11,9 @@ public struct StoredSessionsReport: Hashable, Sendable {
     public internal(set) var unreadable = 0
     /// The stored apps that the server does not host, in the order of their names.
     public internal(set) var unknownApps: [String] = []
+    /// What is stored and no field takes, in the order of apps and key paths; at most about 1,000 of each app.
+    public internal(set) var ignored: [IgnoredKeyPath] = []
 
-    /// Whether everything that is stored can be served.
+    /// Whether everything that is stored can be served, but for what is `ignored`.
     public var isClean: Bool { unreadable == 0 && unknownApps.isEmpty }
 }

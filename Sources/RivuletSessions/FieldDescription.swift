@@ -35,6 +35,11 @@ struct FieldDescription {
         }
     }
 
+    /// The same but for the default.
+    var withoutStandard: FieldDescription {
+        FieldDescription(tokens: tokens, field: field, isTransient: isTransient, standard: nil)
+    }
+
     /// Where a field stands.
     private struct Place {
         let tokens: [String]

@@ -29,9 +29,8 @@ package protocol HostedApp: Sendable {
     func visibleEpoch(of epoch: String) -> String
     /// Reads what storage has of a session, as it would be when the session is loaded.
     ///
-    /// - Returns: Whether it was of an earlier schema version.
     /// - Throws: `SessionError.unreadable`.
-    func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool
+    func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
     /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
@@ -46,9 +45,11 @@ package protocol HostedApp: Sendable {
 /// The hosting of one app definition.
 package struct AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
+    private let epochs: VisibleEpoch
 
     package init(_ definition: Definition) {
         engine = EventEngine(definition)
+        epochs = VisibleEpoch(definition)
     }
 
     package var name: String { engine.definition.name }
@@ -77,15 +78,20 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) -> any HostedSession {
-        try Session(key, engine: engine, stored: stored, newEpoch: newEpoch, environment: environment)
+        try Session(key, engine: engine, epochs: epochs, stored: stored, newEpoch: newEpoch, environment: environment)
     }
 
-    package func visibleEpoch(of epoch: String) -> String {
-        VisibleEpoch.name(of: epoch, schema: engine.definition.schema)
-    }
+    package func visibleEpoch(of epoch: String) -> String { epochs.name(of: epoch) }
 
-    package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> Bool {
-        try RestoredState(stored, of: engine.definition, key: key).isMigrated
+    package func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings {
+        let restored = try RestoredState(stored, of: engine.definition, key: key)
+        var ignored = IgnoredPaths(Definition.State.jsonSchema)
+        if let document = restored.migrated {
+            ignored.look(at: document)
+        } else {
+            ignored.look(at: stored)
+        }
+        return StoredSessionFindings(isMigrated: restored.isMigrated, ignored: ignored.paths)
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {

@@ -14,6 +14,8 @@ struct RestoredState<Definition: AppDefinition> {
     let tailBytes: Int
     /// Whether it was stored in an earlier shape, so that nothing may be added to its log before a snapshot of this one.
     let isMigrated: Bool
+    /// The document that a migration made; nil when there was none.
+    let migrated: JSONValue?
 
     private static var firstSchema: UInt32 { 1 }
 
@@ -45,9 +47,11 @@ struct RestoredState<Definition: AppDefinition> {
         isMigrated = storedSchema < schema
         tailBytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         if isMigrated {
-            let document = try Self.document(snapshot, entries, key)
-            try Self.migrate(document, from: storedSchema, definition, into: &state, key)
+            let document = try Self.migrated(Self.document(snapshot, entries, key), from: storedSchema, definition, key)
+            try Self.merge(document, from: storedSchema, into: &state, key)
+            migrated = document
         } else {
+            migrated = nil
             try Self.replay(snapshot, entries, into: &state, key)
         }
         self.state = state
@@ -132,13 +136,12 @@ struct RestoredState<Definition: AppDefinition> {
         }
     }
 
-    private static func migrate(
+    private static func migrated(
         _ document: JSONValue,
         from schema: UInt32,
         _ definition: Definition,
-        into state: inout State,
         _ key: SessionKey
-    ) throws(SessionError) {
+    ) throws(SessionError) -> JSONValue {
         var document = document
         for step in definition.migrations.sorted(by: { $0.version < $1.version }) where step.version >= Int(schema) {
             do {
@@ -147,6 +150,15 @@ struct RestoredState<Definition: AppDefinition> {
                 throw .unreadable(key, detail: "the migration from schema version \(step.version) failed: \(error)")
             }
         }
+        return document
+    }
+
+    private static func merge(
+        _ document: JSONValue,
+        from schema: UInt32,
+        into state: inout State,
+        _ key: SessionKey
+    ) throws(SessionError) {
         do throws(JSONError) {
             try merge(document.jsonBytes(), into: &state)
         } catch {
@@ -156,6 +168,11 @@ struct RestoredState<Definition: AppDefinition> {
             )
         }
     }
+}
+
+extension StoredSession {
+    /// Whether there is a document that has all fields of the build that wrote it: earlier builds began a session with none, or an empty one.
+    var hasWholeSnapshot: Bool { snapshot.map { $0.state != Array("{}".utf8) } ?? false }
 }
 
 extension AppDefinition {

@@ -38,7 +38,7 @@ extension Session {
             return submitCreation(with: entries, keeping: kept, dispatches: batch.count)
         }
         guard !entries.isEmpty || !kept.answers.isEmpty else { return finishDeletionIfDrained() }
-        guard !isMigrated else { return storeMigration(at: storedHead) }
+        guard !isMigrated, !lacksSnapshot else { return storeWhole(at: storedHead) }
         submitted = batch.count
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
@@ -65,6 +65,7 @@ extension Session {
         updated = created
         let confined = Confined(self, to: environment.executor)
         let snapshot = initialSnapshot()
+        snapshotBytes = snapshot.state.count
         if entries.isEmpty, kept.answers.isEmpty {
             environment.storage.create(key, epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot) {
                 outcome in
@@ -78,15 +79,15 @@ extension Session {
         }
     }
 
-    /// The document of version 0, where a client has asked for another than the app's default; or an empty one, which is the default too,
-    /// to say the schema version where it is not the first.
-    private func initialSnapshot() -> StateSnapshot? {
-        if initialDocument == nil, schema == 1 { return nil }
-        return StateSnapshot(version: 0, schema: schema, state: initialDocument ?? Array("{}".utf8))
+    /// The document of version 0: what a client has asked for, or the default of this build, which a later one need not have any more.
+    private func initialSnapshot() -> StateSnapshot {
+        let document = initialDocument ?? persistentJSON(of: logged ?? visible)
+        return StateSnapshot(version: 0, schema: schema, state: document)
     }
 
-    /// Stores the document in its new shape, at the version that it was migrated from, so that what follows in the log is of one shape with it.
-    private func storeMigration(at head: SessionHead) {
+    /// Stores the document in its new shape, at the version that it was migrated from, so that what follows in the log is of one shape with it;
+    /// or for the first time.
+    private func storeWhole(at head: SessionHead) {
         let snapshot = StateSnapshot(
             version: head.version,
             schema: schema,
@@ -101,17 +102,18 @@ extension Session {
             keepingFrom: retained.from,
             keepingSince: .min
         ) { outcome in
-            confined.post { $0.migrationDidFinish(outcome, snapshotBytes: snapshot.state.count) }
+            confined.post { $0.wholeDidFinish(outcome, snapshotBytes: snapshot.state.count) }
         }
     }
 
-    private func migrationDidFinish(_ outcome: Result<CompactionOutcome, StorageError>, snapshotBytes bytes: Int) {
+    private func wholeDidFinish(_ outcome: Result<CompactionOutcome, StorageError>, snapshotBytes bytes: Int) {
         isStorageBusy = false
         switch outcome {
         case .success(.compacted(let head, let retained)):
             storedHead = head
             self.retained = retained
             isMigrated = false
+            lacksSnapshot = false
             noteSnapshot(version: head.version, bytes: bytes)
         case .success(.conflict):
             return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
@@ -190,7 +192,6 @@ extension Session {
     /// The session is what the client asked for at its creation; nobody has seen its history's name before.
     private func adoptCreation() {
         if let creationEpoch { epoch = creationEpoch }
-        if let initialDocument { snapshotBytes = initialDocument.count }
         initialDocument = nil
         creationEpoch = nil
     }
@@ -246,7 +247,7 @@ extension Session {
         DispatchAnswer(
             version: dispatch.position.version,
             cursor: Cursor(
-                epoch: creationEpoch.map { VisibleEpoch.name(of: $0, schema: schema) } ?? visibleEpoch,
+                epoch: creationEpoch.map { epochs.name(of: $0) } ?? visibleEpoch,
                 position: dispatch.position,
                 residence: residence,
                 hasUnlogged: !dispatch.unloggedAfter.isEmpty

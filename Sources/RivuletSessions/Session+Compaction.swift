@@ -94,6 +94,7 @@ extension Session {
         case .success(.compacted(let head, let retained)):
             storedHead = head
             self.retained = retained
+            lacksSnapshot = false
         case .success(.conflict):
             return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
         case .failure(let error):

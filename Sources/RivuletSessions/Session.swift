@@ -23,14 +23,17 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     let engine: EventEngine<Definition>
     let environment: SessionEnvironment
+    let epochs: VisibleEpoch
     /// The name of its history in storage; another one once a client has created it with a state of its own.
     var epoch: String {
-        didSet { visibleEpoch = VisibleEpoch.name(of: epoch, schema: engine.definition.schema) }
+        didSet { visibleEpoch = epochs.name(of: epoch) }
     }
-    /// The name of its history in cursors, which differs between schema versions: what a reader of before knows is of another shape.
+    /// The name of its history in cursors, which differs between shapes of the state: what a reader of before knows may not be what is.
     private(set) var visibleEpoch: String
     /// Whether storage has the state in the shape of an earlier schema version: a snapshot goes before any further entry.
     var isMigrated: Bool
+    /// Whether storage has only a log of it, over a default that no later build would know: a snapshot goes before any further entry here too.
+    var lacksSnapshot: Bool
     /// The name of its time in memory; that of an earlier one when streams were kept over it.
     var residence = RandomToken.residence()
 
@@ -104,23 +107,26 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var creations: [SessionReply<SessionInfo>] = []
     var isRetired = false
 
-    package init(
+    init(
         _ key: SessionKey,
         engine: EventEngine<Definition>,
+        epochs: VisibleEpoch,
         stored: StoredSession?,
         newEpoch: String,
         environment: SessionEnvironment
     ) throws(SessionError) {
         self.key = key
         self.engine = engine
+        self.epochs = epochs
         self.environment = environment
         let restored = try RestoredState(stored, of: engine.definition, key: key)
         head = restored.state
         isMigrated = restored.isMigrated
+        lacksSnapshot = stored?.hasWholeSnapshot == false
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
-        visibleEpoch = VisibleEpoch.name(of: epoch, schema: engine.definition.schema)
+        visibleEpoch = epochs.name(of: epoch)
         storedHead = stored?.head
         let now = environment.wallClock()
         created = stored?.created ?? now

@@ -4,11 +4,14 @@
 import RivuletJSON
 import RivuletObservation
 
-/// A stored state as JSON, for documents of an earlier schema version: what is not in it had its default.
+/// A stored state as JSON, for documents of an earlier schema version.
+///
+/// A session's first snapshot has all that it began with. Where there is none, or an empty one, the build that wrote it was one that kept
+/// no defaults: what is not in the document had one that nobody knows any more.
 struct StoredDocument {
     private(set) var value: JSONValue
 
-    /// Begins with a snapshot; without one everything had its default.
+    /// Begins with a snapshot.
     init(_ snapshot: [UInt8]?) throws(JSONError) {
         guard let snapshot else {
             value = .object([])
@@ -19,13 +22,16 @@ struct StoredDocument {
 
     /// Makes a logged change again.
     ///
-    /// - Throws: ``JSONError`` with the key path, when the document has no such place.
+    /// - Throws: ``JSONError`` with the key path, when the document has no such place: so an element that is added to an unknown default is
+    ///   never taken for the only one.
     mutating func apply(_ change: StateChange) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
         let new: JSONValue? =
             if let bytes = change.value { try JSONValue(parsing: bytes) } else { nil }
         guard let edited = Self.edited(value, path.tokens[...], change, new) else {
-            let detail = "the stored document has no place for this \(change.operation.rawValue)"
+            let detail =
+                "the stored document has no place for this \(change.operation.rawValue); a session that began in a build which kept no "
+                + "defaults has to get an event in a build of its own schema version first"
             throw JSONError(kind: .mismatch, pointer: change.path, detail: detail)
         }
         value = edited
@@ -42,7 +48,7 @@ struct StoredDocument {
         switch old {
         case .object(let members):
             let member = members.first { $0.name == token }?.value
-            guard let edited = edited(member ?? missing(rest, change), rest, change, new) else { return nil }
+            guard let edited = edited(member ?? .object([]), rest, change, new) else { return nil }
             return .object(members.setting(token, to: edited))
         case .array(var elements):
             if rest.isEmpty, change.operation != .replace { return reordered(elements, token, change, new) }
@@ -56,11 +62,6 @@ struct StoredDocument {
             return edited(.object([]), path, change, new)
         case .bool, .number, .string: return nil
         }
-    }
-
-    /// What a change needs where the document says nothing: the collection that it adds to, or an object.
-    private static func missing(_ rest: ArraySlice<String>, _ change: StateChange) -> JSONValue {
-        rest.count == 1 && change.operation == .add ? .array([]) : .object([])
     }
 
     private static func reordered(

@@ -1,16 +1,58 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the name that clients know a session's history by.
 
-/// The epoch in cursors and documents, made of storage's.
-enum VisibleEpoch {
-    /// Another one for each schema version, so that a reader of before knows that what it has is of another shape; that of storage for
-    /// the first.
-    static func name(of epoch: String, schema: UInt32) -> String {
-        guard schema != 1 else { return epoch }
-        // FNV-1a, the same in every process. Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
-        let hash = "\(epoch).\(schema)".utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+
+/// Makes the epochs in cursors and documents of those in storage.
+///
+/// They are other ones for each shape of an app's state: schema version, fields, wrappers, defaults. So a reader of before knows that what
+/// it has may differ from what there is now, although no log tells of it.
+struct VisibleEpoch: Sendable {
+    /// What the shape comes to, the same in every process of a build.
+    private let shape: UInt64
+
+    /// Looks at an app's state, once for all its sessions.
+    init<Definition: AppDefinition>(_ definition: Definition) {
+        var hash = StableHash()
+        hash.add("\(definition.schema)\n".utf8)
+        hash.add(Self.description(of: definition))
+        shape = hash.value
+    }
+
+    /// The name of a history that storage knows by this epoch.
+    func name(of epoch: String) -> String {
+        var hash = StableHash()
+        hash.add(epoch.utf8)
+        hash.add(".\(shape)".utf8)
+        return RandomToken.token(of: hash.value, count: 8)
+    }
+
+    /// The schema and all fields, with the default that a new session has there.
+    private static func description(of definition: some AppDefinition) -> [UInt8] {
+        let (once, again) = (definition.defaultState, definition.defaultState)
+        var writer = JSONWriter(capacity: 4_096)
+        writer.beginArray()
+        schema(of: once).encodeJSON(into: &writer)
+        for (field, other) in zip(FieldDescription.all(of: once), FieldDescription.all(of: again)) {
+            // A fresh id or the time would be another one after each restart.
+            (field.standard == other.standard ? field : field.withoutStandard).encodeJSON(into: &writer)
         }
-        return RandomToken.token(of: hash, count: 8)
+        writer.endArray()
+        return writer.bytes
+    }
+
+    private static func schema<State: ObservableState>(of _: State) -> JSONSchema { State.jsonSchema }
+}
+
+/// FNV-1a, which is the same in every process.
+///
+/// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+private struct StableHash {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 }

@@ -10,10 +10,13 @@ import pathlib
 import re
 import signal
 import socket
+import sqlite3
+import struct
 import subprocess
 import tempfile
 import threading
 import urllib.parse
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLIC = ROOT / "Public"
@@ -42,6 +45,18 @@ def run(*arguments, seconds=PATIENCE, **options):
     return subprocess.run(
         [binary(), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, env=environment(), **options
     )
+
+
+def give_sessions_to(app, folder, of):
+    """Makes the stored sessions of an app those of another, as if a build with another state had been deployed."""
+    database = sqlite3.connect(pathlib.Path(folder) / "rivulet.db")
+    rows = database.execute("SELECT sid, id, epoch, created FROM session WHERE app = ?", [of]).fetchall()
+    for sid, *texts, created in rows:
+        texts = b"".join(struct.pack("<q", len(text.encode())) + text.encode() for text in (app, *texts))
+        checksum = zlib.crc32(struct.pack("<q", sid) + texts + struct.pack("<q", created))
+        database.execute("UPDATE session SET app = ?, crc = ? WHERE sid = ?", [app, checksum, sid])
+    database.commit()
+    database.close()
 
 
 class Server:

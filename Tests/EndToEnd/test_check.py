@@ -3,7 +3,7 @@
 
 import sqlite3
 
-from harness import run
+from harness import give_sessions_to, run
 
 
 def fill(serve, folder):
@@ -40,6 +40,27 @@ def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
     assert lines[1] == 'gone/*: this build hosts no app "gone"'
     assert lines[2] == "2 sessions: 1 can be read, 0 of them after a migration; 1 cannot"
     assert (tmp_path / "rivulet.db").read_bytes() == before
+
+
+def test_what_no_field_takes_is_listed_and_counts_where_it_is_asked_for(serve, tmp_path):
+    server = fill(serve, tmp_path)
+    server.session("other", app="todos").dispatch({"setFilter": "done"})
+    server.stop()
+    give_sessions_to("counter", tmp_path, of="todos")
+    outcome = run("check", "--data", tmp_path)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert outcome.stdout.splitlines() == [
+        "counter/*: this build ignores what is stored at /p/filter; sessions that have it: 2",
+        "counter/*: this build ignores what is stored at /p/todos; sessions that have it: 2",
+        "3 sessions: 3 can be read, 0 of them after a migration; 0 cannot",
+    ]
+    strict = run("check", "--strict", "--data", tmp_path)
+    assert (strict.returncode, strict.stdout) == (1, outcome.stdout)
+
+
+def test_a_folder_of_which_everything_is_taken_is_clean_for_strict_too(serve, tmp_path):
+    fill(serve, tmp_path)
+    assert run("check", "--strict", "--data", tmp_path).returncode == 0
 
 
 def test_a_folder_without_a_database_is_refused_in_one_line(tmp_path):

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func past(_ version: UInt64, _ harness: SessionHarness) throws -> StoredPast? {
-        let epoch = try harness.session().info().epoch
+        let epoch = try stored(harness).head.epoch
         return try harness.ask { harness.storage.past(harness.key, epoch: epoch, at: version, reply: $0) }
     }
 

@@ -37,7 +37,7 @@ enum FirstShelfEvent {
 
 struct FirstShelfApp: AppDefinition {
     let name = "tally"
-    let defaultState = FirstShelf()
+    var defaultState = FirstShelf()
 
     func reduce(into state: inout FirstShelf, event: FirstShelfEvent) {
         switch event {
@@ -84,7 +84,7 @@ enum ShelfEvent {
 
 struct ShelfApp: AppDefinition {
     let name = "tally"
-    let defaultState = Shelf()
+    var defaultState = Shelf()
     var schemaVersion = 3
     var migrations = [
         StateMigration(from: 2) { document in
@@ -128,7 +128,7 @@ struct ShelfApp: AppDefinition {
         harness.deploy(ShelfApp())
         #expect(try harness.value("/title") == #""Poems""#)
         #expect(try harness.value("/contents/books") == #"[{"id":"a","pages":7,"stars":5}]"#, "wrappers hold")
-        #expect(try harness.value("/number") == #""one""#, "what was never written has the new default")
+        #expect(try harness.value("/number") == #""1""#, "what was never written too")
     }
 
     @Test func `a log without a snapshot is replayed by ids`() throws {
@@ -141,7 +141,11 @@ struct ShelfApp: AppDefinition {
             #"{"lose":"x"}"#,
             #"{"lose":"y"}"#
         )
-        harness.deploy(ShelfApp(migrations: [StateMigration(from: 1) { try $0.move("/books", to: "/contents/books") }]))
+        let step = StateMigration(from: 1) { document in
+            try document.move("/books", to: "/contents/books")
+            try document.set("/number", to: .string("1"))
+        }
+        harness.deploy(ShelfApp(migrations: [step]))
         #expect(
             try harness.value("/contents/books") == #"[{"id":"c","pages":1,"stars":3},{"id":"b","pages":1,"stars":3}]"#
         )
@@ -194,7 +198,8 @@ struct ShelfApp: AppDefinition {
         harness.deploy(ShelfApp())
         try harness.dispatch(#"{"retitle":"B"}"#)
         let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
-        #expect(stored.snapshot == StateSnapshot(version: 0, schema: 3, state: Array("{}".utf8)))
+        let document = #"{"title":"a shelf","number":"one","contents":{"books":[]},"lost":null}"#
+        #expect(stored.snapshot == StateSnapshot(version: 0, schema: 3, state: Array(document.utf8)))
         harness.restart()
         #expect(try harness.value("/title") == #""B""#)
         #expect(try harness.value("/number") == #""one""#)

@@ -75,6 +75,7 @@ struct CartApp: AppDefinition {
         let report = try server.check(SQLiteStorageInspection(folder: "./data")) { session, reason in
             print("\(session): \(reason)")
         }
+        for ignored in report.ignored { print("\(ignored.app): \(ignored.path), \(ignored.sessions) times") }
         #expect(report.isClean)
     }
 

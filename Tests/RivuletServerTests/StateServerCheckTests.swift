@@ -1,0 +1,64 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks what a check of stored sessions counts.
+
+import CounterFixture
+import RivuletJSON
+import RivuletServer
+import RivuletSessions
+import Testing
+
+@Suite struct StateServerCheckTests {
+    /// A store of snapshots, by app and id.
+    private struct Snapshots: StorageInspection {
+        let documents: [SessionKey: String]
+
+        func apps() -> [String] { Set(documents.keys.map(\.app)).sorted() }
+
+        func sessions(app: String, after id: String?, limit: Int) -> [String] {
+            let ids = documents.keys.filter { $0.app == app && $0.id > id ?? "" }.map(\.id)
+            return Array(ids.sorted().prefix(limit))
+        }
+
+        func load(_ key: SessionKey) -> StoredSession? {
+            documents[key].map { document in
+                StoredSession(
+                    head: SessionHead(epoch: "aaaaaaaa", version: 0, token: 1),
+                    created: 0,
+                    updated: 0,
+                    snapshot: StateSnapshot(version: 0, schema: 1, state: Array(document.utf8)),
+                    tail: [],
+                    retained: RetainedLog(from: 1, since: nil)
+                )
+            }
+        }
+    }
+
+    private func report(_ documents: [String: String]) throws -> StoredSessionsReport {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        let keys = documents.map { (SessionKey(app: "tally", id: $0.key), $0.value) }
+        let storage = Snapshots(documents: Dictionary(uniqueKeysWithValues: keys))
+        return try server.check(storage) { key, reason in Issue.record("\(key): \(reason)") }
+    }
+
+    @Test func `ignored key paths are counted by session, in order`() throws {
+        let report = try report([
+            "a": #"{"p":{"size":1,"items":[{"id":"x","old":1},{"id":"y","old":2}]}}"#,
+            "b": #"{"p":{"items":[{"id":"x","old":1}]},"q":{}}"#,
+            "c": #"{"p":{"count":1}}"#,
+        ])
+        #expect(report.ignored.map(\.app) == ["tally", "tally", "tally"])
+        #expect(report.ignored.map(\.path) == ["/p/items/*/old", "/p/size", "/q"])
+        #expect(report.ignored.map(\.sessions) == [2, 1, 1])
+        #expect(report.isClean, "all of them can be served")
+    }
+
+    @Test func `more ignored key paths than are told apart are counted as one`() throws {
+        let many = (1_000..<2_500).map { "\"f\($0)\":0" }.joined(separator: ",")
+        let report = try report(["a": "{\(many)}", "b": #"{"f1000":0,"f2400":0}"#, "c": #"{"p":{}}"#])
+        #expect(report.ignored.count == 1_001)
+        #expect(report.ignored.first.map { [$0.path, "\($0.sessions)"] } == ["/*", "2"])
+        #expect(report.ignored.dropFirst().map(\.path) == (1_000..<2_000).map { "/f\($0)" })
+        #expect(report.ignored.dropFirst().first?.sessions == 2)
+    }
+}
