@@ -13,6 +13,8 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     public let name: String
     /// Where the value would stand in the state's JSON if it were stored there; nil for a path that cannot.
     package let statePath: JSONPointer?
+    /// The properties that its key path goes through, `*` for a subscript; nil where they are not known.
+    package let steps: [String]?
     /// The shape of its JSON; nil for a value that has none.
     package let schema: JSONSchema?
     private let box: any FieldBox<State, Object>
@@ -22,9 +24,10 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ name: String,
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
-        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable
+        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
+        through steps: [String]? = nil
     ) {
-        self.init(name, statePath, Value.jsonSchema, state, object) { $0.encodeJSON(at: $1, into: &$2) }
+        self.init(name, statePath, steps, Value.jsonSchema, state, object) { $0.encodeJSON(at: $1, into: &$2) }
     }
 
     /// Describes a value that is only Codable.
@@ -33,9 +36,10 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ name: String,
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
-        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable
+        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
+        through steps: [String]? = nil
     ) {
-        self.init(name, statePath, CodableJSON.jsonSchema(of: Value.self), state, object) {
+        self.init(name, statePath, steps, CodableJSON.jsonSchema(of: Value.self), state, object) {
             CodableJSON.encode($0, at: $1, into: &$2)
         }
     }
@@ -46,14 +50,16 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ name: String,
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
-        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable
+        _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
+        through steps: [String]? = nil
     ) {
-        self.init(name, statePath, nil, state, object) { _, _, _ in false }
+        self.init(name, statePath, steps, nil, state, object) { _, _, _ in false }
     }
 
     private init<Value: Equatable & Sendable>(
         _ name: String,
         _ statePath: [String]?,
+        _ steps: [String]?,
         _ schema: JSONSchema?,
         _ state: any KeyPath<State, Value> & Sendable,
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
@@ -61,6 +67,7 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     ) {
         self.name = name
         self.statePath = statePath.map(JSONPointer.init(tokens:))
+        self.steps = steps ?? statePath
         self.schema = schema
         box = TypedFieldBox(state: state, object: object, encode: encode)
     }

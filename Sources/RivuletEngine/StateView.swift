@@ -65,8 +65,9 @@ extension ForwardedField where State: ObservableState {
     /// Why a session must not serve the field.
     fileprivate func fault(in state: State.Type) -> String? {
         if schema == nil { return "the field \"\(name)\" has a type without JSON; make it JSONCodable or Codable" }
-        guard let statePath, state._$omits(statePath.tokens[...]) else { return nil }
-        return "the field \"\(name)\" would show \(statePath), which is in no JSON; leave it out of the mapping"
+        guard let steps, state._$omits(steps[...]) else { return nil }
+        let path = JSONPointer(tokens: steps)
+        return "the field \"\(name)\" would show \(path), which is in no JSON; leave it out of the mapping"
     }
 }
 
@@ -75,12 +76,30 @@ extension ObservableState {
     /// Whether a path leads to, or through, a field that is in no JSON.
     fileprivate static func _$omits(_ path: ArraySlice<String>) -> Bool {
         var fields = _$fields
+        var last: StateField?
         for token in path {
+            if token == "*" {
+                // An element of a keyed collection, whose fields are the next ones; nothing is known of other subscripts.
+                guard last?.schema.isKeyed == true else { return false }
+                continue
+            }
             guard let field = fields.first(where: { $0.name == token }) else { return false }
             if field.isOmitted { return true }
+            last = field
             fields = field.nested?() ?? []
         }
         return false
+    }
+}
+
+extension JSONSchema {
+    /// Whether it is that of a keyed collection.
+    fileprivate var isKeyed: Bool {
+        switch self {
+        case .keyed: true
+        case .optional(let schema), .annotated(let schema, _): schema.isKeyed
+        default: false
+        }
     }
 }
 

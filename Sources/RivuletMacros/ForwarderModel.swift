@@ -13,6 +13,15 @@ struct ForwarderModel {
         let object: String
         /// The last component of the object's key path, the label in its initialiser.
         let label: String
+        /// The state's key path in the parts of its source: its root, then each component with its dot.
+        let parts: [Part]
+
+        /// A part of a key path.
+        struct Part {
+            let text: String
+            /// The property's name, or `*` for a subscript; nil for what names nothing.
+            let token: String?
+        }
 
         /// The properties that the state's key path goes through from a type; nil when it goes through anything else.
         ///
@@ -22,6 +31,16 @@ struct ForwarderModel {
             let names = state.dropFirst(type.count + 2).split(separator: ".", omittingEmptySubsequences: false)
             guard names.allSatisfy({ $0.wholeMatch(of: /`?[\p{L}_][\p{L}\p{N}_]*`?/) != nil }) else { return nil }
             return names.map { String($0).replacing("`", with: "") }
+        }
+
+        /// The properties and subscripts that the state's key path goes through from a type; nil when it is not found in the path.
+        func tokens(from type: String) -> [String]? {
+            var root = ""
+            for (index, part) in parts.enumerated() {
+                root += part.text
+                if root == type { return parts[(index + 1)...].compactMap(\.token) }
+            }
+            return nil
         }
     }
 
@@ -83,7 +102,8 @@ struct ForwarderModel {
             let forward = Forward(
                 state: state.trimmedDescription,
                 object: object.trimmedDescription,
-                label: label
+                label: label,
+                parts: state.parts
             )
             forwards.append((state, forward))
         }
@@ -105,6 +125,21 @@ extension ExprSyntax {
 }
 
 extension KeyPathExprSyntax {
+    /// The root and the components, one by one.
+    fileprivate var parts: [ForwarderModel.Forward.Part] {
+        let root = ForwarderModel.Forward.Part(text: root?.trimmedDescription ?? "", token: nil)
+        return [root]
+            + components.map { component in
+                let token: String? =
+                    switch component.component {
+                    case .property(let property): property.declName.baseName.text.replacing("`", with: "")
+                    case .subscript: "*"
+                    default: nil
+                    }
+                return ForwarderModel.Forward.Part(text: component.trimmedDescription, token: token)
+            }
+    }
+
     /// The name of the property that the path ends with.
     fileprivate var propertyName: String? {
         guard case .property(let property)? = components.last?.component else { return nil }

@@ -95,9 +95,13 @@ extension ForwarderModel {
     fileprivate var forwardingMembers: [String] {
         let arguments = forwards.map { "\($0.label): state[keyPath: \($0.state)]" }.joined(separator: ",\n")
         let fields = forwards.map { forward in
-            let path = forward.properties(from: state).map { "[\($0.map(\.quoted).joined(separator: ", "))]" } ?? "nil"
+            let list = { (names: [String]) in "[\(names.map(\.quoted).joined(separator: ", "))]" }
+            let path = forward.properties(from: state)
             let name = forward.label.replacing("`", with: "").quoted
-            return "RivuletEngine.ForwardedField(\(name), \(path), \(forward.state), \(forward.object)),"
+            // What has no place in the state's JSON goes through others all the same.
+            let through = path == nil ? forward.tokens(from: state).map { ", through: \(list($0))" } ?? "" : ""
+            let arguments = "\(name), \(path.map(list) ?? "nil"), \(forward.state), \(forward.object)\(through)"
+            return "RivuletEngine.ForwardedField(\(arguments)),"
         }.joined(separator: "\n")
         let reads = forwards.enumerated().map { "let _forwardValue\($0) = state[keyPath: \($1.state)]" }
         let writes = forwards.enumerated().map { index, forward in
