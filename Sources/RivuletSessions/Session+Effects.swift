@@ -34,7 +34,7 @@ extension Session {
     }
 
     private func begin(_ effects: [EventEffect<Definition.Event>], chain: EffectChain?) {
-        driver().begin(effects, chain: chain)
+        if !hasStoppedEffects { driver().begin(effects, chain: chain) }
         guard !hasEffectUnderWay, !queue.isEmpty else { return }
         // Not called here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
         Confined(self, to: environment.executor).post { $0.runQueue() }
@@ -60,8 +60,8 @@ extension Session {
     }
 
     package func stopEffects() {
-        // Also without a driver: effects that begin later must end at once.
-        driver().stop()
+        hasStoppedEffects = true
+        effectDriver?.stop()
         guard !isRetired, !queue.isEmpty else { return }
         Confined(self, to: environment.executor).post { $0.runQueue() }
     }
@@ -87,17 +87,20 @@ extension Session: EffectHost {
         guard !isRetired, deletion == nil else { return .late }
         let queuedDispatchesMax = environment.limits.engine.queuedDispatchesMax
         guard queue.count < queuedDispatchesMax else { return .queueFull(limit: queuedDispatchesMax) }
-        let logger = environment.logger
-        let key = key
         queue.append(
-            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false, source: source) { result in
-                guard case .failure(let error) = result else { return }
-                logger.warning(
-                    "an effect's event failed",
-                    metadata: ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
-                )
+            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false, source: source) { [weak self] in
+                guard case .failure(let error) = $0 else { return }
+                self?.logFailure(of: event, error)
             }
         )
         return nil
+    }
+
+    /// Says that an effect's event failed: once in `RateOfLines.interval`, with the number of those left out before.
+    private func logFailure(of event: Definition.Event, _ error: SessionError) {
+        guard let leftOut = effectFailures.admit(at: environment.uptime()) else { return }
+        var metadata: Logger.Metadata = ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
+        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        environment.logger.warning("an effect's event failed", metadata: metadata)
     }
 }

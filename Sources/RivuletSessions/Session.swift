@@ -69,6 +69,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// Runs the effects; nil as long as there were none.
     var effectDriver: EffectDriver<Definition.Event>?
     var hasBegunLoadedEffects = false
+    /// Whether no effect begins any more.
+    var hasStoppedEffects = false
+    /// Keeps an effect that is refused again and again from filling the log.
+    var effectFailures = RateOfLines()
 
     /// Where storage's log ends; nil while storage does not know the session.
     var storedHead: SessionHead?

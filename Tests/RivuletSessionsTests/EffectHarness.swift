@@ -157,7 +157,8 @@ final class RecordedLog: LogHandler {
 
     func log(event: LogEvent) {
         guard event.level >= .warning else { return }
-        let names = ["session", "event", "error"].compactMap { name in event.metadata?[name].map { "\($0)" } }
+        var names = ["session", "event", "error"].compactMap { name in event.metadata?[name].map { "\($0)" } }
+        if let leftOut = event.metadata?["leftOut"] { names.append("leftOut \(leftOut)") }
         recorded.withLock { $0.append("\(event.message) [\(names.joined(separator: ", "))]") }
     }
 }

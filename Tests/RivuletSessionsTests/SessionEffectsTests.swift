@@ -342,4 +342,37 @@ import Testing
         harness.advance(by: .seconds(1))
         #expect(try harness.marks == "[1,2,5]")
     }
+
+    // MARK: - Refusals and the end
+
+    @Test func `events of effects that fail again and again are one line a second, which counts the others`() throws {
+        let harness = try EffectHarness { event, _ in
+            event == .mark(1) ? .dispatch(Array(repeating: .rename(""), count: 4)) : .none
+        }
+        for _ in 1...2 { harness.send(#"{"mark":1}"#) }
+        #expect(harness.errors.count == 1)
+        #expect(harness.errors.first?.contains("leftOut") == false)
+        harness.advance(by: .seconds(1))
+        harness.send(#"{"mark":1}"#)
+        #expect(harness.errors.count == 2)
+        #expect(harness.errors.last?.contains("leftOut 7") == true)
+    }
+
+    @Test func `when effects were stopped none begins, and the queue goes on`() throws {
+        let harness = try EffectHarness { event, _ in event == .mark(1) ? .run { $0(.mark(2)) } : .none }
+        harness.send(#""nothing""#)
+        harness.storage.hold()
+        let boxes = [harness.send(#"{"mark":1}"#), harness.send(#"{"mark":3}"#)]
+        harness.shard.drain()
+        harness.storage.release()
+        harness.settle()
+        for box in boxes {
+            guard case .success = box.result else {
+                Issue.record("not done: \(String(describing: box.result))")
+                return
+            }
+        }
+        #expect(harness.shard.isQuiet)
+        #expect(harness.errors.isEmpty)
+    }
 }
