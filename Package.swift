@@ -219,6 +219,7 @@ let package = Package(
             name: "RivuletEngineTests",
             dependencies: [
                 "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation",
+                "RivuletTesting",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -4,7 +4,6 @@
 /// A reducer of one event type whose effects run once its change is committed.
 ///
 /// It says what is to be done and does nothing itself: it may run again for the same event, its effects run once.
-/// A ``UIStateManager`` has one function for effects, and does not run those of reducers.
 public protocol EffectReducer<State, Event>: EventReducer {
     // Said again, or it would not follow from the method below.
     /// The state that it changes.

@@ -8,7 +8,8 @@ import Synchronization
 final class EventInbox: Sendable {
     /// What waits for its turn.
     enum Item: Sendable {
-        case event(QueuedEvent)
+        /// An event, with the effect that dispatched it if it was one of a reducer's.
+        case event(QueuedEvent, EffectSource? = nil)
         case listener(any StateListener)
     }
 

@@ -4,7 +4,7 @@
 /// The effects of one event, in the order of the reducers that ask for them.
 public struct ReducerEffects: Sendable {
     /// Effects of one event type each.
-    private var effects: [any Sendable] = []
+    private var effects: [any ErasableEffect] = []
 
     /// Makes an empty list.
     public init() {}
@@ -14,6 +14,9 @@ public struct ReducerEffects: Sendable {
         guard !effect.isNone else { return }
         effects.append(effect)
     }
+
+    /// All of them as one, whatever their event types.
+    var erased: Effect<ErasedEvent> { .merge(effects.map(\.erased)) }
 
     /// All of them as one; nil for one of another event type, which the app does not have.
     package func merged<Event: AppEvent>(as event: Event.Type) -> Effect<Event>? {

@@ -8,8 +8,8 @@ import Synchronization
 /// A state that changes by events alone, in the process that holds it.
 ///
 /// Events have their turn one after the other, in the order of the calls of `dispatch`. For each: the reducers run in the order in which
-/// they were added, the state is published, its `p` goes to the storage if the event says `persist`, the effects run and are waited for,
-/// and the listeners are told. ``StateRestoreEvent`` and ``ResetEvent`` go past the reducers. It runs on no particular thread. A session
+/// they were added, the state is published, its `p` goes to the storage if the event says `persist`, the effects run, those of the reducers and
+/// the one function, and are waited for, and the listeners are told. ``StateRestoreEvent`` and ``ResetEvent`` go past the reducers. It runs on no particular thread. A session
 /// that a server hosts has the same order and needs no manager. Source: spec/systems.md D-11 to D-22.
 public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & Sendable> {
     /// What it holds.
@@ -21,14 +21,20 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
     private nonisolated let defaultState: @Sendable () -> State
     private nonisolated let published: Mutex<State>
-    private nonisolated let inbox: EventInbox
+    nonisolated let inbox: EventInbox
     private nonisolated let filter: Mutex<DispatchFilter?>
     private nonisolated let persistence: PersistenceManager<Persistent>?
-    private nonisolated let clock: any Clock<Duration>
-    private nonisolated let logger: Logger
-    private let effectTimeMax: Duration
+    nonisolated let clock: any Clock<Duration>
+    nonisolated let logger: Logger
+    let limits: EngineLimits
     private var reducers: [AnyReducer<State>]
-    private var effects: Effects?
+    private(set) var effects: Effects?
+    /// The effects of reducers; nil before the first one.
+    var ofReducers: ManagerEffects?
+    /// What brings them back here.
+    var effectExecutor: ManagerExecutor?
+    /// Whether no effect of a reducer begins any more.
+    var hasStoppedEffects = false
     private var listeners: [any StateListener] = []
 
     /// Starts with the defaults, with the stored `p` over them if there is one, and dispatches a ``StateRestoreEvent`` of that `p`.
@@ -67,7 +73,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         self.effects = effects
         self.clock = clock
         self.logger = logger
-        effectTimeMax = limits.effectTimeMax
+        self.limits = limits
         published = Mutex(state)
         inbox = EventInbox(eventsMax: limits.queuedDispatchesMax)
         filter = Mutex(dispatchFilter)
@@ -157,7 +163,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
     }
 
     private nonisolated func enqueue(_ event: any AppEvent, withoutFilter: Bool) -> DispatchOutcome {
-        if !withoutFilter, let filter = filter.withLock({ $0 }), !filter(event) { return .filtered }
+        if !withoutFilter, !isTaken(event) { return .filtered }
         switch inbox.add(.event(QueuedEvent(event: event))) {
         case .waits: break
         case .starts: work()
@@ -168,8 +174,13 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         return .queued
     }
 
+    /// Whether the filter lets an event in.
+    nonisolated func isTaken(_ event: any AppEvent) -> Bool {
+        filter.withLock { $0 }?(event) ?? true
+    }
+
     /// Works until nothing waits; there is one such task at a time.
-    private nonisolated func work() {
+    nonisolated func work() {
         Task { await workOff() }
     }
 
@@ -177,41 +188,41 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         while let item = inbox.next() {
             switch item {
             case .listener(let listener): admit(listener)
-            case .event(let event):
-                await process(event)
+            case .event(let event, let source):
+                await process(event, from: source)
                 inbox.finishEvent()
             }
         }
     }
 
-    private func process(_ queuedEvent: QueuedEvent) async {
+    private func process(_ queuedEvent: QueuedEvent, from source: EffectSource?) async {
         let event = queuedEvent.event
+        effectsEventDidBegin(source)
         var state = getState()
+        var asked = ReducerEffects()
         do {
-            try reduce(&state, queuedEvent)
+            try reduce(&state, queuedEvent, &asked)
         } catch {
             return logger.notice("\(event.loggedName) was rejected, nothing has changed: \(error)")
         }
         published.withLock { $0 = state }
         if event.persist { persistence?.save(state.p) }
-        await runEffects(of: event, state)
+        await runEffects(of: event, state, asked: asked, source: source)
         notify(state)
     }
 
-    private func reduce(_ state: inout State, _ queuedEvent: QueuedEvent) throws {
+    private func reduce(
+        _ state: inout State,
+        _ queuedEvent: QueuedEvent,
+        _ asked: inout ReducerEffects
+    ) throws {
         switch queuedEvent.event {
         case is ResetEvent: state = defaultState()
         case let event as StateRestoreEvent<Persistent>: state.p = event.restoredState
         default:
-            for reducer in reducers { try reducer.reduce(into: &state, queuedEvent: queuedEvent) }
-        }
-    }
-
-    private func runEffects(of event: any AppEvent, _ state: State) async {
-        guard let effects else { return }
-        let isInTime = await TimeLimit.run(effectTimeMax, clock: clock) { await effects(event, state) }
-        if !isInTime {
-            logger.error("the effect of \(event.loggedName) took longer than \(effectTimeMax), and was cancelled")
+            for reducer in reducers {
+                try reducer.reduce(into: &state, queuedEvent: queuedEvent, effects: &asked)
+            }
         }
     }
 
@@ -266,7 +277,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
 extension AppEvent {
     /// What a log may say of an event: its type and its case, never what it carries.
-    fileprivate var loggedName: String {
+    var loggedName: String {
         let type = String(describing: Self.self)
         return (self as? any EventCoding).map { "\(type).\($0.eventName)" } ?? type
     }

@@ -1,8 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the fit between event loops and sessions.
 
+import RivuletEngine
 import RivuletEventLoop
-import RivuletSessions
 
 extension EventLoop: SessionExecutor {
     /// Whether the caller is on the loop's thread.

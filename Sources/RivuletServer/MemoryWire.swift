@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns connections without sockets, for tests in the server's process.
 
+import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
 

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns a server that a test starts and stops, with sockets or without.
 
+import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
 

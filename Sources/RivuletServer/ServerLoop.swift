@@ -2,6 +2,7 @@
 // Owns one loop of the server: its connections, its shard of sessions, its streams.
 
 import Logging
+import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON

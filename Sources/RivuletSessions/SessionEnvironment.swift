@@ -2,7 +2,7 @@
 // Owns what sessions are given from outside: thread, storage, clocks, limits, streams.
 
 package import Logging
-import RivuletEngine
+package import RivuletEngine
 
 /// The surroundings of all sessions of one shard.
 package struct SessionEnvironment {

@@ -3,6 +3,7 @@
 
 import DequeModule
 import Logging
+import RivuletEngine
 import RivuletJSON
 
 /// The resident sessions of one shard.

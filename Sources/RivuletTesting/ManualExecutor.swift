@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns a thread's worth of work that a test runs when it wants to.
 
-import RivuletSessions
+import RivuletEngine
 import Synchronization
 
 /// An executor for tests: tasks and posted jobs run in the order of their arrival, and only inside of ``runUntilIdle()``.

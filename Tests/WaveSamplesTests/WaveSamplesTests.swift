@@ -125,6 +125,21 @@ struct MyReducer: EventReducer {
         }
     }
 
+    @Test func `a reducer says what follows`() async throws {
+        try await inDataFolder { _ in
+            let stateManager = await initializeStateManager()
+            await stateManager.addReducer(
+                AnyReducer<AppState>(effectsOf: MyEvent.self) { _, event in
+                    event == .setCounter(0) ? .dispatch(.incrementCounter) : .none
+                }
+            )
+            await stateManager.dispatch(MyEvent.setCounter(0))
+            await stateManager.debugWaitForEventsProcessed()
+            #expect(stateManager.getState().p.counter == 1)
+            try await stateManager.flushPendingSaves()
+        }
+    }
+
     @Test func `a document that cannot be read is kept aside`() async throws {
         try await inDataFolder { folder in
             try await DataFolderStates(folder: folder).save(Array(#"{"counter":"many"}"#.utf8), under: "myAppState")

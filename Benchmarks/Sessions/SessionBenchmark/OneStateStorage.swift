@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the surroundings of a session that take no memory of their own: storage, thread, streams.
 
+import RivuletEngine
 import RivuletJSON
 import RivuletSessions
 

@@ -1,8 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a session's effects need of the world: tasks, an alarm, and the way back into the session's turn.
 
-package import RivuletEngine
-
 /// Whose effects a driver runs.
 ///
 /// Every call is on the executor's thread.

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns what a session needs of the thread that it lives on.
+// Owns what a session, or the effects of a manager, need of the thread that they live on.
 
-/// The one thread (an event loop) on which the sessions of a shard run.
+/// The one thread (an event loop) on which the sessions of a shard run; or the isolation of a manager, where one job runs at a time.
 package protocol SessionExecutor: AnyObject, Sendable {
     /// Whether the caller is on that thread.
     var isCurrent: Bool { get }

@@ -1,8 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what the effects of a shard's sessions run on.
 
-package import RivuletEngine
-
 /// The thread to which effects come back, their clock, their threads and their limits.
 package struct EffectSurroundings: Sendable {
     package let executor: any SessionExecutor

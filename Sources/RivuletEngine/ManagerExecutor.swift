@@ -1,0 +1,61 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the way of a manager's effects back into its turn.
+
+import DequeModule
+import Synchronization
+
+/// Keeps the jobs that come from the threads of effects, in their order, until the manager runs them.
+///
+/// Bounded by the works and timers of the manager, which post no more than they are allowed to have under way.
+final class ManagerExecutor: SessionExecutor {
+    private struct State {
+        var jobs: Deque<@Sendable () -> Void> = []
+        /// Whether somebody is on the way to run them.
+        var isStarted = false
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let start: @Sendable () -> Void
+
+    /// Takes what sees to it that the manager calls ``runAll()``.
+    init(_ start: @escaping @Sendable () -> Void) {
+        self.start = start
+    }
+
+    /// Always: only jobs ask, and they run in the manager's isolation.
+    var isCurrent: Bool { true }
+
+    @discardableResult
+    func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+        let (isTaken, starts) = state.withLock { state in
+            guard !state.isClosed else { return (false, false) }
+            state.jobs.append(job)
+            defer { state.isStarted = true }
+            return (true, !state.isStarted)
+        }
+        if starts { start() }
+        return isTaken
+    }
+
+    /// Runs the jobs that are there, and those that come meanwhile.
+    func runAll() {
+        while let job = next() { job() }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            let job = state.jobs.popFirst()
+            if job == nil { state.isStarted = false }
+            return job
+        }
+    }
+
+    /// Drops what there is and what still comes.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.jobs = []
+        }
+    }
+}
