@@ -16,6 +16,9 @@ public struct JSONWriter: Sendable {
     /// Whether a value that JSON cannot carry (NaN, an infinity) was written as `null`; the caller answers 422.
     public private(set) var hasUnrepresentableNumber = false
 
+    /// Whether a value was written without all of its fields, so that equal texts do not mean equal values.
+    public var hasOmittedFields = false
+
     /// Whether the next value or key of the open container follows another one.
     private var needsComma = false
 
@@ -133,6 +136,7 @@ public struct JSONWriter: Sendable {
         bytes.removeAll(keepingCapacity: keepingCapacity)
         needsComma = false
         hasUnrepresentableNumber = false
+        hasOmittedFields = false
     }
 
     /// Writes one whole value given as ASCII text.

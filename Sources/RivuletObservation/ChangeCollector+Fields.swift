@@ -167,7 +167,7 @@ extension ChangeCollector {
     }
 }
 
-// Wrappers: an omitted field is never reported; what a wrapper changed is.
+// Wrappers: of an omitted field it is only said that it was written; what a wrapper changed is reported.
 extension ChangeCollector {
     /// Compares a leaf in a wrapper.
     @inlinable
@@ -179,7 +179,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
         let start = notedChanges
         leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
@@ -195,7 +195,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
         let start = notedChanges
         bearing(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
@@ -212,7 +212,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
         field(index, step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
     }
 
@@ -226,7 +226,7 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
         let start = notedChanges
         field(
             index,

@@ -29,6 +29,7 @@ public struct ChangeCollector {
 
     private var changes: [StateChange] = []
     private var hasUnrepresentableNumber = false
+    private var hasOmittedWrite = false
     /// What is found of the run's notes; nil for a run without.
     @usableFromInline let search: CoercionSearch?
 
@@ -45,7 +46,8 @@ public struct ChangeCollector {
         Recording(
             changes: changes,
             coercions: search?.found ?? [],
-            hasUnrepresentableNumber: hasUnrepresentableNumber
+            hasUnrepresentableNumber: hasUnrepresentableNumber,
+            hasOmittedWrite: hasOmittedWrite
         )
     }
 
@@ -107,7 +109,10 @@ public struct ChangeCollector {
         texts.encode(old, new, includesTransient: true)
         // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
         if texts.new.hasUnrepresentableNumber, !texts.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
-        guard texts.isDifferent else { return }
+        guard texts.isDifferent else {
+            if texts.new.hasOmittedFields { noteOmittedWrite() }
+            return
+        }
         if texts.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         var change = StateChange(
             operation: .replace,
@@ -152,6 +157,12 @@ public struct ChangeCollector {
     @inline(__always)
     private mutating func append(_ change: StateChange) {
         if changes.isEmpty { changes = [change] } else { changes.append(change) }
+    }
+
+    /// Notes that a field in no JSON may have another value now.
+    @usableFromInline
+    mutating func noteOmittedWrite() {
+        hasOmittedWrite = true
     }
 
     /// How much has been found; `goBack` forgets what was found after it.

@@ -67,7 +67,7 @@ public struct FieldSelection {
         wrapper: Wrapper,
         into writer: inout JSONWriter
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return writer.hasOmittedFields = true }
         write(position, name, wrapper.wrappedValue, into: &writer)
     }
 
@@ -79,7 +79,7 @@ public struct FieldSelection {
         wrapper: Wrapper,
         into writer: inout JSONWriter
     ) where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else { return }
+        guard !Wrapper.isOmittedFromCoding else { return writer.hasOmittedFields = true }
         write(position, name, wrapper.wrappedValue, into: &writer)
     }
 }

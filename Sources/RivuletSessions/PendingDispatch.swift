@@ -24,6 +24,8 @@ final class PendingDispatch<Definition: AppDefinition> {
     let persists: Bool
     /// The transient events' changes of persistent fields that no entry carries after this dispatch.
     let unloggedAfter: [StateChange]
+    /// Whether it wrote a field that no change tells of; views may show what is computed from it.
+    var hasOmittedWrite = false
     /// Whether it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
     var isRefused = false
     /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
@@ -56,6 +58,9 @@ final class PendingDispatch<Definition: AppDefinition> {
 
     /// Whether storage has to take anything before it is visible.
     var needsStorage: Bool { entry != nil || kept != nil }
+
+    /// Whether readers may see another state after it.
+    var isVisible: Bool { !changes.isEmpty || hasOmittedWrite }
 
     /// Whether the next event waits for its effects.
     var holdsQueue: Bool { !effects.isEmpty && effects.contains { $0.effect.holdsQueue } }

@@ -221,9 +221,9 @@ extension Session {
 
     /// Makes the dispatch visible, hands its changes to the streams, acknowledges it, then runs the effects.
     private func publish(_ dispatch: Pending) {
-        let isChanged = !dispatch.changes.isEmpty
+        let isVisible = dispatch.isVisible
         // A copy of a state counts references, so there is none where nothing has changed.
-        let old = (isChanged || (dispatch.entry == nil && !dispatch.unloggedAfter.isEmpty)) ? visible : nil
+        let old = (isVisible || (dispatch.entry == nil && !dispatch.unloggedAfter.isEmpty)) ? visible : nil
         published = pending.isEmpty ? nil : dispatch.state
         visiblePosition = dispatch.position
         visibleUnlogged = dispatch.unloggedAfter
@@ -232,12 +232,12 @@ extension Session {
         } else if logged == nil {
             logged = old
         }
-        if isChanged {
+        if !dispatch.changes.isEmpty {
             tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
-        if isChanged, let old { publish(dispatch.changes, from: old) }
+        if isVisible, let old { publish(dispatch.changes, from: old) }
         dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
         if !dispatch.effects.isEmpty { beginEffects(of: dispatch) }
     }

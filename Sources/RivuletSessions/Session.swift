@@ -360,7 +360,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             position = Cursor.Position(version: position.version + 1, transients: position.transients)
             entry = try logEntry(of: dispatch, version: position.version, changes: changes)
             unloggedAfter = []
-        } else if !changes.isEmpty {
+        } else if !changes.isEmpty || step.recording.hasOmittedWrite {
+            // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
             position = Cursor.Position(version: position.version, transients: position.transients + 1)
             unloggedAfter = unlogged.followed(by: changes.filter { !$0.isTransient }).condensed(for: head)
         }
@@ -376,6 +377,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             unloggedAfter: unloggedAfter,
             reply: dispatch.reply
         )
+        accepted.hasOmittedWrite = step.recording.hasOmittedWrite
         accepted.kept = try dispatch.keeper.map { (keeper) throws(SessionError) in try keep(accepted, keeper) }
         headPosition = position
         unlogged = unloggedAfter
