@@ -1,7 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a request's headers and query say of its dispatch.
 
-import Crypto
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -42,30 +41,34 @@ struct DispatchWish: Sendable {
     }
 
     /// The claim of the request, when it has a key.
-    func claim(body: [UInt8]) -> IdempotencyClaim? {
+    func claim(body: [UInt8], _ prints: RequestPrints) -> IdempotencyClaim? {
         key.map { key in
-            IdempotencyClaim(key: key, fingerprint: fingerprint(of: body)) { [isMinimal] answer in
-                KeptResponse(answer, isMinimal: isMinimal).bytes
-            }
+            claim(key, body, prints) { [isMinimal] answer in KeptResponse(answer, isMinimal: isMinimal).bytes }
         }
     }
 
     /// The claim of one line of the request, counted from 1, when it has a key.
-    func claim(line: Int, body: [UInt8]) -> IdempotencyClaim? {
+    func claim(line: Int, body: [UInt8], _ prints: RequestPrints) -> IdempotencyClaim? {
         key.map { key in
             // A line feed cannot be in a client's key, so no other key is like this one.
-            IdempotencyClaim(key: "\(key)\n\(line)", fingerprint: fingerprint(of: body)) { [isMinimal] answer in
+            claim("\(key)\n\(line)", body, prints) { [isMinimal] answer in
                 isMinimal ? answer.minimalJSON : answer.json
             }
         }
     }
 
-    private func fingerprint(of body: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: Array(action.utf8))
-        hash.update(data: [0])
-        hash.update(data: body)
-        return Array(hash.finalize())
+    private func claim(
+        _ key: String,
+        _ body: [UInt8],
+        _ prints: RequestPrints,
+        render: @escaping @Sendable (DispatchAnswer) -> [UInt8]
+    ) -> IdempotencyClaim {
+        IdempotencyClaim(
+            key: key,
+            fingerprint: prints.fingerprint(of: action, body),
+            isOfThis: { [action] in prints.mayBe($0, of: action, body) },
+            render: render
+        )
     }
 
     /// The field that says which preference was heeded.

@@ -60,7 +60,7 @@ final class LineDispatch {
         guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
         let body = Array(lines[line])
         let request = DispatchRequest(body: body, isStrict: wish.isStrict)
-        if let claim = wish.claim(line: line + 1, body: body) {
+        if let claim = wish.claim(line: line + 1, body: body, owner.context.prints) {
             session.dispatch(request, once: claim) { [self] result in
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body))

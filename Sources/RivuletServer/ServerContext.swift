@@ -24,6 +24,8 @@ final class ServerContext: Sendable {
     let clock: any Clock<Duration>
     /// Who the requests for `me` come from.
     let callers: Callers
+    /// What requests with an idempotency key are known by.
+    let prints: RequestPrints
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
@@ -46,7 +48,9 @@ final class ServerContext: Sendable {
         self.storage = storage
         self.logger = logger
         self.clock = clock
-        callers = Callers(options.secretKey ?? SecretKey(), isSecure: options.hasSecureCookies)
+        let secret = options.secretKey ?? SecretKey()
+        callers = Callers(secret, isSecure: options.hasSecureCookies)
+        prints = RequestPrints(secret)
     }
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.

@@ -49,7 +49,7 @@ extension ServerLoop {
         _ exchange: Exchange
     ) {
         withExistingSession(key, of: app, exchange) { session, owner in
-            guard let claim = wish.claim(body: request.body) else {
+            guard let claim = wish.claim(body: request.body, owner.context.prints) else {
                 return session.dispatch(request) { result in
                     owner.send(result, to: exchange) { KeptResponse($0, isMinimal: wish.isMinimal).response() }
                 }

@@ -36,7 +36,7 @@ extension Session {
             switch found {
             case .failure(let error): finish(.failure(error))
             case .success(let kept?):
-                guard kept.fingerprint == claim.fingerprint else { return finish(.failure(.keyReused(claim.key))) }
+                guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
                 finish(.success(OnceAnswer(body: kept.body, isReplay: true)))
             case .success(nil): dispatch(request, keeping: claim, finish)
             }

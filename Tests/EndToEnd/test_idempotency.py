@@ -1,12 +1,15 @@
 # Part of Rivulet. See README.md for the architecture.
 # Idempotency-Key: a retry gets the first answer again, and an event is in the log exactly once, also across kill -9.
 
+import hashlib
 import random
 import sqlite3
 import threading
 import time
 
 import pytest
+
+from harness import all_bytes
 
 KEY = "Idempotency-Key"
 
@@ -112,6 +115,31 @@ def test_a_written_value_may_carry_a_key(session):
     assert same(first, write(7))
     assert write(8).status == 422
     assert session.state("/p/count") == 8
+
+
+def test_what_is_kept_of_a_body_cannot_be_found_by_trying(data, serve):
+    server = serve(data)
+    session = server.session("s")
+    body = b'{"rename":"4111 1111"}'
+    assert session.post(body, {KEY: '"k"', "Content-Type": "application/json"}).status == 200
+    assert server.stop() == 0
+    plain = hashlib.sha256(b"events strict=false\0" + body).digest()
+    assert plain not in all_bytes(data)
+    with sqlite3.connect(f"file:{data}/rivulet.db?mode=ro", uri=True) as database:
+        ((kept,),) = database.execute("SELECT print FROM answer").fetchall()
+    assert len(kept) == 40 and kept in all_bytes(data)
+
+
+def test_a_retry_under_another_secret_gets_the_first_answer(data, serve):
+    server = serve(data)
+    first = keyed(server.session("s"), "increment", "k")
+    assert server.stop() == 0
+    (data / "secret.key").unlink()
+    session = serve(data).session("s")
+    assert same(first, keyed(session, "increment", "k"))
+    assert session.state("/p/count") == 1
+    assert keyed(session, "increment", "l").status == 200
+    assert keyed(session, "decrement", "l").problem["status"] == 422
 
 
 def test_a_resource_that_keeps_no_answers_says_so(shared):
