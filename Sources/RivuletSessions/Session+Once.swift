@@ -26,20 +26,35 @@ extension Session {
         }
         let bytes = request.body.count
         waitingBytes += bytes
+        let ticket = claims.take()
         findKeptAnswer(claim) { [self] found in
-            waitingBytes -= bytes
-            // The key is free again before the answer goes out: the answer may bring the same request once more.
-            let finish: SessionReply<OnceAnswer> = { [weak self] answer in
-                self?.ledger.release(claim.key)
-                reply(answer)
+            claims.fill(ticket) { [self] in
+                waitingBytes -= bytes
+                dispatch(request, claim, found: found, reply)
             }
-            switch found {
-            case .failure(let error): finish(.failure(error))
-            case .success(let kept?):
-                guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
-                finish(.success(OnceAnswer(body: kept.body, isReplay: true)))
-            case .success(nil): dispatch(request, keeping: claim, finish)
-            }
+            // Storage may answer in any order; what is asked of the session happens in the order of the asking.
+            while let next = claims.popReady() { next() }
+        }
+    }
+
+    /// Goes on when storage has said whether the request was done before.
+    private func dispatch(
+        _ request: DispatchRequest,
+        _ claim: IdempotencyClaim,
+        found: Result<KeptAnswer?, SessionError>,
+        _ reply: @escaping SessionReply<OnceAnswer>
+    ) {
+        // The key is free again before the answer goes out: the answer may bring the same request once more.
+        let finish: SessionReply<OnceAnswer> = { [weak self] answer in
+            self?.ledger.release(claim.key)
+            reply(answer)
+        }
+        switch found {
+        case .failure(let error): finish(.failure(error))
+        case .success(let kept?):
+            guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
+            finish(.success(OnceAnswer(body: kept.body, isReplay: true)))
+        case .success(nil): dispatch(request, keeping: claim, finish)
         }
     }
 

@@ -101,6 +101,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var hasEndedStreams = false
     /// The idempotency keys that are in use.
     var ledger = KeptAnswerLedger()
+    /// Dispatches with such keys whose answers storage is asked for.
+    var claims = ClaimOrder()
     var deletion: SessionReply<Void>?
     /// The document of the state that a client asked for at creation, until storage has it; not visible before.
     var initialDocument: [UInt8]?

@@ -98,6 +98,8 @@ final class HeldStorage: StorageEngine {
         var isNextInDoubt = false
         var appends = 0
         var historyEntriesMax = Int.max
+        var isHoldingReads = false
+        var heldReads: [@Sendable () -> Void] = []
     }
 
     let engine = MemoryStorageEngine()
@@ -141,6 +143,19 @@ final class HeldStorage: StorageEngine {
             state.isNextInDoubt = isWritten
             state.failure = isWritten ? nil : .indeterminate(detail: "not written")
         }
+    }
+
+    /// Holds back the questions for kept answers.
+    func holdReads() { state.withLock { $0.isHoldingReads = true } }
+
+    /// Lets the held questions through, so that the last one is answered first.
+    func releaseReadsBackwards() {
+        let held = state.withLock { state in
+            defer { state.heldReads = [] }
+            state.isHoldingReads = false
+            return state.heldReads
+        }
+        for read in held.reversed() { read() }
     }
 
     private func takeDoubt() -> Bool {
@@ -210,7 +225,14 @@ final class HeldStorage: StorageEngine {
     }
 
     func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
-        engine.keptAnswer(key, epoch: epoch, id: id, reply: reply)
+        let read: @Sendable () -> Void = { [engine] in
+            engine.keptAnswer(key, epoch: epoch, id: id, reply: reply)
+        }
+        let isHeld = state.withLock { state in
+            if state.isHoldingReads { state.heldReads.append(read) }
+            return state.isHoldingReads
+        }
+        if !isHeld { read() }
     }
 
     func keptAnswers(

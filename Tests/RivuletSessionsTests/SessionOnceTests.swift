@@ -179,6 +179,34 @@ import Testing
         }
     }
 
+    @Test func `dispatches with keys happen in their order, in whatever order storage answers`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"mark":0}"#)
+        harness.storage.holdReads()
+        let boxes = (1...5).map { harness.sendOnce(#"{"mark":\#($0)}"#, key: "k\($0)") }
+        harness.storage.releaseReadsBackwards()
+        for box in boxes { #expect(try !harness.wait { box.result }.get().isReplay) }
+        #expect(try harness.value("/p/marks") == "[0,1,2,3,4,5]")
+    }
+
+    @Test func `a retry waits for the dispatches before it, and what was refused holds up none`() throws {
+        let harness = try SessionHarness()
+        _ = try harness.once(#"{"mark":0}"#, key: "k")
+        harness.storage.holdReads()
+        let refused = harness.sendOnce(#"{"rename":""}"#, key: "a")
+        let retry = harness.sendOnce(#"{"mark":0}"#, key: "k")
+        let last = harness.sendOnce(#"{"mark":1}"#, key: "b")
+        harness.storage.releaseReadsBackwards()
+        guard case .failure(.rejected) = try harness.wait({ refused.result }) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(try harness.wait { retry.result }.get().isReplay)
+        #expect(try !harness.wait { last.result }.get().isReplay)
+        #expect(try harness.value("/p/marks") == "[0,1]")
+        #expect(try harness.session().isIdle)
+    }
+
     @Test func `effects of a retried event do not run again`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#"{"chain":2}"#, key: "k")

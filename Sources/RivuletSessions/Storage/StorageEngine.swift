@@ -11,7 +11,7 @@ public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -
 ///
 /// Every method may be called from any thread and returns without waiting for a disk or a network, except `start()`
 /// and `close()`. Writes are answered in the order in which they were requested; reads may overtake writes that have
-/// not been answered, and see every write that has.
+/// not been answered, and see every write that has. Reads are answered in any order.
 ///
 /// A caller has at most one append per session under way: it queues what comes meanwhile and appends it as one array.
 public protocol StorageEngine: Sendable {
