@@ -241,6 +241,18 @@ struct BasketApp: AppDefinition {
         )
     }
 
+    @Test func `a stream that is refused leaves no view to be kept up to date`() throws {
+        let counter = Computations.Counter()
+        try Computations.$counter.withValue(counter) {
+            let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 0))
+            harness.deploy(BasketApp())
+            harness.ask(StreamTopic(view: "BasketView", paths: []))
+            _ = try harness.wait { harness.sink.refused.first }
+            try harness.dispatch(#"{"add":"fig"}"#)
+            #expect(counter.count == 0)
+        }
+    }
+
     @Test func `a cursor of another history resets`() throws {
         let harness = try harness(#"{"add":"fig"}"#)
         let joined = try harness.subscribe(
