@@ -13,6 +13,8 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     package let definition: Definition
     package let bindings: StateBindings<Event>
     package let views: [StateView<State>]
+    /// How large the default state is as JSON.
+    package let defaultStateBytes: Int
     private let reducers: [AnyReducer<State>]
 
     /// What one atomic dispatch did.
@@ -27,6 +29,7 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
         reducers = definition.reducers
         bindings = StateBindings(definition.bindings)
         views = definition.views
+        defaultStateBytes = definition.defaultState.jsonBytes().count
     }
 
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.

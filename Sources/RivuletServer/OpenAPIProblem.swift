@@ -39,7 +39,7 @@ enum OpenAPIProblem {
         (501, "The server does not know the transfer coding.", []),
         (503, "The server is stopping or full, or its storage is unavailable. Nothing has changed.", ["Retry-After"]),
         (505, "The server does not speak this version of HTTP.", []),
-        (507, "The disk is full. Nothing has changed.", []),
+        (507, "The disk is full, or the session's state is as large as it may be. Nothing has changed.", []),
     ]
 
     /// The statuses that the document knows.

@@ -86,6 +86,12 @@ extension Problem {
             )
         case .overloaded(let what):
             self.init(503, "full: \(what); try again", fields: [HTTPField("Retry-After", "1")])
+        case .stateFull(let key, let limitBytes):
+            self.init(
+                507,
+                "the state of session \"\(key.id)\" would be larger than \(limitBytes) bytes as JSON (stateBytesMax); nothing "
+                    + "has changed. Remove something from it first"
+            )
         case .storage(let error):
             self.init(error)
         case .unreadable(let key, let detail):

@@ -13,6 +13,8 @@ final class PendingDispatch<Definition: AppDefinition> {
     let state: Definition.State
     /// Where the session stands after it.
     let position: Cursor.Position
+    /// How large the state is after it.
+    let size: StateSize
     let changes: [StateChange]
     let coercions: [Coercion]
     let effects: [EventEffect<Definition.Event>]
@@ -35,6 +37,7 @@ final class PendingDispatch<Definition: AppDefinition> {
     init(
         state: Definition.State,
         position: Cursor.Position,
+        size: StateSize,
         changes: [StateChange],
         coercions: [Coercion],
         effects: [EventEffect<Definition.Event>],
@@ -46,6 +49,7 @@ final class PendingDispatch<Definition: AppDefinition> {
     ) {
         self.state = state
         self.position = position
+        self.size = size
         self.changes = changes
         self.coercions = coercions
         self.effects = effects
@@ -61,6 +65,9 @@ final class PendingDispatch<Definition: AppDefinition> {
 
     /// Whether readers may see another state after it.
     var isVisible: Bool { !changes.isEmpty || hasOmittedWrite }
+
+    /// What it takes of memory, roughly, besides the state that it shares with others.
+    var memoryBytes: Int { changes.memoryBytes + (entry?.byteCount ?? 0) + (kept?.byteCount ?? 0) }
 
     /// Whether the next event waits for its effects.
     var holdsQueue: Bool { !effects.isEmpty && effects.contains { $0.effect.holdsQueue } }

@@ -18,6 +18,7 @@ extension Session {
     func advance() {
         // While publishing, what is durable still stands among what is pending: the publisher goes on from there itself.
         guard !isPublishing else { return }
+        defer { account() }
         publishDurable()
         guard !isStorageBusy, !isRetired else { return }
         submit()
@@ -170,8 +171,7 @@ extension Session {
     private func storageDidFail(_ error: StorageError) {
         environment.logger.error("storage failed", metadata: ["session": "\(key)", "error": "\(error)"])
         if case .indeterminate = error { return retire(failing: .storage(error)) }
-        let failed = pending
-        pending.removeAll()
+        let failed = takeAllPending()
         submitted = 0
         durable = 0
         effectsToCome = 0
@@ -181,6 +181,7 @@ extension Session {
         head = visible
         published = nil
         headPosition = visiblePosition
+        headSize = visibleSize
         unlogged = visibleUnlogged
         let waiting = creations
         creations = []
@@ -210,7 +211,7 @@ extension Session {
         isPublishing = true
         defer { isPublishing = false }
         while let first = pending.first, durable > 0 || (isStored && !first.needsStorage && submitted == 0) {
-            pending.removeFirst()
+            dropFirstPending()
             if durable > 0 {
                 durable -= 1
                 submitted -= 1
@@ -226,6 +227,7 @@ extension Session {
         let old = (isVisible || (dispatch.entry == nil && !dispatch.unloggedAfter.isEmpty)) ? visible : nil
         published = pending.isEmpty ? nil : dispatch.state
         visiblePosition = dispatch.position
+        visibleSize = dispatch.size
         visibleUnlogged = dispatch.unloggedAfter
         if dispatch.entry != nil || visibleUnlogged.isEmpty {
             logged = nil
@@ -267,6 +269,7 @@ extension Session {
 
     package func leaveMemory() {
         isRetired = true
+        closeAccount()
         stopEffects()
     }
 
@@ -274,10 +277,10 @@ extension Session {
     func retire(failing error: SessionError, deletedEpoch: String? = nil) {
         guard !isRetired else { return }
         isRetired = true
-        let failed = pending
+        closeAccount()
+        let failed = takeAllPending()
         let waiting = queue
         let creating = creations
-        pending.removeAll()
         queue.removeAll()
         creations = []
         effectsToCome = 0

@@ -14,6 +14,7 @@ extension Session {
     var hasIdleEffects: Bool { effectsToCome == 0 && effectDriver?.isIdle != false }
 
     package func didEnterMemory() {
+        account()
         beginLoadedEffects()
     }
 

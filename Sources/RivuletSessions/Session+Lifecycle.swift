@@ -57,18 +57,21 @@ extension Session {
         if isStrict, !coercions.isEmpty { throw .coerced(coercions.map { $0.placed(in: document) }) }
         let changes = ChangeRecorder.differences(from: visible, to: state)
         guard !changes.isEmpty else { return coercions }
+        let size = try size(after: changes, from: visible, to: state)
         initialDocument = persistentJSON(of: state)
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
         published = visible
         head = state
+        headSize = size
         // The document of version 0 has what transient events did.
         unlogged = []
         headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
-        pending.append(
+        keepPending(
             Pending(
                 state: state,
                 position: headPosition,
+                size: size,
                 changes: changes,
                 coercions: [],
                 effects: [],

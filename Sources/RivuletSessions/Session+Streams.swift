@@ -40,6 +40,7 @@ extension Session {
         streamCount -= 1
         groups[group] = members.count > 0 ? members : nil
         if members.count == 0 { groupIDs[members.key] = nil }
+        account()
     }
 
     package func endStreams(_ event: StreamEvent) {
@@ -48,6 +49,7 @@ extension Session {
         groupIDs = [:]
         streamCount = 0
         hasEndedStreams = true
+        account()
     }
 
     /// Tells each group what it sees of the changes; one event per group at most.
@@ -82,6 +84,7 @@ extension Session {
         groupIDs[subscriber.key] = id
         groups[id, default: StreamGroup(subscriber.key)].add(loop: request.stream.loop)
         streamCount += 1
+        account()
         environment.sink.join(
             request.stream,
             group: id,

@@ -40,6 +40,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// The state after the last accepted event.
     var head: State
     var headPosition: Cursor.Position
+    var headSize: StateSize
     /// Changes of persistent fields by transient events, which the next entry has to carry.
     var unlogged: [StateChange] = []
 
@@ -48,6 +49,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// Not a copy then: a state that nobody shares settles what the last event left in it.
     var published: State?
     var visiblePosition: Cursor.Position
+    var visibleSize: StateSize
     var visibleUnlogged: [StateChange] = []
 
     var queue: Deque<QueuedDispatch<Definition>> = []
@@ -60,6 +62,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var isPublishing = false
     /// The bytes of the bodies that are queued or on their way to disk.
     var waitingBytes = 0
+    /// What the pending dispatches take of memory.
+    var pendingBytes = 0
+    /// What the shard's account has of this session.
+    var accountedBytes = 0
     /// Where the session stood when it was found to have what storage would not give back.
     var unparkablePosition: Cursor.Position?
     /// Requests for the past that wait for storage.
@@ -129,6 +135,12 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         head = restored.state
         isMigrated = restored.isMigrated
         lacksSnapshot = stored?.hasWholeSnapshot == false
+        // A migration may have made any document of what was stored.
+        let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
+        headSize = StateSize(
+            atMost: isMigrated ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes
+        )
+        visibleSize = headSize
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
         epoch = stored?.head.epoch ?? newEpoch
@@ -154,11 +166,6 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     package var visible: State { published ?? head }
 
     package var isStored: Bool { storedHead != nil }
-
-    /// The document as last written, what came after it, what waits for the next entry, the tail, and the session's own bookkeeping.
-    package var memoryBytes: Int {
-        snapshotBytes + bytesSinceSnapshot + unlogged.memoryBytes + tail.bytes + 4_096
-    }
 
     package var isIdle: Bool { isQuiet && groups.isEmpty }
 
@@ -288,7 +295,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let before = head
         do throws(SessionError) {
             let step = try apply(dispatch)
-            try accept(step, of: dispatch)
+            let size = try size(after: step.recording.changes, from: before, to: head)
+            try accept(step, of: dispatch, size)
         } catch {
             head = before
             if pending.isEmpty { published = nil }
@@ -314,6 +322,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let refused = Pending(
             state: head,
             position: headPosition,
+            size: headSize,
             changes: [],
             coercions: [],
             effects: [],
@@ -328,7 +337,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             let answer = StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
             return dispatch.reply(.failure(.precondition(current: answer)))
         }
-        pending.append(refused)
+        keepPending(refused)
     }
 
     private func apply(_ dispatch: QueuedDispatch<Definition>) throws(SessionError) -> EventEngine<Definition>.Step {
@@ -350,7 +359,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// Gives the step its place in the session's history; what it wrote is already in `head`.
     private func accept(
         _ step: EventEngine<Definition>.Step,
-        of dispatch: QueuedDispatch<Definition>
+        of dispatch: QueuedDispatch<Definition>,
+        _ size: StateSize
     ) throws(SessionError) {
         let changes = step.recording.changes
         let persists = dispatch.persists
@@ -370,6 +380,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let accepted = Pending(
             state: head,
             position: position,
+            size: size,
             changes: changes,
             coercions: step.recording.coercions,
             effects: step.effects,
@@ -382,9 +393,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         accepted.hasOmittedWrite = step.recording.hasOmittedWrite
         accepted.kept = try dispatch.keeper.map { (keeper) throws(SessionError) in try keep(accepted, keeper) }
         headPosition = position
+        headSize = size
         unlogged = unloggedAfter
         if accepted.holdsQueue { effectsToCome += 1 }
-        pending.append(accepted)
+        keepPending(accepted)
     }
 
     /// The answer as storage keeps it; it goes out when storage has it.

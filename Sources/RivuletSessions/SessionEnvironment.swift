@@ -19,6 +19,8 @@ package struct SessionEnvironment {
     package let sink: any StreamSink
     /// How many streams and requests read logs.
     package let resumes: ResumeGate
+    /// What the sessions take of memory.
+    package let memory = ResidentMemory()
     /// Makes a group's name, unique in the process.
     package let makeGroupID: () -> GroupID
 

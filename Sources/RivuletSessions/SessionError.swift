@@ -43,6 +43,8 @@ package enum SessionError: Error, Sendable {
     case keysFull(SessionKey, seconds: Int)
     /// A queue or table of this name is full.
     case overloaded(String)
+    /// The event would make the session's state larger than it may be.
+    case stateFull(SessionKey, limitBytes: Int)
     /// Storage failed.
     case storage(StorageError)
     /// What storage holds for this session cannot be read as this app's state.

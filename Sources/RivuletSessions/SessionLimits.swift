@@ -9,8 +9,12 @@ public struct SessionLimits: Sendable, Hashable {
     public var engine: EngineLimits
     /// The most sessions in memory per shard; one more is answered 503 when none can be put out.
     public var residentSessionsMax: Int
-    /// The most bytes that the sessions of a shard take in memory, roughly; a further one is answered 503 when none can be put out.
+    /// The most bytes that the sessions of a shard take in memory, roughly, those aside for their streams included; a further one is answered 503 when none can be put out.
     public var residentBytesMax: Int
+    /// The most bytes of one session's state as JSON, stored and transient fields; an event that would make it larger is answered 507.
+    ///
+    /// Fields in `OmitCoding` are in no JSON and not counted.
+    public var stateBytesMax: Int
     /// The most bytes of dispatches waiting in one session; one more is answered 503.
     public var waitingBytesMax: Int
     /// How long a session without requests stays in memory; with streams it may have to stay longer, for what storage does not keep.
@@ -52,6 +56,7 @@ public struct SessionLimits: Sendable, Hashable {
         engine: EngineLimits = EngineLimits(),
         residentSessionsMax: Int = 50_000,
         residentBytesMax: Int = 1_073_741_824,
+        stateBytesMax: Int = 16_777_216,
         waitingBytesMax: Int = 8_388_608,
         idleTimeMax: Duration = .seconds(300),
         streamsPerSessionMax: Int = 20_000,
@@ -73,6 +78,7 @@ public struct SessionLimits: Sendable, Hashable {
         self.engine = engine
         self.residentSessionsMax = residentSessionsMax
         self.residentBytesMax = residentBytesMax
+        self.stateBytesMax = stateBytesMax
         self.waitingBytesMax = waitingBytesMax
         self.idleTimeMax = idleTimeMax
         self.streamsPerSessionMax = streamsPerSessionMax

@@ -8,6 +8,9 @@ struct StreamGroup {
     let key: StreamGroupKey
     private var members: [Int: Int] = [:]
 
+    /// What one takes of memory, roughly.
+    static let memoryBytes = 512
+
     init(_ key: StreamGroupKey) {
         self.key = key
     }

@@ -195,7 +195,7 @@ import Testing
         #expect(try harness.wait { found }.get().key == other)
         #expect(harness.shard.resident(harness.key) == nil)
         try harness.subscribe("/p/count")
-        try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#"{"note":"in memory only"}"#)
         harness.shard.find(other, of: harness.app) { found = $0 }
         guard case .failure(.overloaded) = found else {
             Issue.record("expected overloaded, got \(String(describing: found))")
@@ -210,7 +210,7 @@ import Testing
         let created = try harness.session().memoryBytes
         #expect(created > 100_000)
         harness.restart()
-        #expect(try harness.session().memoryBytes == created)
+        #expect(abs(try harness.session().memoryBytes - created) < 1_000)
     }
 
     @Test func `what waits for the next entry counts as memory`() throws {
@@ -219,9 +219,10 @@ import Testing
         let before = try harness.session().memoryBytes
         let title = String(repeating: "a", count: 100_000)
         try harness.dispatch(#"{"quietRetitle":{"id":"a","title":"\#(title)"}}"#)
-        #expect(try harness.session().memoryBytes > before + 100_000)
+        #expect(try harness.session().memoryBytes > before + 200_000)
         try harness.dispatch(#"{"quietRetitle":{"id":"a","title":""}}"#)
-        #expect(try harness.session().memoryBytes < before + 1_000)
+        // The size of the state is an upper bound, which is measured now and then.
+        #expect(try harness.session().memoryBytes < before + 101_000)
     }
 
     @Test func `a session that is never quiet is still snapshotted`() throws {
