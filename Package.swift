@@ -78,6 +78,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletObservation",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -145,7 +146,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExplicitServer",
-            dependencies: ["CounterFixture", "Rivulet"],
+            dependencies: ["CounterFixture", "Rivulet", .product(name: "Logging", package: "swift-log")],
             path: "Tests/Support/ExplicitServer",
             swiftSettings: settings
         ),

@@ -3,8 +3,8 @@
 
 /// The streams of a session that left memory, and where they stand.
 ///
-/// It is parked only when storage gives back exactly the state that its streams have seen, so that the next residence may go on
-/// under the name of this one: cursors stay good, and the next change continues every stream without a gap.
+/// It is parked only when storage and what is kept here give back exactly the state that its streams have seen, so that the next
+/// residence may go on under the name of this one: cursors stay good, and the next change continues every stream without a gap.
 package struct ParkedSession {
     let epoch: String
     /// The name of its history in cursors.
@@ -15,6 +15,10 @@ package struct ParkedSession {
     let isStored: Bool
     /// The hash of the whole state as JSON, within this process.
     let stateHash: Int
+    /// What storage does not have of the state.
+    let transients: TransientDocument
+    /// When its last stream left, or somebody asked for it later; of no meaning while it is watched.
+    var unwatchedSince = Duration.zero
     private(set) var groups: [GroupID: StreamGroup]
     private(set) var streamCount: Int
 
@@ -25,6 +29,7 @@ package struct ParkedSession {
         position: Cursor.Position,
         isStored: Bool,
         stateHash: Int,
+        transients: TransientDocument,
         groups: [GroupID: StreamGroup],
         streamCount: Int
     ) {
@@ -34,18 +39,27 @@ package struct ParkedSession {
         self.position = position
         self.isStored = isStored
         self.stateHash = stateHash
+        self.transients = transients
         self.groups = groups
         self.streamCount = streamCount
     }
 
-    /// Takes back one membership of that loop; false: nobody watches any more.
-    mutating func leave(_ group: GroupID, loop: Int) -> Bool {
-        if var members = groups[group] {
-            members.remove(loop: loop)
-            streamCount -= 1
-            groups[group] = members.count > 0 ? members : nil
-        }
-        return !groups.isEmpty
+    /// What it takes of memory, roughly.
+    var memoryBytes: Int { Self.bytesMin + transients.bytes + groups.count * StreamGroup.memoryBytes }
+
+    private static var bytesMin: Int { 512 }
+
+    var isWatched: Bool { !groups.isEmpty }
+
+    /// Whether anything is lost with it when nobody watches: a session that storage does not know is kept for its streams only.
+    var hasTransients: Bool { isStored && !transients.isEmpty }
+
+    /// Takes back one membership of that loop.
+    mutating func leave(_ group: GroupID, loop: Int) {
+        guard var members = groups[group] else { return }
+        members.remove(loop: loop)
+        streamCount -= 1
+        groups[group] = members.count > 0 ? members : nil
     }
 
     /// Ends all streams.

@@ -2,18 +2,19 @@
 // Owns how a watched session leaves memory and comes back, without its streams noticing.
 
 import RivuletEngine
+import RivuletJSON
 import RivuletObservation
 
 extension Session {
     /// Leaves memory and gives what is needed to come back; nil when something holds the session there.
     ///
-    /// What holds it is work under way, or a state that storage would not give back whole: transient and omitted fields that differ
-    /// from their defaults, and what transient events did to stored ones.
+    /// What holds it is work under way, or what neither storage nor JSON has of the state: omitted fields that differ from their
+    /// defaults, and what transient events did to stored ones.
     package func park() -> ParkedSession? {
         guard isQuiet, !groups.isEmpty, !hasEndedStreams, visibleUnlogged.isEmpty,
             unparkablePosition != visiblePosition
         else { return nil }
-        guard isWhatLoadingGives else {
+        guard let transients = transientDocument() else {
             // The state is compared once, not again until it changes.
             unparkablePosition = visiblePosition
             return nil
@@ -24,7 +25,8 @@ extension Session {
             residence: residence,
             position: visiblePosition,
             isStored: isStored,
-            stateHash: stateHash,
+            stateHash: Self.hash(of: visible),
+            transients: transients,
             groups: groups,
             streamCount: streamCount
         )
@@ -37,7 +39,7 @@ extension Session {
     /// Called before anything else is asked of the session.
     package func resume(_ parked: ParkedSession) -> Bool {
         guard parked.isStored == isStored, parked.position.version == visiblePosition.version,
-            parked.epoch == epoch || !isStored, parked.stateHash == stateHash
+            parked.epoch == epoch || !isStored, takeBack(parked.transients, hash: parked.stateHash)
         else { return false }
         epoch = parked.epoch
         residence = parked.residence
@@ -55,8 +57,8 @@ extension Session {
         return true
     }
 
-    /// Whether storage holds all there is of the visible state.
-    private var isWhatLoadingGives: Bool {
+    /// What storage does not hold of the visible state; nil when that cannot be given back, or is too much.
+    private func transientDocument() -> TransientDocument? {
         let snapshot = StateSnapshot(
             version: visiblePosition.version,
             schema: schema,
@@ -70,15 +72,32 @@ extension Session {
                 engine.definition,
                 key
             )
-            return loaded.state == visible
+            let document = TransientDocument(of: visible, besides: loaded.state)
+            return (document?.bytes ?? 0) <= environment.limits.stateBytesMax ? document : nil
         } catch {
-            return false
+            return nil
         }
     }
 
-    private var stateHash: Int {
+    /// Lays what an earlier residence had in memory only over what storage gave; false, with nothing changed: it does not fit.
+    private func takeBack(_ transients: TransientDocument, hash: Int) -> Bool {
+        guard !transients.isEmpty else { return hash == Self.hash(of: visible) }
+        var state = head
+        do throws(JSONError) {
+            try transients.lay(over: &state)
+        } catch {
+            return false
+        }
+        guard hash == Self.hash(of: state) else { return false }
+        head = state
+        headSize = StateSize(atMost: headSize.bytes + transients.bytes)
+        visibleSize = headSize
+        return true
+    }
+
+    private static func hash(of state: State) -> Int {
         var hasher = Hasher()
-        hasher.combine(visible.json(at: .root))
+        hasher.combine(state.json(at: .root))
         return hasher.finalize()
     }
 }

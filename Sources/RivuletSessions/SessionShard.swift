@@ -12,10 +12,18 @@ import RivuletJSON
 package final class SessionShard {
     package typealias Found = (Result<any HostedSession, SessionError>) -> Void
 
-    private let environment: SessionEnvironment
+    let environment: SessionEnvironment
     private var entries: [SessionKey: Entry] = [:]
-    /// The streams of sessions that left memory, also while they are loaded again; a stream of each holds it here.
-    private var parked: [SessionKey: ParkedSession] = [:]
+    /// What is kept of watched sessions that left memory.
+    var parked = ParkedSessions()
+    /// Which of the resident sessions leaves memory first.
+    var order = EvictionOrder()
+    /// The last use of those that leave memory in the round that is under way; nil: there is none.
+    var roundLimit: Duration?
+    /// How many sessions that were put aside still have their turn in this round.
+    var recallsLeft = 0
+    /// How many sessions may still store a snapshot in this round.
+    var compactionsLeft = 0
     /// Epochs that were deleted here lately, so that their streams are told not to come back.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
@@ -23,11 +31,6 @@ package final class SessionShard {
     /// How many sessions were deleted here or put out by a fault, so that their names may stand for another history.
     private var retirements: UInt64 = 0
     private var isDraining = false
-    /// What the resident sessions took when they were counted last, and what came since.
-    private var residentBytes = 0
-
-    /// The most sessions that store a snapshot in one turn because they are about to leave memory; the others leave without.
-    private static let leavingCompactionsMax = 1_024
 
     /// The most deleted epochs that are remembered.
     private static let deletedEpochsMax = 4_096
@@ -76,7 +79,8 @@ package final class SessionShard {
     }
 
     private func load(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
-        if isFull { evict(idleFor: .zero) }
+        parked.noteUse(key, now: environment.uptime())
+        if isFull { makeRoom() }
         guard !isFull else {
             return found(.failure(.overloaded("resident sessions (residentSessionsMax or residentBytesMax)")))
         }
@@ -104,12 +108,12 @@ package final class SessionShard {
             )
             session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
             }
-            giveBack(parked.removeValue(forKey: key), to: session)
+            giveBack(parked.remove(key), to: session)
             entries[key] = .resident(session)
-            residentBytes += session.memoryBytes
             session.didEnterMemory()
             for found in waiters { found(.success(session)) }
             forgetIfEmpty(session)
+            if resident(key) === session { noteEntry(session) }
         } catch {
             entries[key] = nil
             environment.logger.error(
@@ -155,7 +159,7 @@ package final class SessionShard {
 
     /// Ends the streams of a session that was deleted without being loaded.
     private func endParked(_ key: SessionKey) {
-        guard let parked = parked.removeValue(forKey: key) else { return }
+        guard let parked = parked.remove(key) else { return }
         parked.end(with: .bye(.deleted, reconnect: false, after: 1_000), sink: environment.sink)
         noteDeleted(parked.visibleEpoch)
     }
@@ -169,8 +173,7 @@ package final class SessionShard {
     /// Takes back a stream's membership.
     package func leave(_ key: SessionKey, group: GroupID, loop: Int) {
         guard let session = resident(key) else {
-            if parked[key]?.leave(group, loop: loop) == false { parked[key] = nil }
-            return
+            return parked.leave(key, group: group, loop: loop, now: environment.uptime())
         }
         session.leave(group, loop: loop)
         forgetIfEmpty(session)
@@ -203,40 +206,9 @@ package final class SessionShard {
         session.leaveMemory()
     }
 
-    private var isFull: Bool {
-        entries.count >= environment.limits.residentSessionsMax || residentBytes >= environment.limits.residentBytesMax
-    }
-
-    /// Puts out sessions that have been idle for so long, the streams of those that are watched aside, and counts what the others take.
-    package func evict(idleFor time: Duration? = nil) {
-        let limit = environment.uptime() - (time ?? environment.limits.idleTimeMax)
-        // Not when memory is wanted at once.
-        var compactionsLeft = time == nil ? Self.leavingCompactionsMax : 0
-        residentBytes = 0
-        for case .resident(let session) in entries.values {
-            if session.lastUsed <= limit {
-                if compactionsLeft > 0, session.compactBeforeLeaving() {
-                    // It leaves the next time.
-                    compactionsLeft -= 1
-                } else if putOut(session) {
-                    continue
-                }
-            }
-            residentBytes += session.memoryBytes
-        }
-    }
-
-    /// Takes a session without work out of memory; false: something holds it there.
-    private func putOut(_ session: any HostedSession) -> Bool {
-        if session.isIdle {
-            session.leaveMemory()
-        } else if let streams = session.park() {
-            parked[session.key] = streams
-        } else {
-            return false
-        }
-        entries[session.key] = nil
-        return true
+    /// Says that a session is no longer in memory.
+    func forget(_ key: SessionKey) {
+        entries[key] = nil
     }
 
     /// Refuses new work, and ends all effects and streams; what was accepted before still becomes durable.
@@ -246,8 +218,7 @@ package final class SessionShard {
             session.stopEffects()
             session.endStreams(Self.draining)
         }
-        for streams in parked.values { streams.end(with: Self.draining, sink: environment.sink) }
-        parked = [:]
+        for rest in parked.removeAll() { rest.end(with: Self.draining, sink: environment.sink) }
     }
 
     private static var draining: StreamEvent { .bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)) }

@@ -117,8 +117,9 @@ class Server:
         self.wait()
 
     def log_text(self):
-        self.log.seek(0)
-        return self.log.read().decode("utf-8", "replace")
+        # The server writes at the file's position, which must stay where it is.
+        log = self.log.fileno()
+        return os.pread(log, os.fstat(log).st_size, 0).decode("utf-8", "replace")
 
     def __enter__(self):
         return self

@@ -61,18 +61,85 @@ import Testing
         #expect(try harness.session().info().streams == 2)
     }
 
-    @Test(arguments: [#"{"add":0}"#, #"{"quietAdd":1}"#, #"{"note":"kept in memory only"}"#])
-    func `a state that storage would not give back stays in memory under its streams`(event: String) throws {
+    @Test(arguments: [#"{"quietAdd":1}"#, #"{"note":"kept in memory only"}"#])
+    func `a state that cannot be given back whole stays in memory under its streams`(event: String) throws {
         let (harness, _) = try watched()
         try harness.dispatch(event)
         park(harness)
         #expect(harness.shard.residentCount == 1)
         try harness.dispatch(#""forget""#)
-        try harness.dispatch(#"{"quietAdd":0}"#)
         try harness.dispatch(#"{"mark":1}"#)
-        try harness.dispatch(#""forget""#)
         park(harness)
         #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `a watched session comes back with the transient state that it left with`() throws {
+        let (harness, joined) = try watched()
+        try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
+        try harness.dispatch(#"{"insert":{"id":"b","at":1}}"#)
+        try harness.dispatch(#"{"open":"b"}"#)
+        try harness.dispatch(#"{"write":"a draft"}"#)
+        try harness.dispatch(#"{"select":3}"#)
+        let before = try harness.session().read(.root).get()
+        park(harness)
+        #expect(harness.shard.residentCount == 0)
+        let after = try harness.session().read(.root).get()
+        #expect(String(decoding: after.value, as: UTF8.self) == String(decoding: before.value, as: UTF8.self))
+        #expect(after.cursor == before.cursor)
+        #expect(try harness.value("/p/items/b/isOpen") == "true")
+        harness.sink.delivered = []
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(
+            harness.sink.delivered.filter { $0.group == joined.group }.map(\.event.text) == [
+                #"{"version":6,"changes":[{"op":"replace","path":"/p/count","value":2}]}"#
+            ]
+        )
+    }
+
+    @Test func `transient state of a session that was never stored comes back, too`() throws {
+        let harness = try SessionHarness()
+        try harness.subscribe("/t")
+        try harness.dispatch(#""peek""#)
+        park(harness)
+        #expect(harness.shard.residentCount == 0)
+        #expect(try harness.value("/t/lastEvent") == #""peek""#)
+    }
+
+    @Test func `transient state outlives the last stream by the time that an idle session has`() throws {
+        let (harness, joined) = try watched()
+        try harness.dispatch(#"{"add":1}"#)
+        park(harness)
+        #expect(harness.shard.residentCount == 0)
+        harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        harness.uptime.advance(by: .seconds(299))
+        harness.shard.evict()
+        #expect(try harness.value("/t/lastEvent") == #""add""#)
+        park(harness)
+        #expect(try harness.value("/t/lastEvent") == "null")
+    }
+
+    @Test func `transient state that nobody watches any more goes when its time is over`() throws {
+        let (harness, joined) = try watched()
+        try harness.dispatch(#"{"add":1}"#)
+        park(harness)
+        harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        #expect(harness.shard.parkedCount == 1)
+        park(harness)
+        #expect(harness.shard.parkedCount == 0)
+        #expect(try harness.value("/t/lastEvent") == "null")
+    }
+
+    @Test func `what is kept of a session out of memory counts`() throws {
+        let (harness, joined) = try watched()
+        let loaded = harness.shard.residentBytes
+        #expect(loaded > 4_000)
+        try harness.dispatch(#"{"add":1}"#)
+        park(harness)
+        #expect(harness.shard.residentBytes > 0)
+        #expect(harness.shard.residentBytes < loaded)
+        harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        park(harness)
+        #expect(harness.shard.residentBytes == 0)
     }
 
     @Test func `a session that was never stored is kept for its streams without memory`() throws {
@@ -158,7 +225,7 @@ import Testing
     }
 
     @Test func `a full memory puts watched sessions out, too`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 1_000))
+        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 4_500))
         try harness.subscribe("/p/count")
         var found: Result<any HostedSession, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { found = $0 }

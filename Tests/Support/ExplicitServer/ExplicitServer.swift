@@ -1,17 +1,33 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns a server for tests from outside: an app whose sessions have to be created.
+// Owns a server for tests from outside: an app whose sessions have to be created, with limits that a test can reach.
 
 import CounterFixture
+import Logging
 import Rivulet
 
-/// Serves the fixture's app under the policy `.explicit`, in memory, on a free port; options of `rivulet serve` are passed over.
+/// Serves the fixture's app under the policy `.explicit`, in memory, on a free port.
+///
+/// `--idle-milliseconds N` is how long a session without requests stays in memory, `--state-bytes N` how large its state may be; options of
+/// `rivulet serve` are passed over. The log says what leaves memory.
 @main
 enum ExplicitServer {
     static func main() throws {
-        let server = StateServer(options: ServerOptions(port: 0), storage: MemoryStorageEngine())
+        var limits = SessionLimits()
+        if let milliseconds = number(after: "--idle-milliseconds") { limits.idleTimeMax = .milliseconds(milliseconds) }
+        if let bytes = number(after: "--state-bytes") { limits.stateBytesMax = bytes }
+        var logger = Logger(label: "explicit") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .debug
+        let options = ServerOptions(port: 0, workers: 1, sessionLimits: limits)
+        let server = StateServer(options: options, storage: MemoryStorageEngine(), logger: logger)
         try server.host(TallyApp(sessionPolicy: .explicit))
         try server.run { url in
             print("rivulet listening on \(url)")
         }
+    }
+
+    private static func number(after option: String) -> Int? {
+        let arguments = CommandLine.arguments
+        guard let place = arguments.firstIndex(of: option), arguments.indices.contains(place + 1) else { return nil }
+        return Int(arguments[place + 1])
     }
 }
