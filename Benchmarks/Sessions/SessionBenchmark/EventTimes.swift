@@ -27,7 +27,8 @@ enum EventTimes {
         let bodies = (0..<90).map { DispatchRequest(body: Array(#"{"set":\#($0)}"#.utf8)) }
         measure("a dispatch from its body to its answer, with its log entry, without a disk") { index in
             session.dispatch(bodies[index % 90]) { answer in
-                guard case .success(let answer) = answer, answer.changes.count == 1 else {
+                // The first one changes the name of the last event, too.
+                guard case .success(let answer) = answer, !answer.changes.isEmpty else {
                     fatalError("an event changed nothing: \(answer)")
                 }
             }
