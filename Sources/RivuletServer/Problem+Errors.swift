@@ -13,7 +13,7 @@ extension Problem {
         case .notFound(let key):
             self.init(
                 404,
-                "app \"\(key.app)\" has no session \"\(key.id)\"; create it with PUT, or by dispatching to it"
+                "app \"\(key.app)\" has no session \"\(key.id)\"; create it with PUT, or, where the app makes sessions on demand, by dispatching to it"
             )
         case .exists(let key):
             self.init(409, "session \"\(key.id)\" exists already; choose another id, or leave it out for a fresh one")

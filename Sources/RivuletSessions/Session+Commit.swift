@@ -7,6 +7,14 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
+/// What one append carries.
+private struct Batch {
+    var entries: [LogEntry] = []
+    var answers: [KeptAnswer] = []
+    /// How many dispatches it is of; some have nothing for storage.
+    var count = 0
+}
+
 extension Session {
     /// The most log entries that one append carries.
     private static var entriesPerAppendMax: Int { 256 }
@@ -31,31 +39,36 @@ extension Session {
             return isStored ? finishDeletionIfDrained() : finishDeletionOfNothing()
         }
         let batch = nextBatch()
-        // Closures: in generic code a key path is made anew for each call, which took an eighth of a dispatch.
-        let entries = batch.compactMap { $0.entry }
-        let kept = KeptAnswers(batch.compactMap { $0.kept }, droppingBefore: oldestKept)
+        let kept = KeptAnswers(batch.answers, droppingBefore: oldestKept)
         guard let storedHead else {
-            guard !batch.isEmpty || !creations.isEmpty else { return finishDeletionOfNothing() }
-            return submitCreation(with: entries, keeping: kept, dispatches: batch.count)
+            return submitCreation(with: batch.entries, keeping: kept, dispatches: batch.count)
         }
-        guard !entries.isEmpty || !kept.answers.isEmpty else { return finishDeletionIfDrained() }
+        guard !batch.entries.isEmpty || !kept.answers.isEmpty else { return finishDeletionIfDrained() }
         guard !isMigrated, !lacksSnapshot else { return storeWhole(at: storedHead) }
         submitted = batch.count
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
-        environment.storage.append(key, at: .after(storedHead), entries, keeping: kept) { outcome in
-            confined.post { $0.appendDidFinish(outcome, entries: entries) }
+        environment.storage.append(key, at: .after(storedHead), batch.entries, keeping: kept) { outcome in
+            confined.post { $0.appendDidFinish(outcome, entries: batch.entries) }
         }
     }
 
-    /// The first pending dispatches, as many as one append may carry.
-    private func nextBatch() -> Deque<Pending>.SubSequence {
+    /// What storage has to take of the first pending dispatches, as many as one append may carry.
+    ///
+    /// A loop by index: slices and key paths of a generic type are made from its metadata at each call, which took a quarter of a dispatch.
+    private func nextBatch() -> Batch {
+        var batch = Batch()
         var bytes = 0
-        let count = pending.prefix(Self.entriesPerAppendMax).prefix { dispatch in
+        let countMax = min(pending.count, Self.entriesPerAppendMax)
+        while batch.count < countMax {
+            let dispatch = pending[batch.count]
             bytes += (dispatch.entry?.byteCount ?? 0) + (dispatch.kept?.byteCount ?? 0)
-            return bytes <= Self.bytesPerAppendMax
-        }.count
-        return pending.prefix(max(count, 1))
+            guard batch.count == 0 || bytes <= Self.bytesPerAppendMax else { break }
+            if let entry = dispatch.entry { batch.entries.append(entry) }
+            if let kept = dispatch.kept { batch.answers.append(kept) }
+            batch.count += 1
+        }
+        return batch
     }
 
     /// The first event, or an explicit wish, makes storage know the session.

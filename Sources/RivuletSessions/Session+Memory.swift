@@ -73,7 +73,11 @@ extension Session {
         } growth: {
             changes.growthBytes(from: before, to: now)
         }
-        guard isCounted else { throw .stateFull(key, limitBytes: limit) }
+        guard isCounted else {
+            // What was measured for this event is not measured again for the next one that is refused.
+            headSize = size
+            throw .stateFull(key, limitBytes: limit)
+        }
         return size
     }
 }
@@ -81,21 +85,24 @@ extension Session {
 extension [StateChange] {
     /// What the punctuation of a member or an element takes at most.
     private static var punctuationBytes: Int { 4 }
+    /// The bytes that a value's removal frees beside it at least: a comma.
+    private static var freedBytes: Int { 1 }
 
     /// The bytes that they bring to a document at most.
     fileprivate var writtenBytes: Int {
         reduce(0) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + Self.punctuationBytes }
     }
 
-    /// The bytes by which a document grows with them; fewer than none when it shrinks.
+    /// The bytes by which a document grows with them at most; fewer than none when it shrinks.
     ///
     /// Each path is there at most once, and there is none below one that is added, replaced or removed.
     fileprivate func growthBytes<State: ObservableState>(from before: State, to now: State) -> Int {
         reduce(0) { bytes, change in
             guard change.operation != .move, let path = try? JSONPointer(parsing: change.path) else { return bytes }
-            let old = before.json(at: path).map { $0.count + Self.punctuationBytes } ?? 0
-            let new = now.json(at: path).map { $0.count + Self.punctuationBytes } ?? 0
-            return bytes + new - old
+            let old = before.json(at: path)?.count
+            let new = now.json(at: path)?.count
+            guard let old else { return bytes + (new.map { $0 + Self.punctuationBytes } ?? 0) }
+            return bytes + (new.map { $0 - old } ?? (-old - Self.freedBytes))
         }
     }
 }

@@ -143,7 +143,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         visibleSize = headSize
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
         visiblePosition = headPosition
-        epoch = stored?.head.epoch ?? newEpoch
+        epoch = stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch)
         visibleEpoch = epochs.name(of: epoch)
         storedHead = stored?.head
         let now = environment.wallClock()

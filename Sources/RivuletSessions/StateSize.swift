@@ -4,8 +4,8 @@
 /// The size of a state as JSON, stored and transient fields; fields in `OmitCoding` are in no JSON and not counted.
 ///
 /// While the state is far from its limit this is an upper bound: each event adds what it wrote, whatever that replaced, and the state is
-/// measured when the bound has grown by the state's own size. In a state of more than half of the limit the size is exact: then each
-/// event adds what it wrote and takes away what that replaced. So neither an event that is accepted nor one that is refused costs
+/// measured when the bound has grown by the state's own size. In a state of more than half of the limit the size is nearly exact: then
+/// each event adds what it wrote and takes away what that replaced, but for some punctuation. So neither an event that is accepted nor one that is refused costs
 /// much more than the changes that it makes.
 struct StateSize: Hashable, Sendable {
     /// The size, or more.

@@ -12,13 +12,17 @@ import RivuletObservation
 struct VisibleEpoch: Sendable {
     /// What the shape comes to, the same in every process of a build.
     private let shape: UInt64
+    /// Whether a session that is not stored has another state each time that it is made, so that no cursor of one is good for the next.
+    let isDefaultVarying: Bool
 
     /// Looks at an app's state, once for all its sessions.
     init<Definition: AppDefinition>(_ definition: Definition) {
         var hash = StableHash()
         hash.add("\(definition.schema)\n".utf8)
-        hash.add(Self.description(of: definition))
+        let (once, again) = (definition.defaultState, definition.defaultState)
+        hash.add(Self.description(of: once, again))
         shape = hash.value
+        isDefaultVarying = once.jsonBytes() != again.jsonBytes()
     }
 
     /// The name of a history that storage knows by this epoch.
@@ -29,12 +33,11 @@ struct VisibleEpoch: Sendable {
         return RandomToken.token(of: hash.value, count: 8)
     }
 
-    /// The schema and all fields, with the default that a new session has there.
-    private static func description(of definition: some AppDefinition) -> [UInt8] {
-        let (once, again) = (definition.defaultState, definition.defaultState)
+    /// The schema and all fields, with the default that a new session has there; `again` is the default made a second time.
+    private static func description<State: ObservableState>(of once: State, _ again: State) -> [UInt8] {
         var writer = JSONWriter(capacity: 4_096)
         writer.beginArray()
-        schema(of: once).encodeJSON(into: &writer)
+        State.jsonSchema.encodeJSON(into: &writer)
         for (field, other) in zip(FieldDescription.all(of: once), FieldDescription.all(of: again)) {
             // A fresh id or the time would be another one after each restart.
             (field.standard == other.standard ? field : field.withoutStandard).encodeJSON(into: &writer)
@@ -42,8 +45,6 @@ struct VisibleEpoch: Sendable {
         writer.endArray()
         return writer.bytes
     }
-
-    private static func schema<State: ObservableState>(of _: State) -> JSONSchema { State.jsonSchema }
 }
 
 /// FNV-1a, which is the same in every process.

@@ -1,8 +1,11 @@
 // Part of Rivulet. See README.md for the architecture.
 // Checks that the state of a session does not grow without end.
 
+import RivuletEngine
 import RivuletJSON
+import RivuletObservation
 import RivuletSessions
+import Synchronization
 import Testing
 
 @Suite struct SessionStateLimitTests {
@@ -38,6 +41,18 @@ import Testing
         #expect(try harness.dispatch(#"{"write":"b"}"#).version == 2)
         harness.restart()
         #expect(try harness.value("/p/text") == #""b""#)
+    }
+
+    @Test func `a loaded state is measured once, however many events it refuses`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(stateBytesMax: Self.limit))
+        harness.deploy(ScrollApp())
+        try harness.dispatch(#"{"fill":\#(Self.limit - 100)}"#)
+        harness.restart()
+        try expectFull(harness, #"{"label":"\#(letters(200))"}"#)
+        let measured = MeasuredText.encodings.load(ordering: .relaxed)
+        for _ in 0..<5 { try expectFull(harness, #"{"label":"\#(letters(200))"}"#) }
+        #expect(MeasuredText.encodings.load(ordering: .relaxed) == measured)
+        #expect(try harness.dispatch(#"{"label":"short"}"#).version == 2)
     }
 
     @Test func `a state that is full element by element has room again when one goes`() throws {
@@ -104,5 +119,51 @@ import Testing
         }
         #expect(try harness.value("/p/text") == #""""#)
         #expect(try harness.ask { harness.storage.load(harness.key, reply: $0) } == nil)
+    }
+}
+
+/// A text that counts how often it is written, in the one test that has it.
+struct MeasuredText: JSONCodable, Equatable, Sendable {
+    static let encodings = Atomic(0)
+
+    var text = ""
+
+    init() {}
+
+    init(json reader: inout JSONReader) throws(JSONError) { text = try String(json: &reader) }
+
+    func encodeJSON(into writer: inout JSONWriter) {
+        Self.encodings.add(1, ordering: .relaxed)
+        text.encodeJSON(into: &writer)
+    }
+
+    static var jsonSchema: JSONSchema { String.jsonSchema }
+}
+
+/// A state with one.
+@ObservableState
+struct Scroll: Equatable, Sendable {
+    var contents = MeasuredText()
+    var label = ""
+}
+
+@AppEvent
+enum ScrollEvent {
+    case fill(Int)
+    case label(String)
+
+    var persist: Bool { true }
+    var isUIEvent: Bool { true }
+}
+
+struct ScrollApp: AppDefinition {
+    let name = "tally"
+    let defaultState = Scroll()
+
+    func reduce(into state: inout Scroll, event: ScrollEvent) {
+        switch event {
+        case .fill(let count): state.contents.text = letters(count)
+        case .label(let text): state.label = text
+        }
     }
 }

@@ -116,6 +116,20 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(reset.text.contains(#""/level":3"#))
     }
 
+    @Test(arguments: [true, false])
+    func `who has read a default that is another one each time, and was never stored, is told of the next one`(
+        isVarying: Bool
+    ) throws {
+        let harness = try SessionHarness()
+        if isVarying { harness.deploy(GaugeApp(FreshGauge())) } else { harness.deploy(GaugeApp(Gauge())) }
+        let read = try harness.session().read(.root).get()
+        harness.shard.evict(idleFor: .zero)
+        #expect(harness.shard.residentCount == 0)
+        let joined = try harness.subscribe("", resume: "\(read.cursor)")
+        #expect(joined.first.map(\.name) == (isVarying ? [.reset] : []))
+        #expect((joined.cursor.epoch == read.cursor.epoch) == !isVarying)
+    }
+
     @Test func `a reader of before is told nothing by a deployment of the same shape`() throws {
         let (harness, cursor) = try harness()
         harness.deploy(GaugeApp(Gauge()))
