@@ -45,7 +45,9 @@ public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyP
 
 /// Makes a type the ``StateForwarding`` of a hosted app's state, whatever its type is; there is no state manager, and no listener.
 ///
-/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) enum CounterForwarder {}`.
+/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) struct CounterForwarder {}`.
+/// The object needs an initialiser with the mapping's labels, in its order. Not an enum: there Swift 6.3 swallows the error of a mapping
+/// that does not fit the object, and crashes.
 @attached(member, names: named(makeObject), named(forward), named(forwardedFields))
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =

@@ -32,4 +32,4 @@ extension AppState<Counter, CounterScreen> {
         (\CounterApp.State.isNearLimit, \CounterView.isNearLimit),
     ]
 )
-enum CounterForwarder {}
+struct CounterForwarder {}

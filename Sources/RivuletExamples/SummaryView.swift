@@ -33,4 +33,4 @@ extension Todos {
         (\TodosApp.State.p.done, \SummaryView.done),
     ]
 )
-enum SummaryForwarder {}
+struct SummaryForwarder {}

@@ -82,7 +82,7 @@ extension MySliderView {
         (\MyPersistent.counter, \LimitView.count),
     ]
 )
-enum LimitViewForwarder {}
+struct LimitViewForwarder {}
 
 /// The names that a forwarder needs may stand around it.
 enum ManagedForwarder {

@@ -63,7 +63,7 @@ final class NotebookView: ObservableObject {
     from: NotebookApp.State.self,
     mapping: [(\NotebookApp.State.p.text, \NotebookView.text)]
 )
-enum NotebookForwarder {}
+struct NotebookForwarder {}
 
 struct NotebookApp: AppDefinition {
     typealias State = AppState<Notebook, NotebookDesk>

@@ -39,7 +39,7 @@ extension AppState<Basket, BasketScreen> {
     from: SafeApp.State.self,
     mapping: [(\SafeApp.State.secretLength, \SafeView.length), (\SafeApp.State.p.name, \SafeView.name)]
 )
-enum SafeForwarder {}
+struct SafeForwarder {}
 
 struct SafeApp: AppDefinition {
     typealias State = AppState<Basket, BasketScreen>
@@ -153,7 +153,7 @@ final class StrongboxView: ObservableObject {
     from: LeakyElementApp.State.self,
     mapping: [(\LeakyElementApp.State.p.boxes[id: "a"]?.content, \StrongboxView.content)]
 )
-enum StrongboxForwarder {}
+struct StrongboxForwarder {}
 
 struct LeakyElementApp: AppDefinition {
     typealias State = AppState<Strongroom, BasketScreen>

@@ -92,7 +92,7 @@ final class BasketView: ObservableObject {
         (\BasketApp.State.t.visits, \BasketView.visits),
     ]
 )
-enum BasketForwarder {}
+struct BasketForwarder {}
 
 struct BasketApp: AppDefinition {
     typealias State = AppState<Basket, BasketScreen>
@@ -280,7 +280,7 @@ final class LeakyView: ObservableObject {
     from: BasketApp.State.self,
     mapping: [(\BasketApp.State.p.secret, \LeakyView.secret)]
 )
-enum LeakyForwarder {}
+struct LeakyForwarder {}
 
 struct LeakyApp: AppDefinition {
     let name = "leaky"
