@@ -234,7 +234,8 @@ struct BasketApp: AppDefinition {
 
     @Test func `an effect whose work is on other threads is waited for`() async {
         let store = makeStore()
-        store.patience = .seconds(60)
+        // The work needs a thread of the pool, for which all other tests of the run may stand in line before it.
+        store.patience = .seconds(600)
         await store.send(.elsewhere)
         await store.receive(where: { if case .add = $0 { true } else { false } }) { $0.p.count = 1 }
         await store.finish()
