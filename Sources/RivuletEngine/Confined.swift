@@ -18,8 +18,9 @@ package final class Confined<Value>: @unchecked Sendable {
         return value
     }
 
-    /// Hands the value to the job on the executor's thread.
-    package func post(_ job: @escaping @Sendable (Value) -> Void) {
+    /// Hands the value to the job on the executor's thread; false: it has no room for the job, which does not run.
+    @discardableResult
+    package func post(_ job: @escaping @Sendable (Value) -> Void) -> Bool {
         executor.post { job(self.onExecutor) }
     }
 }

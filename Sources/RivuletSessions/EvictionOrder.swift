@@ -44,12 +44,16 @@ struct EvictionOrder {
     }
 
     /// Takes those back, at most so many, whose time has come; nil: whatever the time.
-    mutating func recall(at now: Duration?, atMost count: Int) {
+    ///
+    /// - Returns: Whether there may be more of them.
+    @discardableResult
+    mutating func recall(at now: Duration?, atMost count: Int) -> Bool {
         for _ in 0..<count {
-            guard let first = aside.first, now.map({ first.until <= $0 }) ?? true else { return }
+            guard let first = aside.first, now.map({ first.until <= $0 }) ?? true else { return false }
             aside.removeFirst()
             places.insert(first.place)
         }
+        return true
     }
 
     /// Takes the first one away, if it was used at that time or earlier.

@@ -15,6 +15,8 @@ package protocol HostedSession: AnyObject {
     var isStored: Bool { get }
     /// Whether nothing is queued, under way or watching, so that it may leave memory.
     var isIdle: Bool { get }
+    /// Whether it is known, without a look at the state, that something holds it in memory.
+    var isHeld: Bool { get }
     /// The memory that it takes, roughly, in bytes.
     var memoryBytes: Int { get }
     /// The uptime of the last request.

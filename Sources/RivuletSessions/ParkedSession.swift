@@ -19,6 +19,8 @@ package struct ParkedSession {
     let transients: TransientDocument
     /// When its last stream left, or somebody asked for it later; of no meaning while it is watched.
     var unwatchedSince = Duration.zero
+    /// Whether the session is being loaded, which takes this.
+    var isAwaited = false
     private(set) var groups: [GroupID: StreamGroup]
     private(set) var streamCount: Int
 

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the sessions of a shard that left memory while they were watched.
 
-import DequeModule
+import HeapModule
 
 /// What is kept of watched sessions that are not in memory, also while they are loaded again.
 ///
@@ -9,8 +9,12 @@ import DequeModule
 /// comes back after its bye finds the state that it left.
 struct ParkedSessions {
     private var sessions: [SessionKey: ParkedSession] = [:]
-    /// Those that nobody watches, in the order in which their last streams left; an entry that is no longer true is passed over.
-    private var unwatched: Deque<(key: SessionKey, since: Duration)> = []
+    /// Those that nobody watches, the one first that was left first; each at most once, and with the time at which it was taken down.
+    ///
+    /// A place that is no longer true is passed over, or taken down anew, when it is the first.
+    private var unwatched: Heap<EvictionOrder.Place> = []
+    /// The sessions that have a place there.
+    private var placed: Set<SessionKey> = []
     /// What they take of memory, roughly.
     private(set) var bytes = 0
 
@@ -47,14 +51,34 @@ struct ParkedSessions {
     mutating func noteUse(_ key: SessionKey, now: Duration) {
         guard sessions[key]?.isWatched == false else { return }
         sessions[key]?.unwatchedSince = now
-        unwatched.append((key, now))
+        place(key, since: now)
     }
 
-    /// Forgets one session that nobody watched since then, the one that was left first; false: there is none.
+    private mutating func place(_ key: SessionKey, since time: Duration) {
+        guard placed.insert(key).inserted else { return }
+        unwatched.insert(EvictionOrder.Place(lastUsed: time, key: key))
+    }
+
+    /// Keeps what the session that is being loaded takes back.
+    mutating func beginLoad(_ key: SessionKey) { sessions[key]?.isAwaited = true }
+
+    /// Says that it was not loaded.
+    mutating func loadDidFail(_ key: SessionKey, now: Duration) {
+        sessions[key]?.isAwaited = false
+        noteUse(key, now: now)
+    }
+
+    /// Forgets one session that nobody watched since then, the one that was left first, or passes over a place; false: there is none.
     mutating func forgetOldest(unwatchedSince limit: Duration) -> Bool {
-        guard let (key, since) = unwatched.first, since <= limit else { return false }
-        unwatched.removeFirst()
-        if let session = sessions[key], !session.isWatched, session.unwatchedSince == since { remove(key) }
+        guard let first = unwatched.min, first.lastUsed <= limit else { return false }
+        unwatched.removeMin()
+        placed.remove(first.key)
+        guard let session = sessions[first.key], !session.isWatched, !session.isAwaited else { return true }
+        if session.unwatchedSince > first.lastUsed {
+            place(first.key, since: session.unwatchedSince)
+        } else {
+            remove(first.key)
+        }
         return true
     }
 }

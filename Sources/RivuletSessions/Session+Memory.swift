@@ -45,6 +45,8 @@ extension Session {
         let bytes = memoryBytes
         environment.memory.add(bytes - accountedBytes)
         accountedBytes = bytes
+        // One with work cannot leave yet, and what it takes may be less in a moment.
+        if environment.memory.isCrowded, isQuiet { environment.memory.wantRoom() }
     }
 
     /// Takes the session out of the shard's account.
@@ -57,7 +59,7 @@ extension Session {
 
     /// Counts what an event wrote in the state at the head.
     ///
-    /// - Throws: `stateFull` when the state would grow beyond its limit.
+    /// - Throws: `stateFull` when the state would grow beyond its limit, `overloaded` when it would grow while memory is full.
     func size(
         after changes: [StateChange],
         from before: State,
@@ -66,8 +68,13 @@ extension Session {
         guard !changes.isEmpty else { return headSize }
         var size = headSize
         let limit = environment.limits.stateBytesMax
-        // Nearly every event is counted here.
-        if size.countAtMost(changes.writtenBytes, limit: limit) { return size }
+        let growth = environment.memory.isFull ? changes.growthBytes(from: before, to: now) : 0
+        if growth > 0 {
+            environment.memory.wantRoom()
+            throw .overloaded("memory of the resident sessions (residentBytesMax)")
+        }
+        // Nearly every event is counted here; not one that gives back what is scarce.
+        if growth == 0, size.countAtMost(changes.writtenBytes, limit: limit) { return size }
         let isCounted = size.count(limit: limit) {
             now.jsonBytes().count
         } growth: {

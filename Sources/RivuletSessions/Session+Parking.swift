@@ -6,14 +6,18 @@ import RivuletJSON
 import RivuletObservation
 
 extension Session {
+    /// Whether it is known, without a look at the state, that something holds the session in memory.
+    package var isHeld: Bool {
+        guard !isIdle else { return false }
+        return !isQuiet || hasEndedStreams || !visibleUnlogged.isEmpty || unparkablePosition == visiblePosition
+    }
+
     /// Leaves memory and gives what is needed to come back; nil when something holds the session there.
     ///
     /// What holds it is work under way, or what neither storage nor JSON has of the state: omitted fields that differ from their
     /// defaults, and what transient events did to stored ones.
     package func park() -> ParkedSession? {
-        guard isQuiet, !groups.isEmpty, !hasEndedStreams, visibleUnlogged.isEmpty,
-            unparkablePosition != visiblePosition
-        else { return nil }
+        guard !groups.isEmpty, !isHeld else { return nil }
         guard let transients = transientDocument() else {
             // The state is compared once, not again until it changes.
             unparkablePosition = visiblePosition

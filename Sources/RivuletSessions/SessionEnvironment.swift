@@ -20,7 +20,7 @@ package struct SessionEnvironment {
     /// How many streams and requests read logs.
     package let resumes: ResumeGate
     /// What the sessions take of memory.
-    package let memory = ResidentMemory()
+    package let memory: ResidentMemory
     /// Makes a group's name, unique in the process.
     package let makeGroupID: () -> GroupID
 
@@ -39,6 +39,7 @@ package struct SessionEnvironment {
         self.executor = executor
         self.storage = storage
         self.limits = limits
+        memory = ResidentMemory(bytesMax: limits.residentBytesMax)
         resumes = ResumeGate(underWayMax: limits.resumesMax)
         self.logger = logger
         self.wallClock = wallClock

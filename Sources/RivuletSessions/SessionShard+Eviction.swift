@@ -5,8 +5,11 @@ import Logging
 import RivuletEngine
 
 extension SessionShard {
-    /// The most sessions that are asked to leave in one turn of the loop.
+    /// The most sessions that are asked to leave in one turn of the loop, those not counted that are known to be held.
     private static var askedPerTurnMax: Int { 64 }
+
+    /// The most sessions that are looked at in one turn of the loop, whether they are asked or not.
+    private static var seenPerTurnMax: Int { 4_096 }
 
     /// The most bytes of sessions that are asked in one turn, but for a single larger one: what is watched is read and written whole.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
@@ -24,11 +27,11 @@ extension SessionShard {
     private static var roomShare: Int { 16 }
 
     var isFull: Bool {
-        residentCount >= environment.limits.residentSessionsMax || residentBytes >= environment.limits.residentBytesMax
+        residentCount >= environment.limits.residentSessionsMax || environment.memory.isFull
     }
 
     /// What the sessions take of memory, roughly, and what is kept of those that are aside for their streams.
-    package var residentBytes: Int { environment.memory.bytes + parked.bytes }
+    package var residentBytes: Int { environment.memory.bytes }
 
     private var hasRoom: Bool {
         let (sessionsMax, bytesMax) = (environment.limits.residentSessionsMax, environment.limits.residentBytesMax)
@@ -36,14 +39,44 @@ extension SessionShard {
             && residentBytes <= bytesMax - max(bytesMax / Self.roomShare, 1)
     }
 
-    /// Puts out the sessions that were used longest ago until there is some room, as far as one turn goes.
+    /// Puts out the sessions that were used longest ago until there is some room, as far as one turn goes; the rest in later turns.
     func makeRoom() {
+        if makeRoom(since: environment.uptime()) { wantRoom() }
+    }
+
+    /// Has room made in turns to come, until there is some or nobody can leave.
+    func wantRoom() {
         let now = environment.uptime()
-        order.recall(at: now, atMost: Self.recalledPerTurnMax)
-        askToLeave(usedUntil: now, isOver: { hasRoom }, compacts: false)
+        guard roomRound == nil, now >= roomPause else { return }
+        roomRound = now
+        postRoomTurn()
+    }
+
+    private func postRoomTurn() {
+        // Where there is no room for a turn, whoever wants room next begins a round.
+        if !Confined(self, to: environment.executor).post({ $0.roomTurn() }) { roomRound = nil }
+    }
+
+    private func roomTurn() {
+        guard let round = roomRound else { return }
+        if makeRoom(since: round) { return postRoomTurn() }
+        roomRound = nil
+        if !hasRoom { roomPause = environment.uptime() + Self.pause }
+    }
+
+    /// One turn of a round that began at that time; nobody who cannot leave is asked twice in it.
+    ///
+    /// - Returns: Whether room is still wanting and there may be more that can leave.
+    private func makeRoom(since round: Duration) -> Bool {
+        guard !hasRoom else { return false }
+        let now = environment.uptime()
+        let hasRecalls = order.recall(at: round, atMost: Self.recalledPerTurnMax)
+        let hasMore = askToLeave(usedUntil: now, isOver: { hasRoom }, compacts: false)
+        // Its streams come back to what a parked session holds: that goes when nobody else can.
         for _ in 0..<Self.askedPerTurnMax where !hasRoom {
-            guard parked.forgetOldest(unwatchedSince: now) else { return }
+            guard parked.forgetOldest(unwatchedSince: now) else { return !hasRoom && (hasMore || hasRecalls) }
         }
+        return !hasRoom
     }
 
     /// Puts out the sessions that have been idle for so long, the streams of those that are watched aside; in turns, between which
@@ -55,6 +88,7 @@ extension SessionShard {
         compactionsLeft = time == nil ? Self.leavingCompactionsMax : 0
         recallsLeft = order.asideCount
         if !isUnderWay { evictTurn() }
+        if isFull { wantRoom() }
     }
 
     private func evictTurn() {
@@ -69,7 +103,8 @@ extension SessionShard {
             roundLimit = nil
             return
         }
-        Confined(self, to: environment.executor).post { $0.evictTurn() }
+        // Where there is no room for a turn, the next call begins a round.
+        if !Confined(self, to: environment.executor).post({ $0.evictTurn() }) { roundLimit = nil }
     }
 
     /// Takes down a session that came to memory.
@@ -83,18 +118,25 @@ extension SessionShard {
     /// - Returns: Whether there may be more of them.
     @discardableResult
     private func askToLeave(usedUntil limit: Duration, isOver: () -> Bool, compacts: Bool) -> Bool {
-        var (bytes, idle, watched) = (0, 0, 0)
+        var (asked, bytes, idle, watched) = (0, 0, 0, 0)
         defer { noteLeft(idle: idle, watched: watched) }
-        for _ in 0..<Self.askedPerTurnMax {
-            guard !isOver(), bytes < Self.askedBytesPerTurnMax else { return true }
+        for _ in 0..<Self.seenPerTurnMax {
+            guard !isOver(), asked < Self.askedPerTurnMax, bytes < Self.askedBytesPerTurnMax else { return true }
             guard let place = order.popFirst(usedUntil: limit) else { return false }
             guard let session = resident(place.key) else { continue }
             guard session.lastUsed <= place.lastUsed else {
                 order.add(place.key, lastUsed: session.lastUsed)
                 continue
             }
+            let isCompacting = compacts && compactionsLeft > 0 && session.compactBeforeLeaving()
+            if !isCompacting, session.isHeld {
+                // That cost nothing: those behind it must not wait for it.
+                order.putAside(place, until: environment.uptime() + Self.pause)
+                continue
+            }
+            asked += 1
             bytes += session.memoryBytes
-            if compacts, compactionsLeft > 0, session.compactBeforeLeaving() {
+            if isCompacting {
                 // It leaves in the next round.
                 compactionsLeft -= 1
             } else if let isWatched = putOut(session) {

@@ -15,7 +15,9 @@ package final class SessionShard {
     let environment: SessionEnvironment
     private var entries: [SessionKey: Entry] = [:]
     /// What is kept of watched sessions that left memory.
-    var parked = ParkedSessions()
+    var parked = ParkedSessions() {
+        didSet { environment.memory.parkedBytes = parked.bytes }
+    }
     /// Which of the resident sessions leaves memory first.
     var order = EvictionOrder()
     /// The last use of those that leave memory in the round that is under way; nil: there is none.
@@ -24,6 +26,10 @@ package final class SessionShard {
     var recallsLeft = 0
     /// How many sessions may still store a snapshot in this round.
     var compactionsLeft = 0
+    /// When the round began in which room is made; nil: there is none.
+    var roomRound: Duration?
+    /// Until when none begins, because nobody could leave.
+    var roomPause = Duration.zero
     /// Epochs that were deleted here lately, so that their streams are told not to come back.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
@@ -43,6 +49,7 @@ package final class SessionShard {
 
     package init(environment: SessionEnvironment) {
         self.environment = environment
+        environment.memory.onWant = { [weak self] in self?.wantRoom() }
     }
 
     /// How many sessions are in memory.
@@ -79,9 +86,10 @@ package final class SessionShard {
     }
 
     private func load(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
-        parked.noteUse(key, now: environment.uptime())
+        parked.beginLoad(key)
         if isFull { makeRoom() }
         guard !isFull else {
+            parked.loadDidFail(key, now: environment.uptime())
             return found(.failure(.overloaded("resident sessions (residentSessionsMax or residentBytesMax)")))
         }
         entries[key] = .loading([found])
@@ -116,6 +124,7 @@ package final class SessionShard {
             if resident(key) === session { noteEntry(session) }
         } catch {
             entries[key] = nil
+            parked.loadDidFail(key, now: environment.uptime())
             environment.logger.error(
                 "a session cannot be loaded",
                 metadata: ["session": "\(key)", "error": "\(error)"]

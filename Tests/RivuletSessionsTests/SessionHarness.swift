@@ -14,11 +14,16 @@ import Synchronization
 final class TestExecutor: SessionExecutor {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
     private let arrived = DispatchSemaphore(value: 0)
+    private let refuses = Mutex(false)
 
     var isCurrent: Bool { true }
 
+    /// Makes it take no more jobs, as a full mailbox, or take them again.
+    func refuseJobs(_ refuses: Bool) { self.refuses.withLock { $0 = refuses } }
+
     @discardableResult
     func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+        guard !refuses.withLock({ $0 }) else { return false }
         jobs.withLock { $0.append(job) }
         arrived.signal()
         return true

@@ -187,15 +187,16 @@ import Testing
     }
 
     @Test func `a full memory puts idle sessions out, and refuses when all hold what storage does not`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 1_000))
-        try harness.dispatch(#"{"add":1}"#)
+        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 10_000))
+        let title = String(repeating: "a", count: 10_000)
+        try harness.dispatch(#"{"rename":"\#(title)"}"#)
         let other = SessionKey(app: "tally", id: "s2")
         var found: Result<any HostedSession, SessionError>?
         harness.shard.find(other, of: harness.app) { found = $0 }
         #expect(try harness.wait { found }.get().key == other)
         #expect(harness.shard.resident(harness.key) == nil)
         try harness.subscribe("/p/count")
-        try harness.dispatch(#"{"note":"in memory only"}"#)
+        try harness.dispatch(#"[{"rename":"\#(title.dropLast(100))"},{"note":"in memory only"}]"#)
         harness.shard.find(other, of: harness.app) { found = $0 }
         guard case .failure(.overloaded) = found else {
             Issue.record("expected overloaded, got \(String(describing: found))")
