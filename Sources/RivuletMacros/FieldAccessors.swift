@@ -1,10 +1,10 @@
 // Part of Rivulet. See README.md for the architecture.
-// This file owns the Swift text of a tracked field: its accessors and its storage, for both kinds of observable struct.
+// This file owns the Swift text of a tracked field: its accessors, for both kinds of observable struct, and an observable value's storage.
 
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes what @ObservationStateTracked and @Observing make of a field.
+/// Writes what @ObservationStateTracked and @Observing make of a field; the storages of a state are written by StateRenderer.
 ///
 /// Both read through the registrar. A state's fields are also written through it; an observable value writes its storage itself, so
 /// that `willSet` and `didSet` there run once for each write, and asks the type's own `shouldNotifyObservers`.

@@ -55,7 +55,7 @@ extension Session {
 
     /// What storage has to take of the first pending dispatches, as many as one append may carry.
     ///
-    /// A loop by index: slices and key paths of a generic type are made from its metadata at each call, which took a quarter of a dispatch.
+    /// A loop by index: slices and key paths of a generic type are made from its metadata at each call, which took a fifth of a dispatch.
     private func nextBatch() -> Batch {
         var batch = Batch()
         var bytes = 0
