@@ -19,6 +19,13 @@ enum ASCII {
     /// Source: RFC 9110 section 5.5.
     static func isText(_ byte: UInt8) -> Bool { byte &- space < delete - space || byte > delete || byte == tab }
 
+    /// Whether all of `text` may stand in a header value.
+    static func isText(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !isText(bytes[index]) { return false }
+        return true
+    }
+
     /// Whether the bytes of `block` at `range` are exactly `text`.
     static func isEqual(_ block: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
         let text = text.utf8.span

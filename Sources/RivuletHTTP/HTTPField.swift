@@ -14,7 +14,7 @@ package struct HTTPField: Hashable, Sendable {
     package init(_ name: String, _ value: String) {
         assert(name.utf8.allSatisfy(ASCII.isToken) && !name.isEmpty, "header name \"\(name)\" is not a token")
         self.name = name
-        self.value = value.utf8.allSatisfy(ASCII.isText) ? value : Self.withoutControls(value)
+        self.value = ASCII.isText(value) ? value : Self.withoutControls(value)
     }
 
     private static func withoutControls(_ value: String) -> String {

@@ -11,8 +11,12 @@ package struct HTTPPreferences: Hashable, Sendable {
 
     /// The preferences of a `Prefer` field, its lines joined by commas; nil for a request without one.
     package init(_ field: String?) {
+        guard let field else {
+            values = [:]
+            return
+        }
         var values: [String: String] = [:]
-        var scanner = HTTPFieldScanner(field ?? "")
+        var scanner = HTTPFieldScanner(field)
         while !scanner.isAtEnd {
             if let (name, value) = scanner.assignment(), values[name] == nil { values[name] = value }
             // Parameters belong to no preference that is known here.

@@ -36,8 +36,17 @@ package struct HTTPRequest: Sendable {
     ///
     /// Segments "." and ".." are not resolved: a route that maps paths to files must refuse them.
     package var pathSegments: [String] {
-        headers.block[location.path].dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map(PercentCoding.decodedString)
+        var segments: [String] = []
+        segments.reserveCapacity(8)
+        let block = headers.block
+        // The first slash begins the first segment.
+        var start = min(location.path.lowerBound + 1, location.path.upperBound)
+        for index in start..<location.path.upperBound where block[index] == UInt8(ascii: "/") {
+            segments.append(PercentCoding.decodedString(block[start..<index]))
+            start = index + 1
+        }
+        segments.append(PercentCoding.decodedString(block[start..<location.path.upperBound]))
+        return segments
     }
 
     /// The query's items in order, names and values decoded; "+" is a space.

@@ -150,6 +150,42 @@ public struct JSONReader: Sendable {
         steps.removeLast()
     }
 
+    /// Reads an object with one member: its key, and a reader of its value alone; nil, with nothing read, for anything else.
+    ///
+    /// The errors of ``object(_:)`` tell what it is then.
+    package mutating func soleMember() throws(JSONError) -> (key: String, value: JSONReader)? {
+        guard try peek() == .object else { return nil }
+        let (start, outerSteps) = (position, steps)
+        try open(.object)
+        skipWhiteSpace()
+        if position < bytes.endIndex, bytes[position] == UInt8(ascii: "\"") {
+            let key = try scanString()
+            steps[steps.count - 1] = Step(key: key, index: Step.isKey)
+            skipWhiteSpace()
+            if position < bytes.endIndex, bytes[position] == UInt8(ascii: ":") {
+                position += 1
+                let value = try value()
+                skipWhiteSpace()
+                if position < bytes.endIndex, bytes[position] == UInt8(ascii: "}") {
+                    position += 1
+                    steps = outerSteps
+                    return (key, value)
+                }
+            }
+        }
+        position = start
+        steps = outerSteps
+        return nil
+    }
+
+    /// Whether the next value, which is well-formed and stays unread, is an object without members.
+    package var isEmptyObject: Bool {
+        let start = afterWhiteSpace(position)
+        guard start < bytes.endIndex, bytes[start] == UInt8(ascii: "{") else { return false }
+        let next = afterWhiteSpace(start + 1)
+        return next < bytes.endIndex && bytes[next] == UInt8(ascii: "}")
+    }
+
     /// Reads an array, calling `body` for every element in order.
     ///
     /// `body` reads the element, one value; an element that it leaves unread is skipped.
@@ -194,9 +230,12 @@ public struct JSONReader: Sendable {
     /// It names the same places as this one, and copies no text.
     public mutating func value() throws(JSONError) -> JSONReader {
         skipWhiteSpace()
-        var reader = self
+        let start = position
         try skip()
-        reader.bytes = bytes[reader.position..<position]
+        // Copied after it is skipped, for what is shared has to be copied when it changes.
+        var reader = self
+        reader.position = start
+        reader.bytes = bytes[start..<position]
         return reader
     }
 

@@ -55,7 +55,7 @@ public struct CaseReader {
     /// - Throws: `mismatch` when the payload is anything but an empty object.
     public func none() throws(JSONError) {
         guard let payload else { return }
-        guard try payload.peek() == .object, try Self.members(payload).isEmpty else {
+        guard payload.isEmptyObject else {
             throw payload.mismatch("nothing, or {}, because the \(noun.rawValue) \"\(name)\" has no values")
         }
     }
@@ -106,17 +106,13 @@ public struct CaseReader {
     /// Reads the object form: one key, the name, whose value is the payload.
     private static func member(of reader: inout JSONReader, _ noun: Noun) throws(JSONError) -> CaseReader {
         let start = reader
-        var found: CaseReader?
+        if let (name, payload) = try reader.soleMember() {
+            return CaseReader(name: name, noun: noun, payload: payload, start: start)
+        }
         var count = 0
-        try reader.object { (key, reader) throws(JSONError) in
-            count += 1
-            found = CaseReader(name: key, noun: noun, payload: try reader.value(), start: start)
-        }
-        guard let found, count == 1 else {
-            let form = "\(noun.withArticle) is an object whose only key is its name"
-            throw start.error(.mismatch, "\(form); found \(count) keys")
-        }
-        return found
+        try reader.object { (_, _) throws(JSONError) in count += 1 }
+        let form = "\(noun.withArticle) is an object whose only key is its name"
+        throw start.error(.mismatch, "\(form); found \(count) keys")
     }
 
     private func unknown(among known: [String]) -> JSONError {

@@ -17,7 +17,9 @@ struct ConnectionTable {
 
     /// One open connection.
     struct Entry {
+        /// Which of the connections of its slot it is.
         let generation: UInt32
+        fileprivate var isOpen = true
         var http = HTTPConnection()
         /// The request whose answer is under way.
         var request: RequestTraits?
@@ -38,6 +40,13 @@ struct ConnectionTable {
             self.generation = generation
         }
 
+        /// What stands in a slot without a connection.
+        fileprivate static var closed: Entry {
+            var entry = Entry(generation: 0)
+            entry.isOpen = false
+            return entry
+        }
+
         /// A request is handed out; the deadline that it met is done with, also when the next one is of the same kind.
         mutating func begin(_ request: RequestTraits) {
             self.request = request
@@ -54,43 +63,39 @@ struct ConnectionTable {
         }
     }
 
-    private var entries: [Entry?] = []
+    private var entries: [Entry] = []
     /// How many are open.
     private(set) var count = 0
 
     /// Adds a connection that has just been opened.
     mutating func open(_ id: ConnectionID) {
         let slot = Int(id.slot)
-        while entries.count <= slot { entries.append(nil) }
-        if entries[slot] == nil { count += 1 }
+        while entries.count <= slot { entries.append(.closed) }
+        if !entries[slot].isOpen { count += 1 }
         entries[slot] = Entry(generation: id.generation)
     }
 
     /// Forgets a connection.
     mutating func close(_ id: ConnectionID) {
         guard isOpen(id) else { return }
-        entries[Int(id.slot)] = nil
+        entries[Int(id.slot)] = .closed
         count -= 1
     }
 
     func isOpen(_ id: ConnectionID) -> Bool {
         let slot = Int(id.slot)
-        return slot < entries.count && entries[slot]?.generation == id.generation
+        return slot < entries.count && entries[slot].isOpen && entries[slot].generation == id.generation
     }
 
     /// Edits the entry in place; nil when the connection is gone.
     mutating func update<Result>(_ id: ConnectionID, _ body: (inout Entry) -> Result) -> Result? {
-        guard isOpen(id), var entry = entries[Int(id.slot)] else { return nil }
-        entries[Int(id.slot)] = nil
-        let result = body(&entry)
-        entries[Int(id.slot)] = entry
-        return result
+        guard isOpen(id) else { return nil }
+        return body(&entries[Int(id.slot)])
     }
 
     /// All connections and their entries.
     func forEach(_ body: (ConnectionID, Entry) -> Void) {
-        for (slot, entry) in entries.enumerated() {
-            guard let entry else { continue }
+        for (slot, entry) in entries.enumerated() where entry.isOpen {
             body(ConnectionID(slot: UInt32(slot), generation: entry.generation), entry)
         }
     }

@@ -16,18 +16,22 @@ struct DispatchWish: Sendable {
     /// The client's idempotency key.
     let key: String?
     /// What the request does, beside its body: a key is good for one such request only.
-    private let action: String
+    private var action: String { "\(name) strict=\(isStrict)" }
+    /// The same without the options.
+    private let name: String
 
     /// Reads the query and the header fields; `known` are further query parameters, which the action names.
     ///
     /// - Throws: 400 for one that is malformed or unknown.
     init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
-        isStrict = try Query(request, known: ["strict"] + known).flag("strict")
+        isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
         expected = try ExpectedCursors.parse(request.headers.list(of: "if-match"))
         isMinimal = HTTPPreferences(request.headers.list(of: "prefer"))["return"]?.lowercased() == "minimal"
         key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
-        self.action = "\(action) strict=\(isStrict)"
+        name = action
     }
+
+    private static let known = ["strict"]
 
     private static func key(_ field: String) throws(Problem) -> String {
         guard let key = HTTPIdempotencyKey(field) else {

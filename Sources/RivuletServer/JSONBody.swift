@@ -5,10 +5,14 @@ import RivuletHTTP
 
 /// Checks of request bodies.
 enum JSONBody {
+    /// What nearly every client says.
+    static let usualType = "application/json"
+
     /// Accepts `application/json` in UTF-8.
     ///
     /// - Throws: 415, naming the remedy.
     static func checkType(_ contentType: String?) throws(Problem) {
+        if contentType == usualType { return }
         if let type = contentType.flatMap(HTTPMediaType.init), type.essence == "application/json", type.isUTF8 {
             return
         }

@@ -8,13 +8,16 @@ import RivuletSessions
 ///
 /// As bytes: the cursor, a line feed, and the body; a minimal answer has none.
 struct KeptResponse {
-    private let cursor: Cursor
+    /// The text of the cursor.
+    private let cursor: String
+    private let version: UInt64
     /// The document of spec/http.md §3; nil for a minimal answer.
     private let body: [UInt8]?
 
     init(_ answer: DispatchAnswer, isMinimal: Bool) {
-        cursor = answer.cursor
-        body = isMinimal ? nil : answer.json
+        cursor = answer.cursor.description
+        version = answer.cursor.position.version
+        body = isMinimal ? nil : answer.json(cursor: cursor)
     }
 
     /// Reads what `bytes` has written; nil when it is something else.
@@ -22,7 +25,8 @@ struct KeptResponse {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")),
             let cursor = Cursor(String(decoding: bytes[..<end], as: UTF8.self))
         else { return nil }
-        self.cursor = cursor
+        self.cursor = cursor.description
+        version = cursor.position.version
         body = end == bytes.endIndex - 1 ? nil : Array(bytes[(end + 1)...])
     }
 
@@ -30,7 +34,7 @@ struct KeptResponse {
 
     /// The answer as it is sent.
     func response(isReplay: Bool = false) -> Response {
-        var fields = Response.fields(of: cursor)
+        var fields = Response.fields(cursor: cursor, version: version)
         if isReplay { fields.append(Self.replayed) }
         guard let body else { return Response(.noContent, fields: fields + [DispatchWish.minimalApplied]) }
         return .json(body, fields: fields)

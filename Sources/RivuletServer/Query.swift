@@ -13,6 +13,7 @@ struct Query {
     ///   left out.
     init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
         items = request.queryItems
+        if items.isEmpty { return }
         var found: Set<String> = []
         for item in items {
             guard known.contains(item.name) else {

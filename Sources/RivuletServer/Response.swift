@@ -49,6 +49,11 @@ struct Response: Sendable {
 
     /// The two fields that say where a session stands.
     static func fields(of cursor: Cursor) -> [HTTPField] {
-        [HTTPField("ETag", "\"\(cursor)\""), HTTPField("Rivulet-Version", "\(cursor.position.version)")]
+        fields(cursor: cursor.description, version: cursor.position.version)
+    }
+
+    /// The same for a cursor's text.
+    static func fields(cursor: String, version: UInt64) -> [HTTPField] {
+        [HTTPField("ETag", "\"" + cursor + "\""), HTTPField("Rivulet-Version", String(version))]
     }
 }

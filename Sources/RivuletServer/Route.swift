@@ -108,14 +108,19 @@ enum Route: Hashable, Sendable {
     ///
     /// Source: spec/http.md §1.
     static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
-        let isValid = (1...128).contains(id.utf8.count) && id.utf8.allSatisfy(isIDByte)
-        guard isValid else {
+        guard (1...128).contains(id.utf8.count), isID(id) else {
             throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")
         }
         guard id != "me" else {
             throw Problem(400, "the session id \"me\" stands for the caller's own session; choose another")
         }
         return SessionKey(app: app, id: id)
+    }
+
+    private static func isID(_ id: String) -> Bool {
+        let bytes = id.utf8.span
+        for index in bytes.indices where !isIDByte(bytes[index]) { return false }
+        return true
     }
 
     private static func isIDByte(_ byte: UInt8) -> Bool {
@@ -128,9 +133,15 @@ enum Route: Hashable, Sendable {
 
     /// Whether the text is `[a-z][a-z0-9-]{0,63}`.
     static func isAppName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
-        return name.utf8.count <= 64
-            && name.utf8.allSatisfy { isIDByte($0) && $0 != UInt8(ascii: "_") && !(0x41...0x5A).contains($0) }
+        let bytes = name.utf8.span
+        guard (1...64).contains(bytes.count), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[0]) else {
+            return false
+        }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard isIDByte(byte), byte != UInt8(ascii: "_"), !(0x41...0x5A).contains(byte) else { return false }
+        }
+        return true
     }
 
     /// Each segment is one token of the key path, with the pointer's own escapes.

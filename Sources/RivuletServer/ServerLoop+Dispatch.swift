@@ -11,7 +11,7 @@ extension ServerLoop {
         let app = try app(key.app)
         let wish = try DispatchWish(request, action: "events")
         let contentType = request.headers["content-type"]
-        if EventLines.isType(contentType) {
+        if contentType != JSONBody.usualType, EventLines.isType(contentType) {
             let lines = try EventLines(request.body, wish, linesMax: context.options.limits.linesPerRequestMax)
             return withExistingSession(key, of: app, exchange) { session, owner in
                 LineDispatch(lines, wish, to: session, on: owner, exchange).run()

@@ -370,7 +370,9 @@ extension ServerLoop {
         _ exchange: Exchange,
         _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
     ) {
-        onShard(of: key) { owner in
+        let owner = context.shard(of: key)
+        if owner == index, shard.use(key, { session in body(session, self) }) { return }
+        onLoop(owner) { owner in
             owner.shard.find(key, of: app) { found in
                 owner.withFound(found, exchange) { session in body(session, owner) }
             }

@@ -7,13 +7,16 @@ import RivuletSessions
 
 extension DispatchAnswer {
     /// The answer of spec/http.md §3.
-    var json: [UInt8] {
+    var json: [UInt8] { json(cursor: cursor.description) }
+
+    /// The same, with the text of the cursor, which the answer's fields have too.
+    func json(cursor: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
         writer.key("version")
         writer.integer(version)
         writer.key("cursor")
-        writer.string("\(cursor)")
+        writer.string(cursor)
         writer.key("durable")
         writer.bool(isDurable)
         writer.key("changes")
