@@ -26,8 +26,8 @@ extension EventEngine {
             throw failure
         }
         let effect = definition.effect(after: event, state: state)
-        let effects = effect.isNone ? [] : [EventEffect(eventName: event.name, effect: effect)]
-        return Step(recording: recording, effects: effects)
+        let effects = effect.isNone ? nil : EffectList(EventEffect(eventName: event.name, effect: effect))
+        return Step(recording: recording, effectList: effects)
     }
 }
 

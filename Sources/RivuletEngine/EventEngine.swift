@@ -5,8 +5,9 @@ package import RivuletObservation
 
 /// Runs an app's reducers under the change recorder.
 ///
-/// Pure: no clock, no storage, no threads.
-package struct EventEngine<Definition: AppDefinition>: Sendable {
+/// Pure: no clock, no storage, no threads. A class, because code that is compiled once for all apps has to make the metadata of a
+/// struct like this one at each call.
+package final class EventEngine<Definition: AppDefinition>: Sendable {
     package typealias State = Definition.State
     package typealias Event = Definition.Event
 
@@ -20,8 +21,11 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     /// What one atomic dispatch did.
     package struct Step: Sendable {
         package let recording: Recording
+        /// The effects of its events; nil when none has any.
+        package let effectList: EffectList<Event>?
+
         /// The effects of its events that have any, in their order.
-        package let effects: [EventEffect<Event>]
+        package var effects: [EventEffect<Event>] { effectList?.effects ?? [] }
     }
 
     package init(_ definition: Definition) {
@@ -37,9 +41,11 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
     /// `notes` are those of reading the events.
     /// - Throws: the ``EventRejection`` of a reducer, or a ``ReducerFailure``; the state is as it was, and nothing follows.
     package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
-        var effects: [EventEffect<Event>] = []
+        var effects: EffectList<Event>?
         let recording = try ChangeRecorder.record(&state, notes: notes) { state in
-            for event in events {
+            // By index, here and in what follows: an iterator of a generic type is made from its metadata at each dispatch.
+            for index in 0..<events.count {
+                let event = events[index]
                 let effect: Effect<Event>
                 do {
                     effect = try apply(event, to: &state)
@@ -48,10 +54,11 @@ package struct EventEngine<Definition: AppDefinition>: Sendable {
                 } catch {
                     throw ReducerFailure(eventName: event.eventName, error: error)
                 }
-                if !effect.isNone { effects.append(EventEffect(eventName: event.eventName, effect: effect)) }
+                guard !effect.isNone else { continue }
+                effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
             }
         }
-        return Step(recording: recording, effects: effects)
+        return Step(recording: recording, effectList: effects)
     }
 
     /// Runs the reducers, and gives what they and the app want done, in this order, as one effect.

@@ -7,7 +7,7 @@ import RivuletObservation
 /// What the reducers have done and nobody has seen yet.
 ///
 /// It holds the whole state after it; states share what did not change, so this costs what the dispatch touched. A class, for a queue of
-/// structs of a generic type copies them by way of their metadata, which was a good part of a dispatch.
+/// structs of a generic type copies them by way of their metadata.
 final class PendingDispatch<Definition: AppDefinition> {
     /// The state after it.
     let state: Definition.State
@@ -17,7 +17,8 @@ final class PendingDispatch<Definition: AppDefinition> {
     let size: StateSize
     let changes: [StateChange]
     let coercions: [Coercion]
-    let effects: [EventEffect<Definition.Event>]
+    /// What follows it; nil: nothing.
+    let effects: EffectList<Definition.Event>?
     /// The count to which the dispatch belongs, when an effect brought it forth at once.
     let chain: EffectChain?
     /// What storage has to take; nil for transient events and those that changed nothing.
@@ -32,6 +33,8 @@ final class PendingDispatch<Definition: AppDefinition> {
     var isRefused = false
     /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
     var kept: KeptAnswer?
+    /// What its body takes of the bytes that may wait.
+    let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
 
     init(
@@ -40,11 +43,12 @@ final class PendingDispatch<Definition: AppDefinition> {
         size: StateSize,
         changes: [StateChange],
         coercions: [Coercion],
-        effects: [EventEffect<Definition.Event>],
+        effects: EffectList<Definition.Event>?,
         chain: EffectChain? = nil,
         entry: LogEntry?,
         persists: Bool,
         unloggedAfter: [StateChange],
+        bodyBytes: Int = 0,
         reply: @escaping SessionReply<DispatchAnswer>
     ) {
         self.state = state
@@ -57,6 +61,7 @@ final class PendingDispatch<Definition: AppDefinition> {
         self.entry = entry
         self.persists = persists
         self.unloggedAfter = unloggedAfter
+        self.bodyBytes = bodyBytes
         self.reply = reply
     }
 
@@ -70,7 +75,7 @@ final class PendingDispatch<Definition: AppDefinition> {
     var memoryBytes: Int { changes.memoryBytes + (entry?.byteCount ?? 0) + (kept?.byteCount ?? 0) }
 
     /// Whether the next event waits for its effects.
-    var holdsQueue: Bool { !effects.isEmpty && effects.contains { $0.effect.holdsQueue } }
+    var holdsQueue: Bool { effects?.holdsQueue == true }
 }
 
 /// A dispatch that waits for its turn; a class for the same reason.
@@ -86,6 +91,8 @@ final class QueuedDispatch<Definition: AppDefinition> {
     let source: EffectSource?
     /// What replaces the state in the place of events.
     let replacement: Replacement?
+    /// What its body takes of the bytes that may wait.
+    let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
 
     init(
@@ -96,6 +103,7 @@ final class QueuedDispatch<Definition: AppDefinition> {
         keeper: AnswerKeeper? = nil,
         source: EffectSource? = nil,
         replacement: Replacement? = nil,
+        bodyBytes: Int = 0,
         reply: @escaping SessionReply<DispatchAnswer>
     ) {
         self.events = events
@@ -105,6 +113,7 @@ final class QueuedDispatch<Definition: AppDefinition> {
         self.keeper = keeper
         self.source = source
         self.replacement = replacement
+        self.bodyBytes = bodyBytes
         self.reply = reply
     }
 

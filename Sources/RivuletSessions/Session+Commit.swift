@@ -1,7 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the way from reduced to durable to visible.
 
-import DequeModule
 import Logging
 import RivuletEngine
 import RivuletJSON
@@ -95,7 +94,7 @@ extension Session {
 
     /// The document of version 0: what a client has asked for, or the default of this build, which a later one need not have any more.
     private func initialSnapshot() -> StateSnapshot {
-        let document = initialDocument ?? persistentJSON(of: logged ?? visible)
+        let document = initialDocument ?? persistentJSON(of: logged?.state ?? visible)
         return StateSnapshot(version: 0, schema: schema, state: document)
     }
 
@@ -105,7 +104,7 @@ extension Session {
         let snapshot = StateSnapshot(
             version: head.version,
             schema: schema,
-            state: persistentJSON(of: logged ?? visible)
+            state: persistentJSON(of: logged?.state ?? visible)
         )
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
@@ -198,7 +197,7 @@ extension Session {
         unlogged = visibleUnlogged
         let waiting = creations
         creations = []
-        for dispatch in failed { dispatch.reply(.failure(.storage(error))) }
+        for dispatch in failed { answer(dispatch, .failure(.storage(error))) }
         for reply in waiting { reply(.failure(.storage(error))) }
         runQueue()
     }
@@ -235,10 +234,8 @@ extension Session {
 
     /// Makes the dispatch visible, hands its changes to the streams, acknowledges it, then runs the effects.
     private func publish(_ dispatch: Pending) {
-        let isVisible = dispatch.isVisible
-        // A copy of a state counts references, so there is none where nothing has changed.
-        let old = (isVisible || (dispatch.entry == nil && !dispatch.unloggedAfter.isEmpty)) ? visible : nil
-        published = pending.isEmpty ? nil : dispatch.state
+        let old = published ?? HeldState(head)
+        published = pending.isEmpty ? nil : HeldState(dispatch.state)
         visiblePosition = dispatch.position
         visibleSize = dispatch.size
         visibleUnlogged = dispatch.unloggedAfter
@@ -252,9 +249,24 @@ extension Session {
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
-        if isVisible, let old { publish(dispatch.changes, from: old) }
-        dispatch.reply(dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch)))
-        if !dispatch.effects.isEmpty { beginEffects(of: dispatch) }
+        if dispatch.isVisible { publish(dispatch.changes, from: old.state) }
+        answer(
+            dispatch,
+            dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch))
+        )
+        if let effects = dispatch.effects { begin(effects, of: dispatch) }
+    }
+
+    /// Tells the sender; the body no longer waits.
+    private func answer(_ dispatch: Pending, _ answer: Result<DispatchAnswer, SessionError>) {
+        waitingBytes -= dispatch.bodyBytes
+        dispatch.reply(answer)
+    }
+
+    /// Tells the sender of a dispatch that was not accepted.
+    func answer(_ dispatch: QueuedDispatch<Definition>, _ answer: Result<DispatchAnswer, SessionError>) {
+        waitingBytes -= dispatch.bodyBytes
+        dispatch.reply(answer)
     }
 
     /// The same before and after it is published: a session that is being created has the epoch of its creation.
@@ -292,9 +304,8 @@ extension Session {
         isRetired = true
         closeAccount()
         let failed = takeAllPending()
-        let waiting = queue
+        let waiting = queue.takeAll()
         let creating = creations
-        queue.removeAll()
         creations = []
         effectsToCome = 0
         stopEffects()
@@ -304,8 +315,8 @@ extension Session {
         endStreams(.bye(reason, reconnect: deletedEpoch == nil, after: 1_000))
         // Out of the shard first: an answer may bring the client's next request, which has to find another session.
         onRetire?(self, deletedEpoch)
-        for dispatch in failed { dispatch.reply(.failure(error)) }
-        for dispatch in waiting { dispatch.reply(.failure(error)) }
+        for dispatch in failed { answer(dispatch, .failure(error)) }
+        for dispatch in waiting { answer(dispatch, .failure(error)) }
         for reply in creating { reply(.failure(error)) }
         deleting?(.failure(error))
     }

@@ -60,7 +60,7 @@ extension Session {
         let snapshot = StateSnapshot(
             version: head.version,
             schema: schema,
-            state: persistentJSON(of: logged ?? visible)
+            state: persistentJSON(of: logged?.state ?? visible)
         )
         let limits = environment.limits
         let now = environment.wallClock()

@@ -29,9 +29,9 @@ extension Session {
     }
 
     /// Begins the effects of a dispatch that is visible now; the queue goes on when it need not wait for any of them.
-    func beginEffects(of dispatch: Pending) {
-        if dispatch.holdsQueue { effectsToCome -= 1 }
-        begin(dispatch.effects, chain: dispatch.chain)
+    func begin(_ effects: EffectList<Definition.Event>, of dispatch: Pending) {
+        if effects.holdsQueue { effectsToCome -= 1 }
+        begin(effects.effects, chain: dispatch.chain)
     }
 
     private func begin(_ effects: [EventEffect<Definition.Event>], chain: EffectChain?) {

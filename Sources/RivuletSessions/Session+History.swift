@@ -178,11 +178,10 @@ extension Session {
                 expected: request.expected,
                 isStrict: request.isStrict,
                 keeper: keeper,
-                replacement: replacement
-            ) { [weak self] answer in
-                self?.waitingBytes -= bytes
-                reply(answer)
-            }
+                replacement: replacement,
+                bodyBytes: bytes,
+                reply: reply
+            )
         )
         runQueue()
     }

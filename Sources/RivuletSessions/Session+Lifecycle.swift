@@ -61,7 +61,7 @@ extension Session {
         initialDocument = persistentJSON(of: state)
         // Cursors of the default state are at version 0 too, and must not pass for cursors of this one.
         creationEpoch = RandomToken.epoch()
-        published = visible
+        published = HeldState(visible)
         head = state
         headSize = size
         // The document of version 0 has what transient events did.
@@ -74,7 +74,7 @@ extension Session {
                 size: size,
                 changes: changes,
                 coercions: [],
-                effects: [],
+                effects: nil,
                 entry: nil,
                 persists: true,
                 unloggedAfter: [],

@@ -1,7 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a session takes of memory, and that its state does not grow without end.
 
-import DequeModule
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
@@ -31,12 +30,9 @@ extension Session {
     }
 
     /// Takes all of them.
-    func takeAllPending() -> Deque<Pending> {
-        defer {
-            pending.removeAll()
-            pendingBytes = 0
-        }
-        return pending
+    func takeAllPending() -> [Pending] {
+        pendingBytes = 0
+        return pending.takeAll()
     }
 
     /// Tells the shard's account what the session takes now.

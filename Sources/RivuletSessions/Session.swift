@@ -1,7 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns one resident session: the order in which events become state.
 
-import DequeModule
 package import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
@@ -47,13 +46,13 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// The state that readers see while `head` is ahead of it; nil while they are the same.
     ///
     /// Not a copy then: a state that nobody shares settles what the last event left in it.
-    var published: State?
+    var published: HeldState<State>?
     var visiblePosition: Cursor.Position
     var visibleSize: StateSize
     var visibleUnlogged: [StateChange] = []
 
-    var queue: Deque<QueuedDispatch<Definition>> = []
-    var pending: Deque<Pending> = []
+    var queue = ObjectQueue<QueuedDispatch<Definition>>()
+    var pending = ObjectQueue<Pending>()
     /// How many of the first pending dispatches storage is writing or has written.
     var submitted = 0
     /// How many of the first pending dispatches are durable.
@@ -115,7 +114,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// The name of the history that begins with it.
     var creationEpoch: String?
     /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
-    var logged: State?
+    var logged: HeldState<State>?
     var creations: [SessionReply<SessionInfo>] = []
     var isRetired = false
 
@@ -163,7 +162,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     /// The state that readers see.
-    package var visible: State { published ?? head }
+    package var visible: State { published?.state ?? head }
 
     package var isStored: Bool { storedHead != nil }
 
@@ -202,11 +201,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
                 notes: notes,
                 expected: request.expected,
                 isStrict: request.isStrict,
-                keeper: keeper
-            ) { [weak self] answer in
-                self?.waitingBytes -= bytes
-                reply(answer)
-            }
+                keeper: keeper,
+                bodyBytes: bytes,
+                reply: reply
+            )
             queue.append(dispatch)
         } catch {
             return reply(.failure(error))
@@ -258,18 +256,20 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
         reader.unknownKeys = .reject
         let start = reader
-        var events: [Definition.Event] = []
+        let events: [Definition.Event]
         if try reader.peek() == .array {
+            var batch: [Definition.Event] = []
             let eventsMax = environment.limits.engine.eventsPerBatchMax
             try reader.array { index, reader throws(JSONError) in
                 guard index < eventsMax else {
                     throw reader.error(.outOfRange, "one dispatch takes at most \(eventsMax) events; send several")
                 }
-                events.append(try Definition.Event(json: &reader))
+                batch.append(try Definition.Event(json: &reader))
             }
-            if events.isEmpty { throw start.error(.mismatch, "a dispatch has at least one event") }
+            if batch.isEmpty { throw start.error(.mismatch, "a dispatch has at least one event") }
+            events = batch
         } else {
-            events.append(try Definition.Event(json: &reader))
+            events = [try Definition.Event(json: &reader)]
         }
         try reader.finish()
         return events
@@ -288,19 +288,17 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
         if let tick = dispatch.source?.tick { effectDriver?.tickDidEnd(tick) }
         guard isExpected(dispatch.expected) else { return refuse(dispatch) }
-        if published == nil {
-            head._$settle()
-            published = head
-        }
-        let before = head
+        if published == nil { head._$settle() }
+        let before = HeldState(head)
+        if published == nil { published = before }
         do throws(SessionError) {
             let step = try apply(dispatch)
-            let size = try size(after: step.recording.changes, from: before, to: head)
+            let size = try size(after: step.recording.changes, from: before.state, to: head)
             try accept(step, of: dispatch, size)
         } catch {
-            head = before
+            head = before.state
             if pending.isEmpty { published = nil }
-            dispatch.reply(.failure(error))
+            answer(dispatch, .failure(error))
         }
     }
 
@@ -325,17 +323,18 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             size: headSize,
             changes: [],
             coercions: [],
-            effects: [],
+            effects: nil,
             entry: nil,
             persists: false,
             unloggedAfter: unlogged,
+            bodyBytes: dispatch.bodyBytes,
             reply: dispatch.reply
         )
         refused.isRefused = true
         // A session that storage does not know must not be created by a refusal.
         guard isStored || !pending.isEmpty else {
             let answer = StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
-            return dispatch.reply(.failure(.precondition(current: answer)))
+            return self.answer(dispatch, .failure(.precondition(current: answer)))
         }
         keepPending(refused)
     }
@@ -383,11 +382,12 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             size: size,
             changes: changes,
             coercions: step.recording.coercions,
-            effects: step.effects,
+            effects: step.effectList,
             chain: dispatch.source?.chain,
             entry: entry,
             persists: persists,
             unloggedAfter: unloggedAfter,
+            bodyBytes: dispatch.bodyBytes,
             reply: dispatch.reply
         )
         accepted.hasOmittedWrite = step.recording.hasOmittedWrite
