@@ -10,17 +10,34 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The least bytes of a secret.
     public static let bytesMin = 32
 
+    /// Where a secret comes from.
+    enum Origin: Equatable {
+        /// Made for this run.
+        case made
+        /// Given as text.
+        case given
+        /// Kept in this file; `isNew`: since now.
+        case file(String, isNew: Bool)
+    }
+
+    let origin: Origin
     private let key: SymmetricKey
 
     /// Makes a random secret of 256 bits.
     public init() {
         key = SymmetricKey(size: .bits256)
+        origin = .made
     }
 
     /// Takes the bytes of a text, without the white space around it; `openssl rand -hex 32` makes a good one.
     ///
     /// - Throws: `ServerError` when there are fewer than `bytesMin` bytes.
     public init(_ text: String) throws(ServerError) {
+        try self.init(text, from: .given)
+    }
+
+    /// Takes the bytes of a text that comes from there.
+    init(_ text: String, from origin: Origin) throws(ServerError) {
         let bytes = Self.trimmed(text)
         guard bytes.count >= Self.bytesMin else {
             throw ServerError(
@@ -28,6 +45,7 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
             )
         }
         key = SymmetricKey(data: Array(bytes))
+        self.origin = origin
     }
 
     /// The key of one purpose; those of two purposes tell nothing of each other.

@@ -29,12 +29,13 @@ enum SecretKeyFile {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// The text of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
-    static func readOrMake(in folder: String) throws(ServerError) -> String {
+    /// The secret of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
+    static func readOrMake(in folder: String) throws(ServerError) -> SecretKey {
         let path = folder + "/" + name
-        if unsafe access(path, F_OK) != 0 { try make(path, in: folder) }
+        let isNew = unsafe access(path, F_OK) != 0
+        if isNew { try make(path, in: folder) }
         try checkMode(of: path)
-        return try read(path)
+        return try SecretKey(try read(path), from: .file(path, isNew: isNew))
     }
 
     /// Writes beside it and links: two servers that start at once read the same one, and none reads half of it.
@@ -110,13 +111,13 @@ extension SecretKey {
     ///
     /// - Throws: `ServerError` when the file cannot be read or has too little in it.
     public init(file path: String) throws(ServerError) {
-        try self.init(try SecretKeyFile.read(path))
+        try self.init(try SecretKeyFile.read(path), from: .file(path, isNew: false))
     }
 
     /// Reads the secret of a data folder, and makes one, with mode 0600, where there is none.
     ///
     /// - Throws: `ServerError` when the file cannot be made or read, or may be read by others.
     public init(keptIn folder: String) throws(ServerError) {
-        try self.init(try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder))
+        self = try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder)
     }
 }

@@ -22,6 +22,8 @@ final class ServerContext: Sendable {
     let logger: Logger
     /// The clock of effects.
     let clock: any Clock<Duration>
+    /// What the keys of the following are derived from.
+    let secret: SecretKey
     /// Who the requests for `me` come from.
     let callers: Callers
     /// What requests with an idempotency key are known by.
@@ -48,7 +50,7 @@ final class ServerContext: Sendable {
         self.storage = storage
         self.logger = logger
         self.clock = clock
-        let secret = options.secretKey ?? SecretKey()
+        secret = options.secretKey ?? SecretKey()
         callers = Callers(secret, isSecure: options.hasSecureCookies)
         prints = RequestPrints(secret)
     }

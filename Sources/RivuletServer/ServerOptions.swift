@@ -18,7 +18,9 @@ public struct ServerOptions: Sendable {
     public var version: String
     /// The folder of static files; nil serves none.
     public var publicFolder: String?
-    /// The secret that cookies are signed under; nil makes one for this run, so that a restart gives every browser another session.
+    /// The secret that cookies are signed under, and requests with an `Idempotency-Key` are known by; `SecretKey(keptIn:)` keeps one.
+    ///
+    /// Nil makes one for this run, which a warning in the log says: a restart then gives every browser another session.
     public var secretKey: SecretKey?
     /// Whether cookies are for TLS only, also when no `X-Forwarded-Proto` says that a proxy speaks it.
     public var hasSecureCookies: Bool

@@ -31,7 +31,7 @@ public final class StateServer: Sendable {
     /// - Parameters:
     ///   - options: Where to listen and what to allow.
     ///   - storage: Where accepted events go; the server starts and closes it.
-    ///   - logger: Takes what operators should know.
+    ///   - logger: Takes what operators should know; `run()` begins with a line about the secret key.
     public init(
         options: ServerOptions = ServerOptions(),
         storage: any StorageEngine,
@@ -113,6 +113,7 @@ public final class StateServer: Sendable {
             for thread in threads { thread.join() }
             throw error
         }
+        context.secret.logNotice(to: logger, sessionsAreKept: storage.capabilities.survivesPowerLoss)
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         didListen("http://\(host):\(port)")
         // A pipe is written in blocks; whoever waits for the line must not wait for a block.

@@ -68,3 +68,7 @@ def test_the_caller_s_own_session_has_to_be_made_too(tally):
 
 def test_the_description_tells_the_policy(tally):
     assert tally.server.get("/v1/apps/tally").json["sessions"] == "explicit"
+
+
+def test_a_program_that_gives_no_secret_key_says_so_at_its_start(tally):
+    assert "no secret key was given, so one was made for this run" in tally.server.log_text()

@@ -158,3 +158,19 @@ def test_a_kept_key_that_others_may_read_is_refused(data, serve, monkeypatch):
     (data / "secret.key").chmod(0o640)
     ended = run("serve", "--port", "0", "--data", str(data))
     assert ended.returncode == 1 and "chmod 600" in ended.stderr
+
+
+def test_a_start_says_where_the_key_comes_from(data, tmp_path, serve, monkeypatch):
+    def notice(data):
+        server = serve(data)
+        lines = [line for line in server.log_text().splitlines() if "secret key" in line]
+        server.stop()
+        assert len(lines) == 1, lines
+        return lines[0]
+
+    key = data / "secret.key"
+    assert f"a secret key was made in {key}: keep that file, for without it browsers get new sessions" in notice(data)
+    assert f"the secret key was read from {key}" in notice(data)
+    assert "no secret key was given, so one was made for this run" in notice(None) and " info " in notice(None)
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY": "s" * 32})
+    assert "the secret key was given" in notice(data) and "s" * 32 not in notice(data)

@@ -61,4 +61,25 @@ import Testing
         let error = #expect(throws: ServerError.self) { try SecretKey(file: "/nowhere/key") }
         #expect(error?.description.contains("cannot open the secret key file /nowhere/key") == true)
     }
+
+    @Test func `a start says where the key comes from, and what is lost without it`() throws {
+        let loss =
+            "browsers get new sessions for their cookies of \"me\", and the fingerprints of what was sent under an Idempotency-Key "
+            + "cannot be checked"
+        #expect(
+            SecretKey().notice
+                == "no secret key was given, so one was made for this run: after a restart \(loss). To keep one, give ServerOptions "
+                + "a secretKey, such as SecretKey(keptIn: folder), or rivulet serve RIVULET_SECRET_KEY"
+        )
+        #expect(
+            try SecretKey(text).notice == "the secret key was given: keep it, for under another one \(loss)"
+        )
+        try withFolder { folder in
+            let path = folder + "/secret.key"
+            let (made, kept, named) = try (SecretKey(keptIn: folder), SecretKey(keptIn: folder), SecretKey(file: path))
+            #expect(made.notice == "a secret key was made in \(path): keep that file, for without it \(loss)")
+            #expect(kept.notice == "the secret key was read from \(path)")
+            #expect(named.notice == kept.notice)
+        }
+    }
 }
