@@ -20,10 +20,10 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         }
     }
 
-    /// Whether a value can be written there.
+    /// Whether a value can be written there, or at another id's place.
     package func contains(_ path: JSONPointer) -> Bool { match(path) != nil }
 
-    /// Reads a value for the path, and makes its event; nil when nothing is bound there.
+    /// Reads a value for the path, and makes its event; nil when nothing is bound there, or an id in it is none.
     package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
         guard let (binding, id) = match(path) else { return nil }
         return try binding.event(id: id, from: &reader)
@@ -97,9 +97,10 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         var writer = JSONWriter()
         if let tokens = bound.tokens, state.encodeJSON(at: tokens[...], into: &writer) { texts.append(writer.bytes) }
         texts += ["\"\"", "0", "false", "null", "[]", "{}"].map { Array($0.utf8) }
+        guard let id = bound.binding.sampleID else { return nil }
         for text in texts {
             var reader = JSONReader(text)
-            if let event = try? bound.binding.event(id: "", from: &reader) { return event.eventName }
+            if let event = try? bound.binding.event(id: id, from: &reader) { return event.eventName }
         }
         return nil
     }

@@ -28,10 +28,7 @@ extension Keyed: JSONCodable {
 
     /// An array whose elements are addressed by their ids.
     public static var jsonSchema: JSONSchema {
-        .keyed(Element.jsonSchema) { token in
-            // Another spelling, such as that of a UUID in upper case, names nothing.
-            Element.ID.from(keyPathToken: token)?.keyPathToken.utf8.elementsEqual(token.utf8) ?? false
-        }
+        .keyed(Element.jsonSchema) { token in Element.ID.from(exactKeyPathToken: token) != nil }
     }
 
     /// Writes the value at the path, whose first token is an element's id.

@@ -25,6 +25,14 @@ extension KeyedID {
     public func isSpelled(like other: Self) -> Bool {
         keyPathToken.utf8.elementsEqual(other.keyPathToken.utf8)
     }
+
+    /// Reads a token that is spelled as `keyPathToken` spells it.
+    ///
+    /// Another spelling, such as that of a UUID in upper case, names nothing.
+    package static func from(exactKeyPathToken token: String) -> Self? {
+        guard let id = from(keyPathToken: token), id.keyPathToken.utf8.elementsEqual(token.utf8) else { return nil }
+        return id
+    }
 }
 
 extension String: KeyedID {

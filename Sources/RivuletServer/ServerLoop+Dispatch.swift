@@ -30,6 +30,8 @@ extension ServerLoop {
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try app(key.app)
+        // An element's id may be none, as in a request to read it.
+        try check(path, of: app)
         let wish = try DispatchWish(request, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])
         let value = DispatchRequest(

@@ -280,7 +280,7 @@ extension ServerLoop {
         }
     }
 
-    private func check(_ path: JSONPointer, of app: any HostedApp, view: String? = nil) throws(Problem) {
+    func check(_ path: JSONPointer, of app: any HostedApp, view: String? = nil) throws(Problem) {
         guard app.accepts(path, view: view) else {
             if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
             throw Problem(

@@ -228,25 +228,25 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     private func decode(_ request: DispatchRequest) throws(SessionError) -> ([Definition.Event], CoercionNotes?) {
+        let (events, notes): ([Definition.Event], CoercionNotes?)
         do throws(JSONError) {
             // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
-            let (events, notes) = try CoercionLog.noting { () throws(JSONError) in
+            (events, notes) = try CoercionLog.noting { () throws(JSONError) in
                 guard let path = request.boundPath else { return try readEvents(request.body) }
-                return [try readEvent(boundTo: path, request.body)]
+                return try readEvent(boundTo: path, request.body).map { [$0] } ?? []
             }
-            return (events, notes)
         } catch {
             throw .body(JSONReader.gravestFault(of: request.body, after: error))
         }
+        if events.isEmpty, let path = request.boundPath { throw .noValue(path.description) }
+        return (events, notes)
     }
 
-    /// The event that the binding at the path makes of a value.
-    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> Definition.Event {
+    /// The event that the binding at the path makes of a value; nil when the path has no binding, or a token where it takes an id that is none.
+    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> Definition.Event? {
         var reader = JSONReader(body)
         reader.unknownKeys = .reject
-        guard let event = try engine.bindings.event(at: path, from: &reader) else {
-            throw reader.error(.mismatch, "nothing is bound to the key path \"\(path)\"")
-        }
+        guard let event = try engine.bindings.event(at: path, from: &reader) else { return nil }
         try reader.finish()
         return event
     }

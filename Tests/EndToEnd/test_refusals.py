@@ -59,6 +59,25 @@ def test_what_json_can_have_is_no_error(tmp_path):
     assert errors(tmp_path, f"{state}\n@AppEvent enum E {{ case a(Int); {TRAITS} }}") == []
 
 
+def binding(event, values):
+    return f"@AppEvent enum E {{ case a({values}); {TRAITS} }}\nlet bindings: [StateBinding<E>] = [StateBinding(\"/p/x/*/y\", {event})]"
+
+
+@pytest.mark.parametrize(("event", "values"), [
+    ("E.a", "Double, Int"),
+    ("E.a(x:y:)", "x: Double, y: Int"),
+    ("{ (x: Double, y: Int) in .a(x, y) }", "Double, Int"),
+])
+def test_a_binding_whose_event_gets_no_id_is_told_which_types_are_ids(tmp_path, event, values):
+    found = errors(tmp_path, binding(event, values))
+    assert len(found) == 1 and "a String, an integer, a UUID or another type that conforms to KeyedID" in found[0], found
+
+
+@pytest.mark.parametrize("event", ["E.a", "{ .a($0, $1) }", "{ (x: Int, y: Int) in .a(x, y) }"])
+def test_a_binding_whose_event_gets_an_id_is_no_error(tmp_path, event):
+    assert errors(tmp_path, binding(event, "Int, Int")) == []
+
+
 def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
     found = errors(tmp_path, "@ObservableState struct A { @Transient var x: Int }")
     assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found

@@ -2,6 +2,7 @@
 // Checks which events written values become, and which bindings do not fit a state.
 
 import CounterFixture
+import Foundation
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
@@ -31,6 +32,38 @@ import Testing
     func `nothing is bound elsewhere`(_ path: String) throws {
         #expect(try event(path, "7", in: TallyApp().bindings) == nil)
         #expect(try !StateBindings(TallyApp().bindings).contains(JSONPointer(parsing: path)))
+    }
+
+    /// An id of one's own.
+    private enum Suit: String, CaseIterable, KeyedID {
+        case clubs, hearts
+    }
+
+    @Test func `an event gets an element's id in its own type`() throws {
+        let bindings: [StateBinding<TallyEvent>] = [
+            StateBinding("/p/groups/*/id", TallyEvent.moveGroup),
+            StateBinding("/p/a/*/x") { (id: UUID, title: String) in .retitle(id: id.uuidString, title: title) },
+            StateBinding("/p/b/*/x") { (suit: Suit, title: String) in .retitle(id: "\(suit)", title: title) },
+            StateBinding("/p/c/*/x") { (id: UInt8, value: Int) in .add(Int(id) + value) },
+        ]
+        let id = try #require(UUID(uuidString: "0B6F5F1E-7C1B-4A53-9A55-0D6C1D0F2AFE"))
+        #expect(try event("/p/groups/7/id", "2", in: bindings) == .moveGroup(id: 7, to: 2))
+        #expect(
+            try event("/p/a/\(id.uuidString.lowercased())/x", #""t""#, in: bindings)
+                == .retitle(id: id.uuidString, title: "t")
+        )
+        #expect(try event("/p/b/hearts/x", #""t""#, in: bindings) == .retitle(id: "hearts", title: "t"))
+        #expect(try event("/p/c/255/x", "1", in: bindings) == .add(256))
+        for path in [
+            "/p/groups/x/id", "/p/groups/+7/id", "/p/groups/07/id", "/p/a/\(id.uuidString)/x", "/p/b/spades/x",
+            "/p/c/256/x",
+        ] {
+            #expect(try event(path, "1", in: bindings) == nil, "\(path)")
+        }
+        var writer = JSONWriter()
+        StateBindings(bindings).encodeDescription(of: TallyApp().defaultState, into: &writer)
+        let list = try #require(try JSONValue(parsing: writer.bytes).elements)
+        #expect(list.map { $0["event"] } == ["moveGroup", "retitle", "retitle", "add"])
     }
 
     @Test func `a value that the event does not take is an error at its place`() throws {

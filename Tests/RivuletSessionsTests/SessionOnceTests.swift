@@ -251,11 +251,15 @@ import Testing
 
     @Test func `a value that does not decode or is rejected changes nothing`() throws {
         let harness = try SessionHarness()
-        for (value, path) in [(#""5""#, "/p/count"), ("5 6", "/p/count"), ("{", "/p/count"), ("1", "/p/ratio")] {
+        for (value, path) in [(#""5""#, "/p/count"), ("5 6", "/p/count"), ("{", "/p/count")] {
             guard case .failure(.body) = try harness.write(value, to: path) else {
                 Issue.record("\(value) was taken at \(path)")
                 return
             }
+        }
+        guard case .failure(.noValue("/p/ratio")) = try harness.write("1", to: "/p/ratio") else {
+            Issue.record("written without a binding")
+            return
         }
         guard case .failure(.body) = try harness.write(#"{"low":1,"high":2,"hihg":3}"#, to: "/p/limits") else {
             Issue.record("an unknown key was taken")

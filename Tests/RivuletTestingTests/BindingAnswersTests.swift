@@ -1,0 +1,114 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks how writes to bound and unbound key paths are answered.
+
+import Foundation
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import RivuletTesting
+import Testing
+
+/// A seat that has a number, and one that has a UUID.
+@ObservableState
+struct Seat: Equatable, Sendable, Identifiable {
+    var id = 0
+    var guest = ""
+}
+
+@ObservableState
+struct Voucher: Equatable, Sendable, Identifiable {
+    var id = UUID()
+    var value = 0
+}
+
+@ObservableState
+struct Hall: PersistentState {
+    var seats: Keyed<Seat> = []
+    var vouchers: Keyed<Voucher> = []
+    var prices: [String: Int] = [:]
+}
+
+@AppEvent
+enum HallEvent {
+    case build(Int)
+    case issue(UUID)
+    case take(seat: Int, guest: String)
+    case worth(UUID, Int)
+    case price(Int, Int)
+
+    var persist: Bool { true }
+    var isUIEvent: Bool { true }
+}
+
+struct HallApp: AppDefinition {
+    let name = "hall"
+    let defaultState = AppState(t: EmptyTransient(), p: Hall())
+    var hasBindings = true
+
+    var bindings: [StateBinding<HallEvent>] {
+        guard hasBindings else { return [] }
+        return [
+            StateBinding("/p/seats/*/guest", HallEvent.take),
+            StateBinding("/p/vouchers/*/value", HallEvent.worth),
+            StateBinding("/p/prices/*", HallEvent.price),
+        ]
+    }
+
+    func reduce(into state: inout AppState<Hall, EmptyTransient>, event: HallEvent) throws {
+        switch event {
+        case .build(let id): state.p.seats.insert(Seat(id: id), at: 0)
+        case .issue(let id): state.p.vouchers.insert(Voucher(id: id), at: 0)
+        case .take(let seat, let guest):
+            guard state.p.seats[id: seat] != nil else { throw EventRejection("there is no seat \(seat)") }
+            state.p.seats[id: seat]?.guest = guest
+        case .worth(let id, let value): state.p.vouchers[id: id]?.value = value
+        case .price(let row, let price): state.p.prices["\(row)"] = price
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct BindingAnswersTests {
+    private let session = "/v1/apps/hall/sessions/s"
+    private let id = "0b6f5f1e-7c1b-4a53-9a55-0d6c1d0f2afe"
+
+    private nonisolated(nonsending) func put(
+        _ path: String,
+        _ value: JSONValue,
+        to client: TestClient
+    ) async throws -> TestAnswer {
+        try await client.send(
+            "PUT",
+            "\(session)/state\(path)",
+            fields: ["Content-Type": "application/json"],
+            body: Array("\(value)".utf8)
+        )
+    }
+
+    @Test func `an element is written by its id, whatever type that has`() async throws {
+        try await TestServer(HallApp()).run { client in
+            _ = try await client.post("\(session)/events", json: [["build": 7], ["issue": .string(id)]])
+            #expect(try await put("/p/seats/7/guest", "Ann", to: client).status == 200)
+            #expect(try await put("/p/vouchers/\(id)/value", 5, to: client).status == 200)
+            #expect(try await put("/p/prices/12", 90, to: client).status == 200)
+            let state = try await client.get("\(session)/state/p").json()
+            #expect(state["seats"]?[0]?["guest"] == "Ann" && state["vouchers"]?[0]?["value"] == 5)
+            #expect(state["prices"] == ["12": 90])
+        }
+    }
+
+    @Test func `what is no id is refused as when it is read, and what no element has by the reducer`() async throws {
+        try await TestServer(HallApp()).run { client in
+            for path in ["/p/seats/x/guest", "/p/seats/07/guest", "/p/vouchers/\(id.uppercased())/value"] {
+                let read = try await client.get("\(session)/state\(path)")
+                let written = try await put(path, "x", to: client)
+                #expect(read.status == 400 && written.status == 400)
+                #expect(read.body == written.body, "\(path)")
+            }
+            // A key of a dictionary may be any; the event takes numbers.
+            #expect(try await put("/p/prices/first", 90, to: client).status == 404)
+            let refused = try await put("/p/seats/8/guest", "Ann", to: client)
+            #expect(refused.status == 422)
+            #expect(try refused.json()["detail"] == "there is no seat 8")
+        }
+    }
+}
