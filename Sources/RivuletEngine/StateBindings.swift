@@ -46,6 +46,9 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     // MARK: - Description
 
+    /// The key paths that can be written, as they were declared.
+    package var paths: [String] { list.map(\.binding.path) }
+
     /// The key paths that can be written, with the shapes of their values; a token `*` stands for an element's id.
     package var places: [(tokens: [String], schema: JSONSchema)] {
         list.compactMap { bound in bound.tokens.map { ($0, bound.binding.valueSchema) } }

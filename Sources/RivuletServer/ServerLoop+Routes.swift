@@ -17,14 +17,7 @@ extension ServerLoop {
             resolveCaller(in: &segments, of: request, on: id)
             let route = try Route(segments: segments)
             let methods = methods(of: route)
-            guard methods.contains(request.method) else {
-                let allowed = methods.map(\.name).joined(separator: ", ")
-                throw Problem(
-                    405,
-                    "\(request.method.name) is not a method of this resource; it has \(allowed)",
-                    fields: [HTTPField("Allow", allowed)]
-                )
-            }
+            guard methods.contains(request.method) else { throw refusal(of: request.method, route, has: methods) }
             try refuseUnkeptKey(route, request)
             try dispatch(route, request, Exchange(loop: index, connection: id))
         } catch {
@@ -37,6 +30,26 @@ extension ServerLoop {
         let methods = route.resource.methods
         guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
         return app.isBound(path) ? methods : methods.filter { $0 != .put }
+    }
+
+    private func refusal(of method: HTTPMethod, _ route: Route, has methods: [HTTPMethod]) -> Problem {
+        let allowed = methods.map(\.name).joined(separator: ", ")
+        var detail = "\(method.name) is not a method of this resource; it has \(allowed)"
+        if case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] {
+            detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
+            detail += Self.bindings(of: app)
+        }
+        return Problem(405, detail, fields: [HTTPField("Allow", allowed)])
+    }
+
+    /// Which key paths can be written instead, at most so many.
+    private static func bindings(of app: any HostedApp) -> String {
+        let namesMax = 10
+        let paths = app.boundPaths
+        guard !paths.isEmpty else { return "app \"\(app.name)\" declares no bindings" }
+        let names = paths.prefix(namesMax).joined(separator: ", ")
+        let more = "\(paths.count - namesMax) more, which GET /v1/apps/\(app.name) lists"
+        return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
     }
 
     /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.

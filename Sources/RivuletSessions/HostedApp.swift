@@ -17,6 +17,8 @@ package protocol HostedApp: Sendable {
     var viewNames: [String] { get }
     /// Whether a value can be written at this path.
     func isBound(_ path: JSONPointer) -> Bool
+    /// The key paths that can be written, in the order of their declaration; a token `*` stands for the id of an element.
+    var boundPaths: [String] { get }
     /// What keeps the app from being hosted, in words for its author; nil when nothing does.
     var fault: String? { get }
     /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
@@ -60,6 +62,8 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package func isBound(_ path: JSONPointer) -> Bool { engine.bindings.contains(path) }
+
+    package var boundPaths: [String] { engine.bindings.paths }
 
     package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() }
 

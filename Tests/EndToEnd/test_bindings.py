@@ -60,6 +60,10 @@ def test_a_value_of_another_type_is_refused_with_its_place(session, value, statu
 def test_what_is_not_bound_cannot_be_written(session, pointer):
     answer = put(session, pointer, 5)
     assert answer.problem["status"] == 405 and answer.headers["allow"] == "GET, HEAD"
+    assert answer.json["detail"] == (
+        f'no binding is declared for the key path "{pointer}", so it is changed by events only; '
+        'app "counter" binds /p/count, /p/step, /p/title, /p/limits/warnAt'
+    )
 
 
 def test_a_bound_path_tells_that_it_can_be_written(session):

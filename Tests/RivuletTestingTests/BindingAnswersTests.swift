@@ -43,6 +43,8 @@ enum HallEvent {
 struct HallApp: AppDefinition {
     let name = "hall"
     let defaultState = AppState(t: EmptyTransient(), p: Hall())
+    /// Seats that have a binding of their own.
+    var namedSeats: [Int] = []
     var hasBindings = true
 
     var bindings: [StateBinding<HallEvent>] {
@@ -51,7 +53,7 @@ struct HallApp: AppDefinition {
             StateBinding("/p/seats/*/guest", HallEvent.take),
             StateBinding("/p/vouchers/*/value", HallEvent.worth),
             StateBinding("/p/prices/*", HallEvent.price),
-        ]
+        ] + namedSeats.map { seat in StateBinding("/p/seats/\(seat)/guest") { .take(seat: seat, guest: $0) } }
     }
 
     func reduce(into state: inout AppState<Hall, EmptyTransient>, event: HallEvent) throws {
@@ -109,6 +111,32 @@ struct HallApp: AppDefinition {
             let refused = try await put("/p/seats/8/guest", "Ann", to: client)
             #expect(refused.status == 422)
             #expect(try refused.json()["detail"] == "there is no seat 8")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (HallApp(), "binds /p/seats/*/guest, /p/vouchers/*/value, /p/prices/*"),
+            (
+                HallApp(namedSeats: Array(1...9)),
+                "binds /p/seats/*/guest, /p/vouchers/*/value, /p/prices/*"
+                    + (1...7).map { ", /p/seats/\($0)/guest" }.joined() + " and 2 more, which GET /v1/apps/hall lists"
+            ),
+            (HallApp(hasBindings: false), "declares no bindings"),
+        ]
+    )
+    func `a write that nothing is bound to is told what is bound`(_ app: HallApp, _ words: String) async throws {
+        try await TestServer(app).run { client in
+            let answer = try await put("/p/seats", [], to: client)
+            #expect(answer.status == 405 && answer[field: "Allow"] == "GET, HEAD")
+            #expect(
+                try answer.json()["detail"]
+                    == .string(
+                        #"no binding is declared for the key path "/p/seats", so it is changed by events only; app "hall" \#(words)"#
+                    )
+            )
+            let deleted = try await client.send("DELETE", "\(session)/state/p/seats")
+            #expect(try deleted.json()["detail"] == "DELETE is not a method of this resource; it has GET, HEAD")
         }
     }
 }
