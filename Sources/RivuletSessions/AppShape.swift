@@ -29,7 +29,7 @@ package struct AppShape: Sendable {
     package let events: [EventCase]
     /// The views, in the order of their declaration.
     package let views: [(name: String, schema: JSONSchema)]
-    /// The whole state, its fields as far as they are served, and what is bound besides.
+    /// The whole state, its fields as far as they are served, each followed by the elements that it keeps by id, and what is bound besides.
     package let places: [Place]
 
     init<Definition: AppDefinition>(
@@ -43,10 +43,14 @@ package struct AppShape: Sendable {
         self.state = state
         event = Definition.Event.acceptedSchema
         events = Definition.Event.eventCases
-        let fields = FieldDescription.all(of: standard).lazy.filter { !$0.field.isOmitted }.prefix(Self.fieldsMax)
+        let fields = FieldDescription.all(of: standard).lazy.filter { !$0.field.isOmitted }
+            .flatMap { field in
+                (0...field.field.schema.keyedDepth).map { field.tokens + Array(repeating: "*", count: $0) }
+            }
+            .prefix(Self.fieldsMax)
         let bound = bindings.places
         let document = try? JSONValue(encoding: standard)
-        let served = [[]] + fields.map(\.tokens)
+        let served = [[]] + fields
         places = (served + bound.map(\.tokens).filter { !served.contains($0) }).compactMap { tokens in
             guard let schema = state.schema(at: tokens[...]) else { return nil }
             return Place(

@@ -113,6 +113,17 @@ import Testing
         #expect(pathItem("/v1/apps/tally/sessions/{session}/state/p/note") == nil)
     }
 
+    @Test func `an element has a path, and so has each of its fields`() throws {
+        let state = "/v1/apps/tally/sessions/{session}/state/p"
+        let item = try #require(pathItem("\(state)/items/{element1}"))
+        let content = item["get"]?["responses"]?["200"]?["content"]?["application/json"]
+        #expect(content?["schema"] == ["$ref": "#/components/schemas/tally.types.Item"])
+        #expect(item["parameters"]?.elements?.count == 2)
+        #expect(pathItem("\(state)/items/{element1}/title") != nil)
+        #expect(pathItem("\(state)/groups/{element1}/items/{element2}") != nil)
+        #expect(pathItem("\(state)/count/{element1}") == nil)
+    }
+
     @Test func `every event has an example that the app reads`() throws {
         let post = pathItem("/v1/apps/tally/sessions/{session}/events")?["post"]
         let content = try #require(post?["requestBody"]?["content"]?["application/json"])
