@@ -39,7 +39,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.
     ///
     /// `notes` are those of reading the events.
-    /// - Throws: the ``EventRejection`` of a reducer, or a ``ReducerFailure``; the state is as it was, and nothing follows.
+    /// - Throws: the ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``; the state is as it was, and nothing follows.
     package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
         var effects: EffectList<Event>?
         let recording = try ChangeRecorder.record(&state, notes: notes) { state in
@@ -50,7 +50,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
                 do {
                     effect = try apply(event, to: &state)
                 } catch let error as EventRejection {
-                    throw error
+                    throw RefusedEvent(index: index, eventName: event.eventName, rejection: error)
                 } catch {
                     throw ReducerFailure(eventName: event.eventName, error: error)
                 }

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns which HTTP answer each error gets; the only place where errors become statuses.
 
+import RivuletEngine
 import RivuletHTTP
 import RivuletJSON
 import RivuletObservation
@@ -23,6 +24,14 @@ extension Problem {
             self.init(error)
         case .rejected(let message):
             self.init(422, message)
+        case .rejectedInArray(let refused):
+            let pointer = "/\(refused.index)"
+            self.init(
+                422,
+                "the event at \(pointer), \"\(refused.eventName)\", was rejected, and with it all of the array; nothing has changed: "
+                    + refused.rejection.message,
+                errors: [Fault(pointer: pointer, detail: refused.rejection.message)]
+            )
         case .reducerFailed(let eventName):
             self.init(
                 500,

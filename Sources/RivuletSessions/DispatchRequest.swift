@@ -25,6 +25,11 @@ package struct DispatchRequest: Sendable {
         self.isStrict = isStrict
     }
 
+    /// Whether the body, which is JSON, is an array of events.
+    var isArray: Bool {
+        boundPath == nil && body.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "[")
+    }
+
     /// Asks for an event of the engine; the body is its form in the log.
     package init(_ event: EngineEvent, expected: [Cursor] = [], isStrict: Bool = false) {
         body = event.json

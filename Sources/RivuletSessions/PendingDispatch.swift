@@ -81,6 +81,8 @@ final class PendingDispatch<Definition: AppDefinition> {
 /// A dispatch that waits for its turn; a class for the same reason.
 final class QueuedDispatch<Definition: AppDefinition> {
     let events: [Definition.Event]
+    /// Whether its sender numbers the events, from 0.
+    let isArray: Bool
     /// What wrappers changed in the values that the events carry.
     let notes: CoercionNotes?
     let expected: [Cursor]
@@ -97,6 +99,7 @@ final class QueuedDispatch<Definition: AppDefinition> {
 
     init(
         events: [Definition.Event],
+        isArray: Bool = false,
         notes: CoercionNotes?,
         expected: [Cursor],
         isStrict: Bool,
@@ -107,6 +110,7 @@ final class QueuedDispatch<Definition: AppDefinition> {
         reply: @escaping SessionReply<DispatchAnswer>
     ) {
         self.events = events
+        self.isArray = isArray
         self.notes = notes
         self.expected = expected
         self.isStrict = isStrict

@@ -198,6 +198,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             waitingBytes += bytes
             let dispatch = QueuedDispatch<Definition>(
                 events: events,
+                isArray: request.isArray,
                 notes: notes,
                 expected: request.expected,
                 isStrict: request.isStrict,
@@ -345,8 +346,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             step = try replace(dispatch.replacement) ?? engine.apply(dispatch.events, notes: dispatch.notes, to: &head)
         } catch let error as SessionError {
             throw error
-        } catch let error as EventRejection {
-            throw .rejected(error.message)
+        } catch let refused as RefusedEvent {
+            throw dispatch.isArray ? .rejectedInArray(refused) : .rejected(refused.rejection.message)
         } catch {
             throw failure(error)
         }

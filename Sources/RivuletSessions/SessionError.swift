@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns every reason for which a session refuses a request.
 
+package import RivuletEngine
 package import RivuletJSON
 
 /// Why a session did not do what was asked.
@@ -17,6 +18,8 @@ package enum SessionError: Error, Sendable {
     case body(JSONError)
     /// The reducer said no, with this message.
     case rejected(String)
+    /// The reducer said no to this event of an array.
+    case rejectedInArray(RefusedEvent)
     /// A reducer failed at this event, and the log says how.
     case reducerFailed(eventName: String)
     /// Wrappers would have changed what was written, and the request was strict; at creation the paths are places in its body.

@@ -226,8 +226,8 @@ public final class TestStore<Definition: AppDefinition> {
             }
             driver?.begin(step.effects, chain: chain)
             return nil
-        } catch let rejection as EventRejection {
-            return rejection.message
+        } catch let refused as RefusedEvent {
+            return refused.rejection.message
         } catch {
             let failure = error as? ReducerFailure
             fail("a reducer failed at \(failure?.eventName ?? Self.name(events)): \(failure?.error ?? error)")

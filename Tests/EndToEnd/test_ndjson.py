@@ -34,7 +34,8 @@ def test_a_line_that_fails_stops_no_other_and_changes_nothing(session):
         lines(session, "increment", b"{", {"rename": ""}, b"", ["increment", {"rename": ""}], "nonsense", "increment")
     )
     assert [answer.get("status") for answer in got] == [None, 400, 422, 400, 422, 422, None]
-    assert got[2]["detail"] == "title must not be empty"
+    assert got[2]["detail"] == "title must not be empty" and "errors" not in got[2]
+    assert got[4]["errors"] == [{"pointer": "/1", "detail": "title must not be empty"}]
     assert all(answer["title"] and answer["detail"] for answer in got if "status" in answer)
     assert got[6]["version"] == 2 and session.state("/p/count") == 2
 

@@ -18,9 +18,10 @@ import Testing
         #expect(step.recording.changes.map(\.isTransient) == [false, true])
     }
 
-    @Test func `a rejection after a write puts the state back`() {
+    @Test func `a rejection after a write puts the state back and tells which event it was`() {
         var state = engine.definition.defaultState
-        #expect(throws: EventRejection("title must not be empty")) {
+        let rejection = EventRejection("title must not be empty")
+        #expect(throws: RefusedEvent(index: 1, eventName: "rename", rejection: rejection)) {
             try engine.apply([.add(1), .rename("")], to: &state)
         }
         #expect(state == engine.definition.defaultState)
@@ -117,7 +118,7 @@ import Testing
         #expect(failure?.eventName == "add")
         #expect(failure?.error is Broken)
         #expect(state == engine.definition.defaultState)
-        #expect(throws: EventRejection("not 14")) { try engine.apply([.add(14)], to: &state) }
+        #expect(throws: RefusedEvent.self) { try engine.apply([.add(14)], to: &state) }
     }
 
     @Test func `a reducer that asks for an effect of other events is a failure`() {
