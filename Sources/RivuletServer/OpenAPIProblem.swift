@@ -19,7 +19,12 @@ enum OpenAPIProblem {
         (408, "The request came too slowly.", []),
         (409, "The session exists already, is being deleted, or handles this Idempotency-Key.", ["Retry-After"]),
         (410, "The version is no longer kept: `oldest` can be read.", []),
-        (412, "The session has moved on: `cursor` and `value` say where it stands. Nothing has changed.", ["ETag"]),
+        (
+            412,
+            "The session has moved on, or its history or the shape of its state is another: `cursor` and `value` say where it stands. "
+                + "Nothing has changed.",
+            ["ETag"]
+        ),
         (413, "The body, its lines or the change are too large. Nothing has changed.", []),
         (414, "The target is too long.", []),
         (415, "The body is not of a type that the resource takes.", []),

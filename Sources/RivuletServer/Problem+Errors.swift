@@ -68,10 +68,10 @@ extension Problem {
                 "version \(version) is no longer kept; the oldest one is \(oldest)",
                 members: [("oldest", Array("\(oldest)".utf8))]
             )
-        case .precondition(let current):
+        case .precondition(let mismatch, let current):
             self.init(
                 412,
-                "the session has moved on; it stands at \(current.cursor)",
+                "\(Self.reason(of: mismatch)); it stands at \(current.cursor)",
                 members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
                 fields: [HTTPField("ETag", "\"\(current.cursor)\"")]
             )
@@ -111,6 +111,18 @@ extension Problem {
             )
         case .draining:
             self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+    }
+
+    /// Why a condition does not hold, as far as cursors tell.
+    private static func reason(of mismatch: CursorMismatch) -> String {
+        switch mismatch {
+        case .moved: "the session has moved on"
+        case .reloaded:
+            "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
+                + "(the short form \"epoch.version\" looks at what is stored)"
+        case .otherHistory:
+            "the cursor is of another history of the session, or of before a deployment that changed the shape of the app's state"
         }
     }
 

@@ -29,8 +29,8 @@ final class PendingDispatch<Definition: AppDefinition> {
     let unloggedAfter: [StateChange]
     /// Whether it wrote a field that no change tells of; views may show what is computed from it.
     var hasOmittedWrite = false
-    /// Whether it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
-    var isRefused = false
+    /// How it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
+    var mismatch: CursorMismatch?
     /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
     var kept: KeptAnswer?
     /// What its body takes of the bytes that may wait.

@@ -250,10 +250,11 @@ extension Session {
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
         if dispatch.isVisible { publish(dispatch.changes, from: old.state) }
-        answer(
-            dispatch,
-            dispatch.isRefused ? .failure(.precondition(current: standing)) : .success(answer(to: dispatch))
-        )
+        if let mismatch = dispatch.mismatch {
+            answer(dispatch, .failure(.precondition(mismatch, current: standing)))
+        } else {
+            answer(dispatch, .success(answer(to: dispatch)))
+        }
         if let effects = dispatch.effects { begin(effects, of: dispatch) }
     }
 

@@ -288,7 +288,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
 
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
         if let tick = dispatch.source?.tick { effectDriver?.tickDidEnd(tick) }
-        guard isExpected(dispatch.expected) else { return refuse(dispatch) }
+        if let mismatch = mismatch(with: dispatch.expected) { return refuse(dispatch, mismatch) }
         if published == nil { head._$settle() }
         let before = HeldState(head)
         if published == nil { published = before }
@@ -303,21 +303,21 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         }
     }
 
-    /// Whether the session stands at one of the cursors, or none is asked for.
+    /// How none of the cursors is where the session stands; nil when one is, or none is asked for.
     ///
     /// The short form looks at the version only.
-    private func isExpected(_ expected: [Cursor]) -> Bool {
-        guard !expected.isEmpty else { return true }
+    private func mismatch(with expected: [Cursor]) -> CursorMismatch? {
+        guard !expected.isEmpty else { return nil }
         let standing = cursor(at: headPosition, unlogged: unlogged)
-        return expected.contains { cursor in
-            cursor == standing
-                || (cursor.residence == nil && cursor.epoch == visibleEpoch
-                    && cursor.position.version == headPosition.version)
-        }
+        let known = expected.filter { $0.epoch == visibleEpoch }
+        guard !known.isEmpty else { return .otherHistory }
+        let atVersion = known.filter { $0.position.version == headPosition.version }
+        guard !atVersion.contains(where: { $0 == standing || $0.residence == nil }) else { return nil }
+        return atVersion.contains { $0.residence != residence } ? .reloaded : .moved
     }
 
-    /// Answers that the session has moved on, once that is visible to its sender.
-    private func refuse(_ dispatch: QueuedDispatch<Definition>) {
+    /// Answers where the session stands, once that is visible to its sender.
+    private func refuse(_ dispatch: QueuedDispatch<Definition>, _ mismatch: CursorMismatch) {
         let refused = Pending(
             state: head,
             position: headPosition,
@@ -331,11 +331,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             bodyBytes: dispatch.bodyBytes,
             reply: dispatch.reply
         )
-        refused.isRefused = true
+        refused.mismatch = mismatch
         // A session that storage does not know must not be created by a refusal.
         guard isStored || !pending.isEmpty else {
             let answer = StateAnswer(cursor: visibleCursor, value: visible.json(at: .root) ?? [])
-            return self.answer(dispatch, .failure(.precondition(current: answer)))
+            return self.answer(dispatch, .failure(.precondition(mismatch, current: answer)))
         }
         keepPending(refused)
     }

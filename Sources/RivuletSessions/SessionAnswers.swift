@@ -20,6 +20,11 @@ package typealias CoercedValue = Coercion
 package struct StateAnswer: Sendable {
     package let cursor: Cursor
     package let value: [UInt8]
+
+    package init(cursor: Cursor, value: [UInt8]) {
+        self.cursor = cursor
+        self.value = value
+    }
 }
 
 /// A part of a session's log.

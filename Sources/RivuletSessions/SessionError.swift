@@ -36,8 +36,8 @@ package enum SessionError: Error, Sendable {
     case noVersion(UInt64, current: UInt64)
     /// This version is no longer kept; the oldest kept one is the other.
     case versionGone(UInt64, oldest: UInt64)
-    /// The session has moved on from the cursor in `If-Match`; this is where it stands.
-    case precondition(current: StateAnswer)
+    /// The session does not stand at a cursor in `If-Match`; this is where it stands.
+    case precondition(CursorMismatch, current: StateAnswer)
     /// The request with this idempotency key is being handled.
     case keyUnderWay(String)
     /// This idempotency key was used for another request.

@@ -42,7 +42,9 @@ def test_a_tag_of_before_is_not_good_for_a_version_that_is_read_otherwise_now(de
 def test_a_condition_of_before_does_not_hold(deployed):
     cursor, tag, session = deployed
     for condition in (f'"{cursor}"', tag):
-        assert session.post("increment", {"If-Match": condition}).problem["status"] == 412
+        refused = session.post("increment", {"If-Match": condition})
+        assert refused.problem["status"] == 412
+        assert "a deployment that changed the shape of the app's state" in refused.json["detail"]
     current = session.server.get(f"{session.path}/state").headers["etag"]
     assert session.post("increment", {"If-Match": current}).status == 200
 
@@ -50,9 +52,14 @@ def test_a_condition_of_before_does_not_hold(deployed):
 def test_the_same_shape_keeps_tags_and_conditions_over_a_restart(serve, data):
     server = serve(data)
     session = server.session("s")
-    epoch = session.dispatch("increment")["cursor"].split(".")[0]
+    cursor = session.dispatch("increment")["cursor"]
+    epoch = cursor.split(".")[0]
     tag = server.get(f"{session.path}/state?version=1").headers["etag"]
     server.stop()
     again = serve(data).session("s")
     assert again.server.get(f"{session.path}/state?version=1", If_None_Match=tag).status == 304
+    loaded_anew = again.post("increment", {"If-Match": f'"{cursor}"'})
+    assert loaded_anew.problem["status"] == 412 and "was loaded anew" in loaded_anew.json["detail"]
     assert again.post("increment", {"If-Match": f'"{epoch}.1"'}).status == 200
+    moved = again.post("increment", {"If-Match": f'"{epoch}.1"'})
+    assert moved.problem["status"] == 412 and moved.json["detail"].startswith("the session has moved on")

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Checks which answer each error gets.
 
+import RivuletEngine
 import RivuletJSON
 import RivuletSessions
 import Testing
@@ -58,6 +59,39 @@ import Testing
             document["detail"]?.stringValue
                 == #"the app failed at the event "add", which is a fault of its own and is logged; nothing has changed"#
         )
+    }
+
+    @Test func `a rejection in an array says which event it was, as the errors of a body do`() throws {
+        let refused = RefusedEvent(index: 2, eventName: "rename", rejection: EventRejection("title must not be empty"))
+        let document = try JSONValue(parsing: Problem(.rejectedInArray(refused)).json)
+        #expect(document["status"]?.integerValue == 422)
+        #expect(
+            document["detail"]?.stringValue
+                == #"the event at /2, "rename", was rejected, and with it all of the array; nothing has changed: title must not be empty"#
+        )
+        #expect(document["errors"] == [["pointer": "/2", "detail": "title must not be empty"]])
+    }
+
+    @Test(
+        arguments: [
+            (.moved, "the session has moved on; it stands at "),
+            (
+                .reloaded,
+                "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
+            ),
+            (.otherHistory, "the cursor is of another history of the session, or of before a deployment that changed "),
+        ] as [(CursorMismatch, String)]
+    )
+    func `a condition that does not hold says why, and where the session stands`(
+        _ mismatch: CursorMismatch,
+        _ words: String
+    ) throws {
+        let cursor = try #require(Cursor("k3v9x0qa.7.b2aa-0"))
+        let problem = Problem(.precondition(mismatch, current: StateAnswer(cursor: cursor, value: Array("{}".utf8))))
+        #expect(problem.status == 412)
+        #expect(problem.detail.hasPrefix(words))
+        #expect(problem.detail.hasSuffix("; it stands at k3v9x0qa.7.b2aa-0"))
+        #expect(problem.members.map(\.name) == ["cursor", "value"])
     }
 
     @Test func `a message of a reducer is the detail, word for word`() throws {

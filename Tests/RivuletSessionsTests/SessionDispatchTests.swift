@@ -182,6 +182,50 @@ import Testing
         #expect(try harness.value("/p/count") == "2")
     }
 
+    /// How a dispatch is refused whose sender expects the session there.
+    private func mismatch(of harness: SessionHarness, with expected: Cursor...) throws -> CursorMismatch? {
+        let error = #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: expected) }
+        guard case .precondition(let mismatch, _)? = error else { return nil }
+        return mismatch
+    }
+
+    @Test func `a refusal tells a session that has moved on from one that was loaded anew, and from another history`()
+        throws
+    {
+        let harness = try SessionHarness()
+        let first = try harness.dispatch(#"{"add":1}"#).cursor
+        let second = try harness.dispatch(#""peek""#).cursor
+        #expect(try mismatch(of: harness, with: first) == .moved)
+        let foreign = try #require(Cursor("aaaaaaaa.1"))
+        #expect(try mismatch(of: harness, with: foreign) == .otherHistory)
+        #expect(try mismatch(of: harness, with: foreign, first) == .moved)
+        harness.restart()
+        #expect(try mismatch(of: harness, with: second) == .reloaded)
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(try mismatch(of: harness, with: second) == .moved)
+    }
+
+    @Test func `a rejection tells which event of an array it was; a single one needs no telling`() throws {
+        let harness = try SessionHarness()
+        let rejection = EventRejection("title must not be empty")
+        for (body, index) in [
+            (#" [{"add":1},{"rename":""}]"#, 1), (#"[{"rename":""},{"add":1}]"#, 0), (#"[{"rename":""}]"#, 0),
+        ] {
+            let error = #expect(throws: SessionError.self) { try harness.dispatch(body) }
+            guard case .rejectedInArray(let refused)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(refused == RefusedEvent(index: index, eventName: "rename", rejection: rejection))
+        }
+        let error = #expect(throws: SessionError.self) { try harness.dispatch(#" {"rename":""}"#) }
+        guard case .rejected(rejection.message)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try harness.value("/p/count") == "0")
+    }
+
     @Test func `the short form of a cursor looks at the durable history only`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)

@@ -148,7 +148,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         }
         harness.deploy(GaugeApp(NarrowGauge()))
         let error = #expect(throws: SessionError.self) { try harness.dispatch(#"{"set":1}"#, expected: [expected]) }
-        guard case .precondition(let current)? = error else {
+        guard case .precondition(.otherHistory, let current)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
