@@ -15,6 +15,8 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     package let statePath: JSONPointer?
     /// The properties that its key path goes through, `*` for a subscript; nil where they are not known.
     package let steps: [String]?
+    /// Whose each of the steps is; fewer than these where they are not known.
+    package let owners: [Any.Type]
     /// The shape of its JSON; nil for a value that has none.
     package let schema: JSONSchema?
     private let box: any FieldBox<State, Object>
@@ -25,9 +27,10 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
-        through steps: [String]? = nil
+        through steps: [String]? = nil,
+        owners: [PartialKeyPath<State>] = []
     ) {
-        self.init(name, statePath, steps, Value.jsonSchema, state, object) { $0.encodeJSON(at: $1, into: &$2) }
+        self.init(name, statePath, steps, owners, Value.jsonSchema, state, object) { $0.encodeJSON(at: $1, into: &$2) }
     }
 
     /// Describes a value that is only Codable.
@@ -37,9 +40,10 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
-        through steps: [String]? = nil
+        through steps: [String]? = nil,
+        owners: [PartialKeyPath<State>] = []
     ) {
-        self.init(name, statePath, steps, CodableJSON.jsonSchema(of: Value.self), state, object) {
+        self.init(name, statePath, steps, owners, CodableJSON.jsonSchema(of: Value.self), state, object) {
             CodableJSON.encode($0, at: $1, into: &$2)
         }
     }
@@ -51,15 +55,17 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ statePath: [String]?,
         _ state: any KeyPath<State, Value> & Sendable,
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
-        through steps: [String]? = nil
+        through steps: [String]? = nil,
+        owners: [PartialKeyPath<State>] = []
     ) {
-        self.init(name, statePath, steps, nil, state, object) { _, _, _ in false }
+        self.init(name, statePath, steps, owners, nil, state, object) { _, _, _ in false }
     }
 
     private init<Value: Equatable & Sendable>(
         _ name: String,
         _ statePath: [String]?,
         _ steps: [String]?,
+        _ owners: [PartialKeyPath<State>],
         _ schema: JSONSchema?,
         _ state: any KeyPath<State, Value> & Sendable,
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
@@ -68,6 +74,7 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         self.name = name
         self.statePath = statePath.map(JSONPointer.init(tokens:))
         self.steps = steps ?? statePath
+        self.owners = [State.self] + owners.map { type(of: $0).valueType }
         self.schema = schema
         box = TypedFieldBox(state: state, object: object, encode: encode)
     }

@@ -30,7 +30,7 @@ public struct StateView<State: ObservableState>: Sendable {
         schema = .object(title: name, identity: ObjectIdentifier(Forwarder.ViewObject.self)) {
             fields.map { JSONSchema.Field(name: $0.name, schema: $0.schema ?? .any) }
         }
-        faults = fields.compactMap { $0.fault(in: State.self) }
+        faults = fields.compactMap { $0.fault() }
         make = { state in
             ForwardedView(Forwarder.makeObject(from: state), fields: fields, state: state)
         }
@@ -63,44 +63,31 @@ package struct ViewUpdate {
 
 extension ForwardedField where State: ObservableState {
     /// Why a session must not serve the field.
-    fileprivate func fault(in state: State.Type) -> String? {
+    fileprivate func fault() -> String? {
         if schema == nil { return "the field \"\(name)\" has a type without JSON; make it JSONCodable or Codable" }
-        guard let steps, state._$omits(steps[...]) else { return nil }
+        guard let steps, steps.count == owners.count else {
+            return "the key path of the field \"\(name)\" begins with another name than in \"from:\"; write the same"
+        }
+        guard zip(owners, steps).contains(where: { omits($1, in: $0) }) else { return nil }
         let path = JSONPointer(tokens: steps)
         return "the field \"\(name)\" would show \(path), which is in no JSON; leave it out of the mapping"
     }
-}
 
-extension ObservableState {
-    // swift-format-ignore: NoLeadingUnderscores
-    /// Whether a path leads to, or through, a field that is in no JSON.
-    fileprivate static func _$omits(_ path: ArraySlice<String>) -> Bool {
-        var fields = _$fields
-        var last: StateField?
-        for token in path {
-            if token == "*" {
-                // An element of a keyed collection, whose fields are the next ones; nothing is known of other subscripts.
-                guard last?.schema.isKeyed == true else { return false }
-                continue
-            }
-            guard let field = fields.first(where: { $0.name == token }) else { return false }
-            if field.isOmitted { return true }
-            last = field
-            fields = field.nested?() ?? []
-        }
-        return false
+    /// Whether a property is a field in no JSON; the type that has it tells, by whatever way a key path came to it.
+    private func omits(_ property: String, in owner: Any.Type) -> Bool {
+        if let optional = owner as? any OptionalType.Type { return omits(property, in: optional.wrapped) }
+        guard let state = owner as? any ObservableState.Type else { return false }
+        return state._$fields.contains { $0.isOmitted && $0.name == property }
     }
 }
 
-extension JSONSchema {
-    /// Whether it is that of a keyed collection.
-    fileprivate var isKeyed: Bool {
-        switch self {
-        case .keyed: true
-        case .optional(let schema), .annotated(let schema, _): schema.isKeyed
-        default: false
-        }
-    }
+/// An optional whose type is not named.
+private protocol OptionalType {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension Array {

@@ -34,13 +34,25 @@ struct ForwarderModel {
         }
 
         /// The properties and subscripts that the state's key path goes through from a type; nil when it is not found in the path.
-        func tokens(from type: String) -> [String]? {
-            var root = ""
-            for (index, part) in parts.enumerated() {
-                root += part.text
-                if root == type { return parts[(index + 1)...].compactMap(\.token) }
+        func steps(from type: String) -> [Step]? {
+            guard var path = parts.first?.text else { return nil }
+            var rest = parts.dropFirst()
+            while path != type {
+                guard let part = rest.popFirst() else { return nil }
+                path += part.text
             }
-            return nil
+            return rest.compactMap { part in
+                defer { path += part.text }
+                return part.token.map { Step(name: $0, owner: "\\\(path)") }
+            }
+        }
+
+        /// One property or subscript on the way.
+        struct Step {
+            /// The property's name, or `*` for a subscript.
+            let name: String
+            /// The key path to what has it.
+            let owner: String
         }
     }
 

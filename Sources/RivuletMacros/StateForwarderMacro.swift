@@ -95,12 +95,15 @@ extension ForwarderModel {
     fileprivate var forwardingMembers: [String] {
         let arguments = forwards.map { "\($0.label): state[keyPath: \($0.state)]" }.joined(separator: ",\n")
         let fields = forwards.map { forward in
-            let list = { (names: [String]) in "[\(names.map(\.quoted).joined(separator: ", "))]" }
-            let path = forward.properties(from: state)
+            let list = { (texts: [String]) in "[\(texts.joined(separator: ", "))]" }
+            let path = forward.properties(from: state).map { list($0.map(\.quoted)) }
             let name = forward.label.replacing("`", with: "").quoted
+            let steps = forward.steps(from: state) ?? []
             // What has no place in the state's JSON goes through others all the same.
-            let through = path == nil ? forward.tokens(from: state).map { ", through: \(list($0))" } ?? "" : ""
-            let arguments = "\(name), \(path.map(list) ?? "nil"), \(forward.state), \(forward.object)\(through)"
+            let through = path == nil && !steps.isEmpty ? ", through: \(list(steps.map(\.name.quoted)))" : ""
+            // The first step is the state's own.
+            let owners = steps.count > 1 ? ", owners: \(list(steps.dropFirst().map(\.owner)))" : ""
+            let arguments = "\(name), \(path ?? "nil"), \(forward.state), \(forward.object)\(through)\(owners)"
             return "RivuletEngine.ForwardedField(\(arguments)),"
         }.joined(separator: "\n")
         let reads = forwards.enumerated().map { "let _forwardValue\($0) = state[keyPath: \($1.state)]" }

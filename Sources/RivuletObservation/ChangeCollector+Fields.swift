@@ -84,6 +84,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) {
         guard purpose == .differences else { return }
+        let start = notedChanges
         enter(step: step, isTransient: isTransient) { collector in
             collector.compare(bearsState: false) {
                 CodableJSON.encode(old, into: &$0)
@@ -91,6 +92,8 @@ extension ChangeCollector {
                 CodableJSON.encode(new, into: &$0)
             }
         }
+        // An encoder does not say what it leaves out.
+        if notedChanges == start, OmittedFields.mayBe(in: Value.self) { noteOmittedWrite() }
     }
 
     /// Compares a nested state.

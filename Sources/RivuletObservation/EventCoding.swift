@@ -41,6 +41,8 @@ public struct EventCase: Sendable {
         public let isRequired: Bool
         /// The fields that have key paths below the value.
         let addressed: (@Sendable () -> [StateField])?
+        /// The type of the value.
+        let type: Any.Type
 
         /// Describes a value.
         public init<Value: JSONCodable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
@@ -48,6 +50,7 @@ public struct EventCase: Sendable {
             schema = Value.jsonSchema
             isRequired = !hasDefault && Value.jsonAbsent == nil
             addressed = addressedFields(of: type)
+            self.type = type
         }
 
         /// Describes a value that is only Codable, by what its type tells.
@@ -57,6 +60,7 @@ public struct EventCase: Sendable {
             schema = CodableJSON.jsonSchema(of: type)
             isRequired = !hasDefault
             addressed = nil
+            self.type = type
         }
 
         /// The key under which it stands when it is one of several, at this position.

@@ -176,6 +176,7 @@ extension EventCase.Payload {
         schema = .any
         isRequired = !hasDefault
         addressed = nil
+        self.type = type
     }
 }
 

@@ -16,11 +16,13 @@ extension ObservedPlace {
         if readsWhole {
             // Walking a collection reads each element at its own place.
             if isCollection { reads.add(order: path) } else { reads.add(value: path) }
+            if !isCollection, fields.mayOmit { reads.hasUnreported = true }
         }
         for (index, field) in fields.enumerated() where wasRead(index) || below[.field(index)] != nil {
             let text = path + "/" + JSONPointer.escape(field.name)
             guard let child = below[.field(index)], child.wasReadWithin else {
                 reads.add(value: text)
+                if OmittedFields.mayBe(in: field.type) { reads.hasUnreported = true }
                 continue
             }
             let isCollection = field.schema.keyedDepth > 0
@@ -32,6 +34,7 @@ extension ObservedPlace {
                 child.collect(into: &reads, among: fields, at: text)
             } else {
                 reads.add(value: text)
+                if fields.mayOmit { reads.hasUnreported = true }
             }
         }
     }
@@ -66,9 +69,19 @@ extension ObservedPlace {
         return concerned
     }
 
-    /// The fields here and below that were read and that no change mentions.
-    var unreportedFields: [Field] {
-        unreportedReads.map { (self, $0) } + existingChildren.values.flatMap(\.unreportedFields)
+    /// The fields here and below that were read and of which a change may tell nothing, since they are or may hold fields in no JSON.
+    func unreportedFields(among fields: [StateField]) -> [Field] {
+        let below = existingChildren
+        var found: [Field] = readsWhole && fields.mayOmit ? [(self, Self.wholeField)] : []
+        for (index, field) in fields.enumerated() {
+            let child = below[.field(index)]
+            // Of a value that was read within, it is those places that count.
+            let isEnd = field.isOmitted || child?.wasReadWithin != true && OmittedFields.mayBe(in: field.type)
+            if wasRead(index), isEnd { found.append((self, index)) }
+            if let child { found += child.unreportedFields(among: field.nested?() ?? []) }
+        }
+        for case (.element, let child) in below { found += child.unreportedFields(among: fields) }
+        return found
     }
 
     /// Tells all observers here and below.

@@ -38,7 +38,8 @@ public final class ObservedState<State: ObservableState> {
         let fields = State._$fields
         let changes = ChangeRecorder.differences(from: storage, to: state)
         // An omitted field is in no change; whether it differs is not known.
-        let told = changes.flatMap { place.fields(concernedBy: $0, among: fields) } + place.unreportedFields
+        let told =
+            changes.flatMap { place.fields(concernedBy: $0, among: fields) } + place.unreportedFields(among: fields)
         for field in told { field.place.willSet(field.field) }
         storage = state
         storage._$observe(at: place)

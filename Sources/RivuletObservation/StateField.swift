@@ -29,6 +29,8 @@ public struct StateField: Sendable {
     ///
     /// Asked for when needed, since types may be recursive.
     public let addressed: (@Sendable () -> [StateField])?
+    /// The type of its values.
+    let type: Any.Type
 
     /// The field of a state's schema.
     func schemaField<State: ObservableState>(of state: State.Type) -> JSONSchema.Field {
@@ -106,7 +108,8 @@ extension StateField {
             isTransient: isTransient,
             isOmitted: false,
             nested: stateFields(of: Value.self),
-            addressed: addressedFields(of: Value.self)
+            addressed: addressedFields(of: Value.self),
+            type: Value.self
         )
     }
 
@@ -129,7 +132,8 @@ extension StateField {
             isTransient: isTransient,
             isOmitted: false,
             nested: nil,
-            addressed: nil
+            addressed: nil,
+            type: Value.self
         )
     }
 
@@ -154,7 +158,8 @@ extension StateField {
             isTransient: isTransient,
             isOmitted: Wrapper.isOmittedFromCoding,
             nested: stateFields(of: Wrapper.WrappedValue.self),
-            addressed: addressedFields(of: Wrapper.WrappedValue.self)
+            addressed: addressedFields(of: Wrapper.WrappedValue.self),
+            type: Wrapper.WrappedValue.self
         )
     }
 
@@ -180,7 +185,8 @@ extension StateField {
             isTransient: isTransient,
             isOmitted: Wrapper.isOmittedFromCoding,
             nested: nil,
-            addressed: nil
+            addressed: nil,
+            type: Wrapper.WrappedValue.self
         )
     }
 }
@@ -199,7 +205,8 @@ extension StateField {
             isTransient: false,
             isOmitted: false,
             nested: stateFields(of: type),
-            addressed: addressedFields(of: type)
+            addressed: addressedFields(of: type),
+            type: type
         )
     }
 
@@ -217,7 +224,8 @@ extension StateField {
             isTransient: false,
             isOmitted: false,
             nested: nil,
-            addressed: nil
+            addressed: nil,
+            type: type
         )
     }
 }
@@ -264,7 +272,8 @@ extension StateField {
             isTransient: false,
             isOmitted: false,
             nested: nil,
-            addressed: addressed
+            addressed: addressed,
+            type: Any.self
         )
     }
 }

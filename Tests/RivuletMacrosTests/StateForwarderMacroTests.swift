@@ -82,8 +82,8 @@ struct StateForwarderMacroTests {
 
                     public static var forwardedFields: [RivuletEngine.ForwardedField<AppState, MyStateObject>] {
                         [
-                            RivuletEngine.ForwardedField("counter", ["p", "counter"], \AppState.p.counter, \MyStateObject.counter),
-                            RivuletEngine.ForwardedField("mode", ["p", "mode"], \AppState.p.mode, \MyStateObject.mode),
+                            RivuletEngine.ForwardedField("counter", ["p", "counter"], \AppState.p.counter, \MyStateObject.counter, owners: [\AppState.p]),
+                            RivuletEngine.ForwardedField("mode", ["p", "mode"], \AppState.p.mode, \MyStateObject.mode, owners: [\AppState.p]),
                         ]
                     }
                 }
@@ -119,7 +119,7 @@ struct StateForwarderMacroTests {
 
                     public static var forwardedFields: [RivuletEngine.ForwardedField<TodosApp.State, V>] {
                         [
-                            RivuletEngine.ForwardedField("b", ["p", "a", "b"], \TodosApp.State.p.a.b, \V.b),
+                            RivuletEngine.ForwardedField("b", ["p", "a", "b"], \TodosApp.State.p.a.b, \V.b, owners: [\TodosApp.State.p, \TodosApp.State.p.a]),
                         ]
                     }
                 }

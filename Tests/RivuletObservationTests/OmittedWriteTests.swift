@@ -13,7 +13,17 @@ struct Vault: Equatable, Sendable {
     var door = VaultDoor()
     var doors: [VaultDoor] = []
     var boxes: Keyed<VaultBox> = []
+    var floors: [Int: VaultDoor] = [:]
+    var wings: [String: [VaultDoor]] = [:]
+    var mode = VaultMode.shut
+    var exit: VaultDoor?
     @ObservationStateIgnored var cached = 0
+}
+
+@ObservableState
+enum VaultMode: Equatable, Sendable {
+    case shut
+    case open([VaultDoor], by: String)
 }
 
 @ObservableState
@@ -35,12 +45,18 @@ struct VaultBox: Identifiable, Equatable, Sendable {
         var vault = Vault()
         vault.doors = [VaultDoor()]
         vault.boxes = [VaultBox(id: "a")]
+        vault.floors = [1: VaultDoor()]
+        vault.wings = ["east": [VaultDoor()]]
+        vault.mode = .open([VaultDoor()], by: "me")
+        vault.exit = VaultDoor()
         return vault
     }()
 
     @Test(
         arguments: [
             { $0.pin = 1 }, { $0.door.code = 2 }, { $0.door = VaultDoor(code: 3) }, { $0.doors[0].code = 4 },
+            { $0.floors[1]?.code = 6 }, { $0.wings["east"]?[0].code = 7 }, { $0.exit?.code = 8 },
+            { $0.mode = .open([VaultDoor(code: 9)], by: "me") },
             { $0.boxes[id: "a"]?.content = "gold" }, { $0.boxes = [VaultBox(id: "a", content: "gold")] },
             {
                 var other = $0
@@ -68,5 +84,49 @@ struct VaultBox: Identifiable, Equatable, Sendable {
     func `a run that writes other fields does not`(_ edit: @Sendable (inout Vault) -> Void) {
         var vault = Self.vault
         #expect(!ChangeRecorder.record(&vault, edit).hasOmittedWrite)
+    }
+
+    @Test(
+        arguments: [
+            { $0.doors[0].code }, { $0.doors.map(\.code).reduce(0, +) }, { $0.floors[1]?.code ?? 0 },
+            { $0.wings["east"]?.first?.code ?? 0 }, { $0.door == VaultDoor(code: 0) ? 0 : 1 }, { $0.exit?.code ?? 0 },
+            {
+                if case .open(let doors, _) = $0.mode { doors[0].code } else { 0 }
+            },
+            {
+                let door = $0.door
+                return Mirror(reflecting: door).children.count == 0 ? 0 : 1
+            },
+        ] as [@Sendable (Vault) -> Int]
+    )
+    func `what is computed from a field in no JSON in a collection is computed again every time`(
+        _ compute: @escaping @Sendable (Vault) -> Int
+    ) {
+        var vault = Self.vault
+        var derived = vault.observe(compute)
+        let recording = ChangeRecorder.record(&vault) {
+            $0.doors[0].code = 1
+            $0.floors[1]?.code = 1
+            $0.wings["east"]?[0].code = 1
+            $0.door.code = 1
+            $0.exit?.code = 1
+            $0.mode = .open([VaultDoor(code: 1)], by: "me")
+        }
+        let isComputed = derived.update(to: vault, after: recording.changes)
+        #expect(recording.changes.isEmpty)
+        #expect(isComputed)
+        #expect(derived.value == 1)
+    }
+
+    @Test(
+        arguments: [
+            { $0.title.count }, { $0.door.isOpen ? 1 : 0 }, { $0.boxes.count }, { $0.exit?.isOpen == true ? 1 : 0 },
+            { $0.boxes.count { $0.id.isEmpty } },
+        ] as [@Sendable (Vault) -> Int]
+    )
+    func `what is computed from other fields is not`(_ compute: @escaping @Sendable (Vault) -> Int) {
+        var derived = Self.vault.observe(compute)
+        let isComputed = derived.update(to: Self.vault, after: [])
+        #expect(!isComputed)
     }
 }

@@ -123,8 +123,24 @@ struct SafeApp: AppDefinition {
         #expect(try harness.dispatch(#""nothing""#).cursor == before)
     }
 
-    @Test func `a view of an omitted field behind a subscript is refused, and says which`() {
+    @Test func `a view of omitted fields is refused, by whatever way its key paths come to them`() {
+        #expect(
+            StateView(StrongboxForwarder.self).faults.map { $0.split(separator: " ").first { $0.hasPrefix("/p") } } == [
+                "/p/boxes/*/content,", "/p/rows/*/content,", "/p/rows/first/content,", "/p/named/*/content,",
+                "/p/numbered/*/content,", "/p/top/content,", "/p/spare/content,", "/p/deep/*/*/content,",
+            ]
+        )
         #expect(AppHost(LeakyElementApp()).fault?.contains("/p/boxes/*/content") == true)
+    }
+
+    @Test func `what a key path shows beside omitted fields is served`() {
+        #expect(StateView(StrongroomForwarder.self).faults.isEmpty)
+    }
+
+    @Test func `a key path from another name of the state is refused, for its way is not known`() {
+        let faults = StateView(RenamedForwarder.self).faults
+        #expect(faults.count == 1)
+        #expect(faults.first?.contains("from:") == true)
     }
 }
 
@@ -138,22 +154,102 @@ struct Strongbox: Identifiable, Equatable, Sendable {
 @ObservableState
 struct Strongroom: PersistentState {
     var boxes: Keyed<Strongbox> = []
+    var rows: [Strongbox] = []
+    var named: [String: Strongbox] = [:]
+    var numbered: [Int: Strongbox] = [:]
+    var spare: Strongbox?
+    var deep: [[Strongbox]] = []
+
+    var top: Strongbox { rows.last ?? Strongbox(id: "") }
 }
 
 final class StrongboxView: ObservableObject {
-    @Published var content: String?
+    @Published var keyed: String?
+    @Published var row: String?
+    @Published var first: String?
+    @Published var named: String?
+    @Published var numbered: String?
+    @Published var top: String?
+    @Published var spare: String?
+    @Published var deep: String?
 
-    init(content: String?) {
-        self.content = content
+    init(
+        keyed: String?,
+        row: String?,
+        first: String?,
+        named: String?,
+        numbered: String?,
+        top: String?,
+        spare: String?,
+        deep: String?
+    ) {
+        self.keyed = keyed
+        self.row = row
+        self.first = first
+        self.named = named
+        self.numbered = numbered
+        self.top = top
+        self.spare = spare
+        self.deep = deep
     }
 }
 
 @StateForwarder(
     for: StrongboxView.self,
     from: LeakyElementApp.State.self,
-    mapping: [(\LeakyElementApp.State.p.boxes[id: "a"]?.content, \StrongboxView.content)]
+    mapping: [
+        (\LeakyElementApp.State.p.boxes[id: "a"]?.content, \StrongboxView.keyed),
+        (\LeakyElementApp.State.p.rows[0].content, \StrongboxView.row),
+        (\LeakyElementApp.State.p.rows.first?.content, \StrongboxView.first),
+        (\LeakyElementApp.State.p.named["a"]?.content, \StrongboxView.named),
+        (\LeakyElementApp.State.p.numbered[1]?.content, \StrongboxView.numbered),
+        (\LeakyElementApp.State.p.top.content, \StrongboxView.top),
+        (\LeakyElementApp.State.p.spare?.content, \StrongboxView.spare),
+        (\LeakyElementApp.State.p.deep[0][0].content, \StrongboxView.deep),
+    ]
 )
 struct StrongboxForwarder {}
+
+final class StrongroomView: ObservableObject {
+    @Published var id: String
+    @Published var rows: [Strongbox]
+    @Published var count: Int
+    @Published var spare: Strongbox?
+
+    init(id: String, rows: [Strongbox], count: Int, spare: Strongbox?) {
+        self.id = id
+        self.rows = rows
+        self.count = count
+        self.spare = spare
+    }
+}
+
+@StateForwarder(
+    for: StrongroomView.self,
+    from: LeakyElementApp.State.self,
+    mapping: [
+        (\LeakyElementApp.State.p.top.id, \StrongroomView.id),
+        (\LeakyElementApp.State.p.rows, \StrongroomView.rows),
+        (\LeakyElementApp.State.p.rows.count, \StrongroomView.count),
+        (\LeakyElementApp.State.p.spare, \StrongroomView.spare),
+    ]
+)
+struct StrongroomForwarder {}
+
+final class RenamedView: ObservableObject {
+    @Published var count: Int
+
+    init(count: Int) {
+        self.count = count
+    }
+}
+
+@StateForwarder(
+    for: RenamedView.self,
+    from: LeakyElementApp.State.self,
+    mapping: [(\AppState<Strongroom, BasketScreen>.p.rows.count, \RenamedView.count)]
+)
+struct RenamedForwarder {}
 
 struct LeakyElementApp: AppDefinition {
     typealias State = AppState<Strongroom, BasketScreen>
