@@ -84,16 +84,15 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) {
         guard purpose == .differences else { return }
-        let start = notedChanges
         enter(step: step, isTransient: isTransient) { collector in
-            collector.compare(bearsState: false) {
+            let found = collector.compare(bearsState: false) {
                 CodableJSON.encode(old, into: &$0)
             } _: {
                 CodableJSON.encode(new, into: &$0)
             }
+            // An encoder does not say what it leaves out.
+            if found != .different, OmittedFields.mayBe(in: Value.self) { collector.noteOmittedWrite(old, new) }
         }
-        // An encoder does not say what it leaves out.
-        if notedChanges == start, OmittedFields.mayBe(in: Value.self) { noteOmittedWrite() }
     }
 
     /// Compares a nested state.
@@ -124,11 +123,12 @@ extension ChangeCollector {
         }
         if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &self) { return }
         let start = notedChanges
-        compare(bearsState: true) {
+        let found = compare(bearsState: true) {
             old.encodeJSON(into: &$0)
         } _: {
             new.encodeJSON(into: &$0)
         }
+        if found == .equalBesideOmitted { noteOmittedWrite(old, new) }
         collectCoercions(isNew: notedChanges > start) {
             _ = Value._$collect(from: new, to: new, serial: nil, into: &$0)
         }
@@ -138,11 +138,12 @@ extension ChangeCollector {
     mutating func leaf<Value: JSONCodable>(_ step: String, _ old: Value, _ new: Value, isTransient: Bool) {
         guard purpose == .differences else { return }
         enter(step: step, isTransient: isTransient) { collector in
-            collector.compare(bearsState: false) {
+            let found = collector.compare(bearsState: false) {
                 old.encodeJSON(into: &$0)
             } _: {
                 new.encodeJSON(into: &$0)
             }
+            if found == .equalBesideOmitted { collector.noteOmittedWrite(old, new) }
         }
     }
 
@@ -158,11 +159,12 @@ extension ChangeCollector {
                 return new._$collectCoercions(since: nil, into: &collector)
             }
             let start = collector.notedChanges
-            collector.compare(bearsState: true) {
+            let found = collector.compare(bearsState: true) {
                 old.encodeJSON(into: &$0)
             } _: {
                 new.encodeJSON(into: &$0)
             }
+            if found == .equalBesideOmitted { collector.noteOmittedWrite(old, new) }
             collector.collectCoercions(isNew: collector.notedChanges > start) {
                 new._$collectCoercions(since: old, into: &$0)
             }
@@ -170,7 +172,7 @@ extension ChangeCollector {
     }
 }
 
-// Wrappers: of an omitted field it is only said that it was written; what a wrapper changed is reported.
+// Wrappers: of an omitted field it is only said that it may have another value; what a wrapper changed is reported.
 extension ChangeCollector {
     /// Compares a leaf in a wrapper.
     @inlinable
@@ -182,7 +184,9 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
+        guard !Wrapper.isOmittedFromCoding else {
+            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+        }
         let start = notedChanges
         leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
@@ -198,7 +202,9 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
-        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
+        guard !Wrapper.isOmittedFromCoding else {
+            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+        }
         let start = notedChanges
         bearing(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
         noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
@@ -215,7 +221,9 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
+        guard !Wrapper.isOmittedFromCoding else {
+            return noteOmittedWrite(codable: old.wrappedValue, new.wrappedValue)
+        }
         field(index, step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
     }
 
@@ -229,7 +237,9 @@ extension ChangeCollector {
         isTransient: Bool = false,
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
-        guard !Wrapper.isOmittedFromCoding else { return noteOmittedWrite() }
+        guard !Wrapper.isOmittedFromCoding else {
+            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+        }
         let start = notedChanges
         field(
             index,

@@ -17,6 +17,15 @@ public struct ChangeCollector {
         case coercions
     }
 
+    /// What a comparison of two JSON texts found.
+    @usableFromInline
+    enum Finding: Equatable {
+        case equal
+        /// The texts are equal, and were written without all fields.
+        case equalBesideOmitted
+        case different
+    }
+
     /// The mark of the value whose fields are walked now.
     @usableFromInline var mark = ChangeMark()
     /// Whether every field of it is compared, and not only the touched ones.
@@ -102,17 +111,18 @@ public struct ChangeCollector {
     ///
     /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk is another one.
     @usableFromInline
-    mutating func compare(bearsState: Bool, _ old: (inout JSONWriter) -> Void, _ new: (inout JSONWriter) -> Void) {
-        guard purpose == .differences else { return }
+    mutating func compare(
+        bearsState: Bool,
+        _ old: (inout JSONWriter) -> Void,
+        _ new: (inout JSONWriter) -> Void
+    ) -> Finding {
+        guard purpose == .differences else { return .equal }
         var texts = room.take() ?? Comparison()
         defer { room = texts }
         texts.encode(old, new, includesTransient: true)
         // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
         if texts.new.hasUnrepresentableNumber, !texts.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
-        guard texts.isDifferent else {
-            if texts.new.hasOmittedFields { noteOmittedWrite() }
-            return
-        }
+        guard texts.isDifferent else { return texts.new.hasOmittedFields ? .equalBesideOmitted : .equal }
         if texts.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         var change = StateChange(
             operation: .replace,
@@ -126,6 +136,7 @@ public struct ChangeCollector {
             if texts.new.bytes != change.value { change.durableValue = texts.new.bytes }
         }
         append(change)
+        return .different
     }
 
     /// Reports, at the current path, an operation on an element; `value` writes a new element.
@@ -159,8 +170,7 @@ public struct ChangeCollector {
         if changes.isEmpty { changes = [change] } else { changes.append(change) }
     }
 
-    /// Notes that a field in no JSON may have another value now.
-    @usableFromInline
+    /// Notes that a field in no JSON, or one in a value, has another value now.
     mutating func noteOmittedWrite() {
         hasOmittedWrite = true
     }

@@ -17,7 +17,8 @@ public struct Recording: Hashable, Sendable {
     public let coercions: [Coercion]
     /// Whether a changed value has a NaN or an infinity, which JSON cannot carry: the run should be refused.
     public let hasUnrepresentableNumber: Bool
-    /// Whether a field that is in no JSON was written; no change tells of it, but what is computed from it may be another value now.
+    /// Whether a field that is in no JSON was written, and not with an equal value of an `Equatable` type; no change tells of it, but what is
+    /// computed from it may be another value now.
     public let hasOmittedWrite: Bool
 
     /// Describes a run.

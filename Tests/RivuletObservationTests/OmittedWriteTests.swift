@@ -10,6 +10,10 @@ struct Vault: Equatable, Sendable {
     var title = ""
     @ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored
     var pin: Int = 0
+    @ObservableStateWrapper(OmitCoding<String?>.self) @ObservationStateIgnored
+    var note: String?
+    @ObservableStateWrapper(OmitCoding<VaultPair>.self) @ObservationStateIgnored
+    var pair: VaultPair = VaultPair(key: 1, rest: 1)
     var door = VaultDoor()
     var doors: [VaultDoor] = []
     var boxes: Keyed<VaultBox> = []
@@ -18,6 +22,25 @@ struct Vault: Equatable, Sendable {
     var mode = VaultMode.shut
     var exit: VaultDoor?
     @ObservationStateIgnored var cached = 0
+}
+
+/// A value whose `==` does not look at all of it.
+struct VaultPair: Codable, Equatable, Sendable {
+    var key = 0
+    var rest = 0
+
+    static func == (first: VaultPair, second: VaultPair) -> Bool { first.key == second.key }
+}
+
+/// A value that does not say when it is equal.
+struct VaultHeap: Codable, Sendable {
+    var size = 0
+}
+
+@ObservableState
+struct VaultCellar: Sendable {
+    @ObservableStateWrapper(OmitCoding<VaultHeap>.self) @ObservationStateIgnored
+    var heap: VaultHeap = VaultHeap()
 }
 
 @ObservableState
@@ -54,7 +77,8 @@ struct VaultBox: Identifiable, Equatable, Sendable {
 
     @Test(
         arguments: [
-            { $0.pin = 1 }, { $0.door.code = 2 }, { $0.door = VaultDoor(code: 3) }, { $0.doors[0].code = 4 },
+            { $0.pin = 1 }, { $0.note = "x" }, { $0.door.code = 2 },
+            { $0.door = VaultDoor(code: 3) }, { $0.doors[0].code = 4 },
             { $0.floors[1]?.code = 6 }, { $0.wings["east"]?[0].code = 7 }, { $0.exit?.code = 8 },
             { $0.mode = .open([VaultDoor(code: 9)], by: "me") },
             { $0.boxes[id: "a"]?.content = "gold" }, { $0.boxes = [VaultBox(id: "a", content: "gold")] },
@@ -78,10 +102,19 @@ struct VaultBox: Identifiable, Equatable, Sendable {
     @Test(
         arguments: [
             { _ in }, { $0.title = "x" }, { $0.door.isOpen = true }, { $0.boxes.append(VaultBox(id: "b")) },
-            { $0.cached = 1 },
+            { $0.cached = 1 }, { $0.pin = 0 }, { $0.pin += 0 }, { $0.note = nil }, { $0.door.code = 0 },
+            { $0.door = VaultDoor() },
+            { $0.doors[0].code = 0 }, { $0.doors = [VaultDoor()] }, { $0.floors[1]?.code = 0 }, { $0.exit?.code = 0 },
+            { $0.exit = VaultDoor() }, { $0.wings["east"]?[0].code = 0 }, { $0.boxes[id: "a"]?.content = "" },
+            { $0.boxes = [VaultBox(id: "a")] }, { $0.mode = .open([VaultDoor()], by: "me") },
+            { $0.pair = VaultPair(key: 1, rest: 1) },
+            { vault in
+                let same = vault
+                vault = same
+            },
         ] as [@Sendable (inout Vault) -> Void]
     )
-    func `a run that writes other fields does not`(_ edit: @Sendable (inout Vault) -> Void) {
+    func `a run that writes other fields, or equal values, does not`(_ edit: @Sendable (inout Vault) -> Void) {
         var vault = Self.vault
         #expect(!ChangeRecorder.record(&vault, edit).hasOmittedWrite)
     }
@@ -128,5 +161,16 @@ struct VaultBox: Identifiable, Equatable, Sendable {
         var derived = Self.vault.observe(compute)
         let isComputed = derived.update(to: Self.vault, after: [])
         #expect(!isComputed)
+    }
+
+    @Test func `an equality that does not look at all of a value loses no write`() {
+        var vault = Self.vault
+        #expect(ChangeRecorder.record(&vault) { $0.pair.rest = 2 }.hasOmittedWrite)
+    }
+
+    @Test func `a field in no JSON whose type has no equality counts as written`() {
+        var cellar = VaultCellar()
+        let recording = ChangeRecorder.record(&cellar) { $0.heap.size = 0 }
+        #expect(recording.hasOmittedWrite)
     }
 }
