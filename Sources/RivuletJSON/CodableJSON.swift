@@ -14,6 +14,10 @@ public struct CodableJSON {
     /// When its `encode(to:)` throws, NaN and infinities included, `null` is written and
     /// ``JSONWriter/hasUnrepresentableNumber`` is set.
     public static func encode(_ value: some Encodable, into writer: inout JSONWriter) {
+        if writer.isCanonical, let text = CanonicalText.text(of: value) {
+            writer.hasOtherText = true
+            return writer.string(text)
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in

@@ -19,6 +19,12 @@ public struct JSONWriter: Sendable {
     /// Whether a value was written without all of its fields, so that equal texts do not mean equal values.
     public var hasOmittedFields = false
 
+    /// Whether equal values have equal texts in every process: what has no order in JSON is written as another text then, which cannot be read.
+    package var isCanonical = false
+
+    /// Whether such another text was written.
+    package internal(set) var hasOtherText = false
+
     /// Whether the next value or key of the open container follows another one.
     private var needsComma = false
 
@@ -137,6 +143,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
         hasUnrepresentableNumber = false
         hasOmittedFields = false
+        hasOtherText = false
     }
 
     /// Writes one whole value given as ASCII text.

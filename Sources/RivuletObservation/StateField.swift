@@ -46,14 +46,15 @@ public struct StateField: Sendable {
     /// The JSON of the initialiser's value after the wrapper; nil where there is none, or another one each time.
     ///
     /// The initialiser of an id or of a time gives another value each time; that is no default that one could tell. Neither is a
-    /// number that JSON does not have.
+    /// number that JSON does not have, and what has another order in each process.
     private func standard<State: ObservableState>(of state: State.Type) -> JSONValue? {
         func bytes() -> [UInt8]? {
             var writer = JSONWriter()
+            writer.isCanonical = true
             guard let position = State._$position(of: name), State._$encodeDefault(of: position, into: &writer) else {
                 return nil
             }
-            return writer.hasUnrepresentableNumber ? nil : writer.bytes
+            return writer.hasUnrepresentableNumber || writer.hasOtherText ? nil : writer.bytes
         }
         guard let once = bytes(), once == bytes() else { return nil }
         do throws(JSONError) {

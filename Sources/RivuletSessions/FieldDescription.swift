@@ -22,10 +22,12 @@ struct FieldDescription {
     /// The fields of the state, of all states nested in it, and of the cases of enums, outer ones first, in the order of declaration.
     ///
     /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. A field whose type is one that
-    /// it is in has nothing below it: the fields there are those of that type, and have no end.
-    static func all<State: ObservableState>(of standard: State) -> [FieldDescription] {
+    /// it is in has nothing below it: the fields there are those of that type, and have no end. Defaults in `isCanonical` form are the same in
+    /// every process, and not always JSON that can be read.
+    static func all<State: ObservableState>(of standard: State, isCanonical: Bool = false) -> [FieldDescription] {
         places(in: State.self).map { place in
             var writer = JSONWriter()
+            writer.isCanonical = isCanonical
             return FieldDescription(
                 tokens: place.tokens,
                 field: place.field,

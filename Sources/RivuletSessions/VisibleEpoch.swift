@@ -22,7 +22,7 @@ struct VisibleEpoch: Sendable {
         let (once, again) = (definition.defaultState, definition.defaultState)
         hash.add(Self.description(of: once, again))
         shape = hash.value
-        isDefaultVarying = once.jsonBytes() != again.jsonBytes()
+        isDefaultVarying = Self.text(of: once) != Self.text(of: again)
     }
 
     /// The name of a history that storage knows by this epoch.
@@ -33,12 +33,21 @@ struct VisibleEpoch: Sendable {
         return RandomToken.token(of: hash.value, count: 8)
     }
 
+    /// The state as JSON, but for what has no order there.
+    private static func text(of state: some ObservableState) -> [UInt8] {
+        var writer = JSONWriter(capacity: 4_096)
+        writer.isCanonical = true
+        state.encodeJSON(into: &writer)
+        return writer.bytes
+    }
+
     /// The schema and all fields, with the default that a new session has there; `again` is the default made a second time.
     private static func description<State: ObservableState>(of once: State, _ again: State) -> [UInt8] {
         var writer = JSONWriter(capacity: 4_096)
         writer.beginArray()
         State.jsonSchema.encodeJSON(into: &writer)
-        for (field, other) in zip(FieldDescription.all(of: once), FieldDescription.all(of: again)) {
+        let others = FieldDescription.all(of: again, isCanonical: true)
+        for (field, other) in zip(FieldDescription.all(of: once, isCanonical: true), others) {
             // A fresh id or the time would be another one after each restart.
             (field.standard == other.standard ? field : field.withoutStandard).encodeJSON(into: &writer)
         }

@@ -35,6 +35,24 @@ struct FreshGauge: Equatable, Sendable {
     var level = 5
 }
 
+/// Values whose JSON has no order of its own.
+@ObservableState
+struct TaggedGauge: Equatable, Sendable {
+    var tags: Set<String> = []
+    var colors: [GaugeColor: Int] = [:]
+    var box = GaugeBox()
+    var level = 5
+}
+
+enum GaugeColor: Codable, Hashable, Sendable {
+    case red, green, blue, other(Int)
+}
+
+struct GaugeBox: Codable, Equatable, Sendable {
+    var list: [Int] = []
+    var tags: Set<Int> = []
+}
+
 protocol LevelState: ObservableState, Equatable, Sendable {
     var level: Int { get set }
 }
@@ -43,6 +61,7 @@ extension Gauge: LevelState {}
 extension NarrowGauge: LevelState {}
 extension LabelledGauge: LevelState {}
 extension FreshGauge: LevelState {}
+extension TaggedGauge: LevelState {}
 
 @AppEvent
 enum GaugeEvent {
@@ -92,6 +111,44 @@ struct GaugeApp<State: LevelState>: AppDefinition {
     @Test func `a default that is another one each time does not`() {
         #expect(epoch(GaugeApp(FreshGauge())) == epoch(GaugeApp(FreshGauge())))
         #expect(epoch(GaugeApp(FreshGauge())) != epoch(GaugeApp(FreshGauge(level: 6))))
+    }
+
+    /// The same set twice, which differs in the order of its elements as it does between two processes.
+    private static func orders() -> [[Int]] { [Array(0..<24), Array((0..<24).reversed())] }
+
+    /// The epoch of a build whose default is made once.
+    private func epoch(of state: TaggedGauge) -> String { epoch(GaugeApp(state)) }
+
+    @Test func `the order in which sets and dictionaries are written does not`() {
+        let tags = Self.orders().map { epoch(of: TaggedGauge(tags: Set($0.map(String.init)))) }
+        #expect(Set(tags).count == 1)
+        let colors = Self.orders().map { order in
+            epoch(of: TaggedGauge(colors: Dictionary(uniqueKeysWithValues: order.map { (.other($0), $0) })))
+        }
+        #expect(Set(colors).count == 1)
+        let boxes = Self.orders().map { epoch(of: TaggedGauge(box: GaugeBox(list: [2, 1], tags: Set($0)))) }
+        #expect(Set(boxes).count == 1)
+        #expect(Set(tags + colors + boxes).count == 3)
+    }
+
+    @Test func `what is in them does, and the order of lists beside them`() {
+        let tags = Set(Self.orders()[0])
+        let epochs = [
+            TaggedGauge(), TaggedGauge(tags: ["a", "b"]), TaggedGauge(tags: ["a", "c"]),
+            TaggedGauge(colors: [.red: 1, .blue: 2]), TaggedGauge(colors: [.red: 2, .blue: 1]),
+            TaggedGauge(box: GaugeBox(list: [1, 2], tags: tags)), TaggedGauge(box: GaugeBox(list: [2, 1], tags: tags)),
+            TaggedGauge(box: GaugeBox(list: [1, 2], tags: tags.subtracting([7]))),
+        ].map(epoch(of:))
+        #expect(Set(epochs).count == epochs.count)
+    }
+
+    @Test func `who has read a default with a set that was never stored resumes when it is made again`() throws {
+        let harness = try SessionHarness()
+        harness.deploy(GaugeApp(TaggedGauge(tags: Set(Self.orders()[0].map(String.init)))))
+        let read = try harness.session().read(.root).get()
+        harness.shard.evict(idleFor: .zero)
+        #expect(harness.shard.residentCount == 0)
+        #expect(try harness.subscribe("", resume: "\(read.cursor)").first.isEmpty)
     }
 
     @Test func `a reader of before gets a new field with all that it watches`() throws {

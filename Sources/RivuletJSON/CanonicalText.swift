@@ -1,0 +1,64 @@
+// Part of Rivulet. See README.md for the architecture.
+// This file owns a text for values whose JSON may have another order in each process: sets, and dictionaries that are written as arrays.
+
+/// Writes values that are only Codable so that equal ones have equal texts in every process of a build.
+enum CanonicalText {
+    /// What lies deeper is written as JSON.
+    private static let depthMax = 32
+
+    /// The text of a value in which elements without an order are sorted by their own texts; nil when all in it has an order, so that its JSON
+    /// is as good.
+    ///
+    /// It finds what a mirror shows; a type that hides a set is taken for one that has an order.
+    static func text(of value: Any) -> String? {
+        text(of: value, depth: 0)
+    }
+
+    private static func text(of value: Any, depth: Int) -> String? {
+        guard depth < depthMax else { return nil }
+        let mirror = Mirror(reflecting: value)
+        let children = Array(mirror.children)
+        let isUnordered =
+            switch mirror.displayStyle {
+            case .set: children.count > 1
+            case .dictionary: children.count > 1 && !isObject(value)
+            default: false
+            }
+        let texts = children.map { text(of: $0.value, depth: depth + 1) }
+        guard isUnordered || texts.contains(where: { $0 != nil }) else { return nil }
+        let parts = zip(children, texts).map { child, text in
+            "\(child.label ?? ""):\(text ?? plainText(of: child.value, depth: depth + 1))"
+        }
+        let hasOrder = mirror.displayStyle != .set && mirror.displayStyle != .dictionary
+        return "(\((hasOrder ? parts : parts.sorted()).joined(separator: ",")))"
+    }
+
+    /// The text of a value all of which has an order: its JSON, or that of its parts.
+    private static func plainText(of value: Any, depth: Int) -> String {
+        if let value = value as? any Encodable {
+            var writer = JSONWriter()
+            CodableJSON.encode(value, into: &writer)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+        let children = Mirror(reflecting: value).children
+        guard depth < depthMax, !children.isEmpty else { return String(describing: value) }
+        return "(\(children.map { plainText(of: $0.value, depth: depth + 1) }.joined(separator: ",")))"
+    }
+
+    /// Whether a dictionary is written as an object, whose keys are sorted.
+    private static func isObject(_ value: Any) -> Bool {
+        (type(of: value) as? any DictionaryType.Type)?.isObject == true
+    }
+}
+
+/// A dictionary whose types are not named.
+private protocol DictionaryType {
+    static var isObject: Bool { get }
+}
+
+extension Dictionary: DictionaryType {
+    /// Source: Swift's `Dictionary.encode(to:)`.
+    static var isObject: Bool {
+        Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
+    }
+}
