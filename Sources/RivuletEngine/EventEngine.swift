@@ -16,6 +16,8 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     package let views: [StateView<State>]
     /// How large the default state is as JSON.
     package let defaultStateBytes: Int
+    /// Whether a loaded state may have transient fields that neither its document nor the default state has.
+    package let hasTransientElements: Bool
     private let reducers: [AnyReducer<State>]
 
     /// What one atomic dispatch did.
@@ -34,6 +36,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         bindings = StateBindings(definition.bindings)
         views = definition.views
         defaultStateBytes = definition.defaultState.jsonBytes().count
+        hasTransientElements = State._$hasTransientElements
     }
 
     /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.

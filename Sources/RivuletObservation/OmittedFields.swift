@@ -41,28 +41,3 @@ extension [StateField] {
     /// Whether one of them is in no JSON, or may hold one that is not.
     var mayOmit: Bool { contains { $0.isOmitted || OmittedFields.mayBe(in: $0.type) } }
 }
-
-/// A type whose values are made of others.
-private protocol ElementHolder {
-    static var elements: [Any.Type] { get }
-}
-
-extension Optional: ElementHolder {
-    static var elements: [Any.Type] { [Wrapped.self] }
-}
-
-extension Keyed: ElementHolder {
-    static var elements: [Any.Type] { [Element.self] }
-}
-
-extension Array: ElementHolder {
-    static var elements: [Any.Type] { [Element.self] }
-}
-
-extension Set: ElementHolder {
-    static var elements: [Any.Type] { [Element.self] }
-}
-
-extension Dictionary: ElementHolder {
-    static var elements: [Any.Type] { [Key.self, Value.self] }
-}

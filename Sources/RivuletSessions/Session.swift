@@ -134,10 +134,11 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         head = restored.state
         isMigrated = restored.isMigrated
         lacksSnapshot = stored?.hasWholeSnapshot == false
-        // A migration may have made any document of what was stored.
+        // A migration may have made any document of what was stored, and transient fields of elements are in none.
+        let isMeasured = isMigrated || (stored != nil && engine.hasTransientElements)
         let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
         headSize = StateSize(
-            atMost: isMigrated ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes
+            atMost: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes
         )
         visibleSize = headSize
         headPosition = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
