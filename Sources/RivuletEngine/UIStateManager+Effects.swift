@@ -61,7 +61,7 @@ extension UIStateManager {
 
     /// Lets effects on other threads have their say.
     private func runEffectJobs() {
-        effectExecutor?.runAll()
+        effectExecutor?.runTurn()
     }
 
     /// Queues an event of an effect; the filter is asked as for any other.

@@ -1,0 +1,53 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that jobs of effects do not keep a manager for themselves.
+
+import RivuletEngine
+import Synchronization
+import Testing
+
+@Suite struct ManagerExecutorTests {
+    /// An executor whose turns are asked for, and counted.
+    private final class Turns: Sendable {
+        let asked = Atomic<Int>(0)
+        let run = Atomic<Int>(0)
+
+        func executor() -> ManagerExecutor {
+            ManagerExecutor { [self] in asked.add(1, ordering: .relaxed) }
+        }
+
+        /// Posts a job that posts another one, so many times.
+        func postChain(of count: Int, on executor: ManagerExecutor) {
+            guard count > 0 else { return }
+            executor.post { [self] in
+                run.add(1, ordering: .relaxed)
+                postChain(of: count - 1, on: executor)
+            }
+        }
+    }
+
+    @Test func `jobs that bring forth jobs without end have turns between which others have theirs`() {
+        let turns = Turns()
+        let executor = turns.executor()
+        let jobs = 3 * ManagerExecutor.jobsPerTurnMax - 1
+        turns.postChain(of: jobs, on: executor)
+        for turn in 1...3 {
+            // One is asked for, and no more than one.
+            #expect(turns.asked.load(ordering: .relaxed) == turn)
+            executor.runTurn()
+            #expect(turns.run.load(ordering: .relaxed) == min(turn * ManagerExecutor.jobsPerTurnMax, jobs))
+        }
+        #expect(turns.asked.load(ordering: .relaxed) == 3)
+    }
+
+    @Test func `a turn that runs all jobs asks for none, and the next job does`() {
+        let turns = Turns()
+        let executor = turns.executor()
+        turns.postChain(of: ManagerExecutor.jobsPerTurnMax, on: executor)
+        executor.runTurn()
+        #expect(turns.asked.load(ordering: .relaxed) == 1)
+        turns.postChain(of: 1, on: executor)
+        #expect(turns.asked.load(ordering: .relaxed) == 2)
+        executor.runTurn()
+        #expect(turns.run.load(ordering: .relaxed) == ManagerExecutor.jobsPerTurnMax + 1)
+    }
+}
