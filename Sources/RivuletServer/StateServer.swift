@@ -126,6 +126,7 @@ public final class StateServer: Sendable {
     func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
         var options = options
         options.workers = workers
+        try checkMemory()
         let files =
             if let folder = options.publicFolder {
                 try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax)
@@ -140,6 +141,17 @@ public final class StateServer: Sendable {
             logger: logger,
             clock: clock
         )
+    }
+
+    /// Refuses a bound of memory with which no event of an app could be taken.
+    private func checkMemory() throws(ServerError) {
+        let bytesMax = options.sessionLimits.residentBytesMax
+        for app in apps.withLock({ $0 }) where bytesMax < app.residentBytesLeast {
+            throw ServerError(
+                "residentBytesMax is \(bytesMax), with which app \"\(app.name)\" could take no event that makes a state larger; set it to "
+                    + "\(app.residentBytesLeast) at least"
+            )
+        }
     }
 
     /// Takes connections at the options' address.

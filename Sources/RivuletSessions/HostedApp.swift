@@ -21,6 +21,8 @@ package protocol HostedApp: Sendable {
     var boundPaths: [String] { get }
     /// What keeps the app from being hosted, in words for its author; nil when nothing does.
     var fault: String? { get }
+    /// The least `residentBytesMax` with which an event can make the state of a new session larger.
+    var residentBytesLeast: Int { get }
     /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
     /// The types of the app's state and events.
@@ -66,6 +68,11 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     package var boundPaths: [String] { engine.bindings.paths }
 
     package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() }
+
+    package var residentBytesLeast: Int {
+        let session = Session<Definition>.self
+        return session.bytesMin + session.eventRoomBytes + engine.defaultStateBytes
+    }
 
     package func accepts(_ path: JSONPointer, view: String?) -> Bool {
         guard let view else { return accepts(path) }

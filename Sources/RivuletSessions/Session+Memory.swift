@@ -7,7 +7,9 @@ import RivuletObservation
 
 extension Session {
     /// What the session's own bookkeeping takes, roughly.
-    private static var bytesMin: Int { 4_096 }
+    static var bytesMin: Int { 4_096 }
+    /// What an event takes while it waits and is on its way, as far as a server must have room for one.
+    static var eventRoomBytes: Int { 4_096 }
 
     /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
     /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams; the session's own bookkeeping.

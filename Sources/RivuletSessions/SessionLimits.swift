@@ -11,7 +11,8 @@ public struct SessionLimits: Sendable, Hashable {
     public var residentSessionsMax: Int
     /// The most bytes that the sessions of a shard take in memory, roughly, those aside for their streams included; a further one is answered 503 when none can be put out.
     ///
-    /// While they take as much, an event that makes a state larger is answered 503, too.
+    /// While they take as much, an event that makes a state larger is answered 503, too. A server does not start with less than 8,192 and the
+    /// bytes of the largest default state of its apps.
     public var residentBytesMax: Int
     /// The most bytes of one session's state as JSON, stored and transient fields; an event that would make it larger is answered 507.
     ///

@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // Checks that what a session holds in memory is counted.
 
+import RivuletEngine
+import RivuletJSON
 import RivuletSessions
 import Testing
 
@@ -48,6 +50,33 @@ import Testing
         try harness.dispatch(#"{"write":"\#(letters(100_000))"}"#)
         // The state, its tail and the view's tail.
         #expect(try harness.session().memoryBytes > before + 290_000)
+    }
+
+    @Test func `transient fields of elements count as soon as their session is loaded`() throws {
+        let harness = try notebook()
+        let lines = (0..<1_000).map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+        let document = JSONReader(Array(#"{"p":{"lines":[\#(lines)]}}"#.utf8))
+        var answer: Result<CreateAnswer, SessionError>?
+        harness.shard.find(harness.key, of: harness.app) { found in
+            switch found {
+            case .success(let session): session.create(state: document, isStrict: false) { answer = $0 }
+            case .failure(let error): answer = .failure(error)
+            }
+        }
+        _ = try harness.wait { answer }.get()
+        harness.restart()
+        let session = try harness.session()
+        let bytes = try session.read(.root).get().value.count
+        #expect(bytes > 30_000)
+        #expect(session.memoryBytes >= bytes + 4_096)
+    }
+
+    @Test func `with the least memory a session takes an event that makes it larger, and with less it does not`() throws
+    {
+        let least = AppHost(NotebookApp()).residentBytesLeast
+        #expect(try notebook(SessionLimits(residentBytesMax: least)).dispatch(#"{"write":"a"}"#).version == 1)
+        let harness = try notebook(SessionLimits(residentBytesMax: least - 4_096))
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"write":"a"}"#) }
     }
 
     @Test func `streams count as memory`() throws {

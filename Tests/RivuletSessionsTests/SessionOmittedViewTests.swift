@@ -123,6 +123,14 @@ struct SafeApp: AppDefinition {
         #expect(try harness.dispatch(#""nothing""#).cursor == before)
     }
 
+    @Test(arguments: ["hide", "glance"])
+    func `an event that writes what an omitted field has already moves no cursor`(_ event: String) throws {
+        let harness = try harness()
+        let before = try harness.dispatch(#"{"\#(event)":"abc"}"#).cursor
+        #expect(try harness.dispatch(#"{"\#(event)":"abc"}"#).cursor == before)
+        #expect(try harness.dispatch(#"{"\#(event)":"xyz"}"#).cursor != before)
+    }
+
     @Test func `a view of omitted fields is refused, by whatever way its key paths come to them`() {
         #expect(
             StateView(StrongboxForwarder.self).faults.map { $0.split(separator: " ").first { $0.hasPrefix("/p") } } == [
