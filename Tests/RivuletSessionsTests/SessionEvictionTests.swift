@@ -210,18 +210,34 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
+    @Test func `a turn of making room that is lost does not keep memory full for ever`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 4))
+        for number in 0..<4 { try use(number, in: harness) }
+        harness.executor.refuseJobs(true)
+        harness.shard.evict()
+        harness.executor.refuseJobs(false)
+        #expect(harness.shard.residentCount == 4)
+        harness.shard.evict()
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount < 4)
+    }
+
     /// A session that left memory with a transient field, which nobody watches any more, and another one that cannot leave.
     private func parkedBesideHeld() throws -> SessionHarness {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
+        try park(in: harness)
+        try use(0, in: harness)
+        try harness.hold(key(0))
+        return harness
+    }
+
+    private func park(in harness: SessionHarness) throws {
         try harness.dispatch(#"{"mark":1}"#)
         let joined = try harness.subscribe("/t")
         harness.uptime.advance(by: .seconds(600))
         harness.shard.evict()
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
         #expect(harness.shard.parkedCount == 1)
-        try use(0, in: harness)
-        try harness.hold(key(0))
-        return harness
     }
 
     @Test func `a session that finds no room to be loaded keeps its transient state`() throws {
@@ -233,9 +249,13 @@ import Testing
         #expect(try harness.value("/t/lastEvent") == #""mark""#)
     }
 
-    @Test func `a session that is asked for again and again in vain is taken down once`() throws {
-        let harness = try parkedBesideHeld()
+    @Test(arguments: [true, false])
+    func `a session that is asked for again and again in vain is taken down once`(isFull: Bool) throws {
+        let harness = try isFull ? parkedBesideHeld() : SessionHarness()
+        if !isFull { try park(in: harness) }
         for _ in 0..<200 {
+            // Making room looks at those that are parked, a load that fails does not.
+            if !isFull { harness.storage.failNextLoad(.unavailable(detail: "for a test")) }
             harness.uptime.advance(by: .seconds(1))
             #expect(throws: SessionError.self) { try harness.session() }
         }

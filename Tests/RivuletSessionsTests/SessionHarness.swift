@@ -100,6 +100,7 @@ final class HeldStorage: StorageEngine {
         var held: [@Sendable () -> Void] = []
         var failure: StorageError?
         var compactionFailure: StorageError?
+        var loadFailure: StorageError?
         var isNextInDoubt = false
         var appends = 0
         var historyEntriesMax = Int.max
@@ -142,6 +143,9 @@ final class HeldStorage: StorageEngine {
     /// Makes the next compaction fail without being written.
     func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
+    /// Makes the next load fail.
+    func failNextLoad(_ error: StorageError) { state.withLock { $0.loadFailure = error } }
+
     /// Makes the next append be in doubt, written or not.
     func doubtNext(isWritten: Bool) {
         state.withLock { state in
@@ -172,7 +176,15 @@ final class HeldStorage: StorageEngine {
 
     func start() throws(StorageError) { try engine.start() }
     func close() { engine.close() }
-    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) { engine.load(key, reply: reply) }
+
+    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
+        let failure = state.withLock { state in
+            defer { state.loadFailure = nil }
+            return state.loadFailure
+        }
+        if let failure { return reply(.failure(failure)) }
+        engine.load(key, reply: reply)
+    }
 
     func create(
         _ key: SessionKey,
