@@ -63,6 +63,27 @@ struct VaultBox: Identifiable, Equatable, Sendable {
     var content: String = ""
 }
 
+/// An element that is the same for everybody as long as its id is.
+@ObservableState
+struct VaultLocker: Identifiable, Sendable {
+    var id: String
+    @ObservableStateWrapper(OmitCoding<String>.self) @ObservationStateIgnored
+    var content: String = ""
+}
+
+extension VaultLocker: Equatable {
+    static func == (first: VaultLocker, second: VaultLocker) -> Bool { first.id == second.id }
+}
+
+@ObservableState
+struct VaultAnnex: Sendable {
+    var lockers = [VaultLocker(id: "a")]
+    var locker = VaultLocker(id: "a")
+    var keyed: Keyed<VaultLocker> = [VaultLocker(id: "a")]
+    var named = ["a": VaultLocker(id: "a")]
+    var spare: VaultLocker? = VaultLocker(id: "a")
+}
+
 @Suite struct OmittedWriteTests {
     private static let vault: Vault = {
         var vault = Vault()
@@ -166,6 +187,22 @@ struct VaultBox: Identifiable, Equatable, Sendable {
     @Test func `an equality that does not look at all of a value loses no write`() {
         var vault = Self.vault
         #expect(ChangeRecorder.record(&vault) { $0.pair.rest = 2 }.hasOmittedWrite)
+    }
+
+    @Test(
+        arguments: [
+            { $0.lockers[0].content = "gold" }, { $0.lockers = [VaultLocker(id: "a", content: "gold")] },
+            { $0.locker = VaultLocker(id: "a", content: "gold") },
+            { $0.keyed = [VaultLocker(id: "a", content: "gold")] }, { $0.keyed[id: "a"]?.content = "gold" },
+            { $0.named["a"] = VaultLocker(id: "a", content: "gold") },
+            { $0.spare?.content = "gold" },
+        ] as [@Sendable (inout VaultAnnex) -> Void]
+    )
+    func `an equality of states that looks at their ids alone loses no write`(
+        _ edit: @Sendable (inout VaultAnnex) -> Void
+    ) {
+        var annex = VaultAnnex()
+        #expect(ChangeRecorder.record(&annex, edit).hasOmittedWrite)
     }
 
     @Test func `a field in no JSON whose type has no equality counts as written`() {
