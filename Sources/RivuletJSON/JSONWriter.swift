@@ -19,6 +19,9 @@ public struct JSONWriter: Sendable {
     /// Whether a value was written without all of its fields, so that equal texts do not mean equal values.
     public var hasOmittedFields = false
 
+    /// Whether fields that are in no JSON are written nonetheless: for comparisons, never for what leaves the process.
+    package var includesOmitted = false
+
     /// Whether equal values have equal texts in every process: what has no order in JSON is written as another text then, which cannot be read.
     package var isCanonical = false
 

@@ -91,7 +91,9 @@ extension ChangeCollector {
                 CodableJSON.encode(new, into: &$0)
             }
             // An encoder does not say what it leaves out.
-            if found != .different, OmittedFields.mayBe(in: Value.self) { collector.noteOmittedWrite(old, new) }
+            if found != .different, OmittedFields.mayBe(in: Value.self) {
+                collector.noteOmittedWrite(inCodable: old, new)
+            }
         }
     }
 
@@ -128,7 +130,7 @@ extension ChangeCollector {
         } _: {
             new.encodeJSON(into: &$0)
         }
-        if found == .equalBesideOmitted { noteOmittedWrite(old, new) }
+        if found == .equalBesideOmitted { noteOmittedWrite(json: old, new) }
         collectCoercions(isNew: notedChanges > start) {
             _ = Value._$collect(from: new, to: new, serial: nil, into: &$0)
         }
@@ -143,7 +145,7 @@ extension ChangeCollector {
             } _: {
                 new.encodeJSON(into: &$0)
             }
-            if found == .equalBesideOmitted { collector.noteOmittedWrite(old, new) }
+            if found == .equalBesideOmitted { collector.noteOmittedWrite(json: old, new) }
         }
     }
 
@@ -164,7 +166,7 @@ extension ChangeCollector {
             } _: {
                 new.encodeJSON(into: &$0)
             }
-            if found == .equalBesideOmitted { collector.noteOmittedWrite(old, new) }
+            if found == .equalBesideOmitted { collector.noteOmittedWrite(json: old, new) }
             collector.collectCoercions(isNew: collector.notedChanges > start) {
                 new._$collectCoercions(since: old, into: &$0)
             }

@@ -5,12 +5,18 @@ import RivuletJSON
 
 // None of this is asked for a field that is in JSON and has no such field in it.
 extension ChangeCollector {
-    /// Notes that a field in no JSON was written, unless its values are equal.
+    /// Notes that a field in no JSON, or one in a value whose texts are equal, was written, unless its values are equal.
     ///
     /// A type's `==` alone would lose writes that it does not look at, and the text those of what it leaves out: both must agree.
     @usableFromInline
     mutating func noteOmittedWrite<Value: JSONCodable>(json old: Value, _ new: Value) {
-        guard !Self.areEqual(old, new) || old.jsonBytes() != new.jsonBytes() else { return }
+        func text(_ value: Value) -> [UInt8] {
+            var writer = JSONWriter()
+            writer.includesOmitted = true
+            value.encodeJSON(into: &writer)
+            return writer.bytes
+        }
+        guard !Self.areEqual(old, new) || text(old) != text(new) else { return }
         noteOmittedWrite()
     }
 
@@ -26,9 +32,11 @@ extension ChangeCollector {
         noteOmittedWrite()
     }
 
-    /// Notes that fields in no JSON were written in values whose texts are equal, unless the values are.
+    /// Notes that fields in no JSON were written in a value that is only Codable and whose texts are equal, unless the values are.
+    ///
+    /// No encoder writes such fields: the type's `==` decides alone.
     @usableFromInline
-    mutating func noteOmittedWrite<Value>(_ old: Value, _ new: Value) {
+    mutating func noteOmittedWrite<Value: Codable>(inCodable old: Value, _ new: Value) {
         if !Self.areEqual(old, new) { noteOmittedWrite() }
     }
 

@@ -67,7 +67,9 @@ public struct FieldSelection {
         wrapper: Wrapper,
         into writer: inout JSONWriter
     ) where Wrapper.WrappedValue: JSONCodable {
-        guard !Wrapper.isOmittedFromCoding else { return writer.hasOmittedFields = true }
+        guard !Wrapper.isOmittedFromCoding else {
+            return omit(name, into: &writer) { wrapper.wrappedValue.encodeJSON(into: &$0) }
+        }
         write(position, name, wrapper.wrappedValue, into: &writer)
     }
 
@@ -79,7 +81,18 @@ public struct FieldSelection {
         wrapper: Wrapper,
         into writer: inout JSONWriter
     ) where Wrapper.WrappedValue: Codable {
-        guard !Wrapper.isOmittedFromCoding else { return writer.hasOmittedFields = true }
+        guard !Wrapper.isOmittedFromCoding else {
+            return omit(name, into: &writer) { CodableJSON.encode(wrapper.wrappedValue, into: &$0) }
+        }
         write(position, name, wrapper.wrappedValue, into: &writer)
+    }
+
+    /// Says that a field is left out, or writes it where the whole value is compared.
+    @usableFromInline
+    func omit(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
+        writer.hasOmittedFields = true
+        guard writer.includesOmitted, position == nil else { return }
+        writer.key(name)
+        value(&writer)
     }
 }
