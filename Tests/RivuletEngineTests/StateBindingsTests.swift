@@ -66,6 +66,16 @@ import Testing
         #expect(list.map { $0["event"] } == ["moveGroup", "retitle", "retitle", "add"])
     }
 
+    @Test func `a key that is no id is for the binding that names it`() throws {
+        let bindings: [StateBinding<TallyEvent>] = [
+            StateBinding("/p/c/*") { (id: Int, value: Int) in .add(id + value) },
+            StateBinding("/p/c/sum", TallyEvent.set),
+        ]
+        #expect(try event("/p/c/1", "2", in: bindings) == .add(3))
+        #expect(try event("/p/c/sum", "2", in: bindings) == .set(2))
+        #expect(try event("/p/c/other", "2", in: bindings) == nil)
+    }
+
     @Test func `a value that the event does not take is an error at its place`() throws {
         #expect(throws: JSONError.self) { try event("/p/count", #""7""#, in: TallyApp().bindings) }
     }
