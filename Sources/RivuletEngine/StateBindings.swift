@@ -12,6 +12,18 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         let binding: StateBinding<Event>
         /// Nil for a path that is no JSON Pointer.
         let tokens: [String]?
+
+        /// What stands at the binding's `*` in a path, or "" when it has none; nil for another path.
+        func id(in path: JSONPointer) -> String? {
+            guard let tokens, tokens.count == path.tokens.count else { return nil }
+            var id = ""
+            let isMatch = zip(tokens, path.tokens).allSatisfy { pattern, token in
+                guard binding.takesID, pattern == "*" else { return pattern == token }
+                id = token
+                return true
+            }
+            return isMatch ? id : nil
+        }
     }
 
     package init(_ bindings: [StateBinding<Event>]) {
@@ -21,25 +33,13 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
     }
 
     /// Whether a value can be written there, or at another id's place.
-    package func contains(_ path: JSONPointer) -> Bool { match(path) != nil }
+    package func contains(_ path: JSONPointer) -> Bool { list.contains { $0.id(in: path) != nil } }
 
     /// Reads a value for the path, and makes its event; nil when nothing is bound there, or an id in it is none.
     package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
-        guard let (binding, id) = match(path) else { return nil }
-        return try binding.event(id: id, from: &reader)
-    }
-
-    /// The first binding of the path, and what stands at its `*`.
-    private func match(_ path: JSONPointer) -> (binding: StateBinding<Event>, id: String)? {
+        // The first one that takes it: one whose id the token is not has read nothing.
         for bound in list {
-            guard let tokens = bound.tokens, tokens.count == path.tokens.count else { continue }
-            var id = ""
-            let isMatch = zip(tokens, path.tokens).allSatisfy { pattern, token in
-                guard bound.binding.takesID, pattern == "*" else { return pattern == token }
-                id = token
-                return true
-            }
-            if isMatch { return (bound.binding, id) }
+            if let id = bound.id(in: path), let event = try bound.binding.event(id: id, from: &reader) { return event }
         }
         return nil
     }
