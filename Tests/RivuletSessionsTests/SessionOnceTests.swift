@@ -21,6 +21,21 @@ import Testing
         #expect(try harness.session().info().version == 2)
     }
 
+    @Test func `a retry that was answered counts as memory no longer`() throws {
+        let harness = try SessionHarness()
+        let body = #"{"rename":"\#(String(repeating: "x", count: 10_000))"}"#
+        _ = try harness.once(body, key: "k")
+        harness.storage.holdReads()
+        let retry = harness.sendOnce(body, key: "k")
+        // Counts what waits, the retry too.
+        try harness.dispatch(#"{"add":1}"#)
+        let waiting = harness.shard.residentBytes
+        harness.storage.releaseReadsBackwards()
+        #expect(try harness.wait { retry.result }.get().isReplay)
+        harness.executor.runPosted()
+        #expect(harness.shard.residentBytes == waiting - body.utf8.count)
+    }
+
     @Test func `a retry after a restart gets the first answer`() throws {
         let harness = try SessionHarness()
         let first = try harness.once(#"{"add":5}"#, key: "k")
