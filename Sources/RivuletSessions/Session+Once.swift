@@ -34,6 +34,8 @@ extension Session {
             }
             // Storage may answer in any order; what is asked of the session happens in the order of the asking.
             while let next = claims.popReady() { next() }
+            // One that was not dispatched has left nothing behind that would be counted later.
+            account()
         }
     }
 
