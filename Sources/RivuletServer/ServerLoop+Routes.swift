@@ -17,7 +17,9 @@ extension ServerLoop {
             resolveCaller(in: &segments, of: request, on: id)
             let route = try Route(segments: segments)
             let methods = methods(of: route)
-            guard methods.contains(request.method) else { throw refusal(of: request.method, route, has: methods) }
+            guard methods.contains(request.method) else {
+                throw try refusal(of: request.method, route, has: methods)
+            }
             try refuseUnkeptKey(route, request)
             try dispatch(route, request, Exchange(loop: index, connection: id))
         } catch {
@@ -32,10 +34,16 @@ extension ServerLoop {
         return app.isBound(path) ? methods : methods.filter { $0 != .put }
     }
 
-    private func refusal(of method: HTTPMethod, _ route: Route, has methods: [HTTPMethod]) -> Problem {
+    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
+    private func refusal(
+        of method: HTTPMethod,
+        _ route: Route,
+        has methods: [HTTPMethod]
+    ) throws(Problem) -> Problem {
         let allowed = methods.map(\.name).joined(separator: ", ")
         var detail = "\(method.name) is not a method of this resource; it has \(allowed)"
         if case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] {
+            try check(path, of: app)
             detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
             detail += Self.bindings(of: app)
         }

@@ -69,16 +69,17 @@ package final class SessionShard {
     /// A session that storage does not know is found too, with its defaults;
     /// it stays in memory only while something holds it there.
     package func find(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
-        guard !use(key, { session in found(.success(session)) }) else { return }
         guard !isDraining else { return found(.failure(.draining)) }
         switch entries[key] {
+        case .resident(let session):
+            hand(session) { found(.success($0)) }
         case .loading(var waiters):
             guard waiters.count < environment.limits.loadWaitersMax else {
                 return found(.failure(.overloaded("requests waiting for session \(key.id) to load")))
             }
             waiters.append(found)
             entries[key] = .loading(waiters)
-        case .resident, nil:
+        case nil:
             load(key, of: app, found)
         }
     }
@@ -88,9 +89,13 @@ package final class SessionShard {
     /// Nearly every request's way, without the closures of a load.
     package func use(_ key: SessionKey, _ body: (any HostedSession) -> Void) -> Bool {
         guard !isDraining, let session = resident(key) else { return false }
+        hand(session, to: body)
+        return true
+    }
+
+    private func hand(_ session: any HostedSession, to body: (any HostedSession) -> Void) {
         body(session)
         forgetIfEmpty(session)
-        return true
     }
 
     private func load(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {

@@ -56,7 +56,7 @@ def test_a_value_of_another_type_is_refused_with_its_place(session, value, statu
     assert answer.problem["status"] == status and answer.json["errors"][0]["pointer"] == ""
 
 
-@pytest.mark.parametrize("pointer", ["", "/p", "/p/history", "/t/lastEvent", "/p/limits", "/p/limits/label", "/p/nothing"])
+@pytest.mark.parametrize("pointer", ["", "/p", "/p/history", "/t/lastEvent", "/p/limits", "/p/limits/label"])
 def test_what_is_not_bound_cannot_be_written(session, pointer):
     answer = put(session, pointer, 5)
     assert answer.problem["status"] == 405 and answer.headers["allow"] == "GET, HEAD"
@@ -64,6 +64,11 @@ def test_what_is_not_bound_cannot_be_written(session, pointer):
         f'no binding is declared for the key path "{pointer}", so it is changed by events only; '
         'app "counter" binds /p/count, /p/step, /p/title, /p/limits/warnAt'
     )
+
+
+def test_what_the_state_cannot_have_is_no_path_to_write_either(session):
+    answer = put(session, "/p/nothing", 5)
+    assert answer.problem["status"] == 400 and "/p/nothing" in answer.json["detail"]
 
 
 def test_a_bound_path_tells_that_it_can_be_written(session):

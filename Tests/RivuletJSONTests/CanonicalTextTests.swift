@@ -1,0 +1,26 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests texts that are the same in every process.
+
+import Testing
+
+@testable import RivuletJSON
+
+/// References that lead back to where they come from.
+private final class Ring: Codable {
+    var others: [Ring] = []
+    var tags: Set<String> = ["a", "b"]
+
+    private enum CodingKeys: CodingKey { case tags }
+}
+
+@Suite struct CanonicalTextTests {
+    @Test func `a value whose references lead back is written as JSON, and soon`() {
+        let ring = Ring()
+        ring.others = (0..<10).map { _ in
+            let other = Ring()
+            other.others = [ring]
+            return other
+        }
+        #expect(CanonicalText.text(of: ring) == nil)
+    }
+}
