@@ -63,6 +63,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RivuletStores",
+            dependencies: [
+                "RivuletJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RivuletEngine",
             dependencies: [
                 "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation",
@@ -83,7 +94,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "RivuletSQLite", dependencies: ["CSQLite", "CZlib", "RivuletSessions"], swiftSettings: settings),
+        .target(
+            name: "RivuletSQLite",
+            dependencies: ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
+            swiftSettings: settings
+        ),
         .target(
             name: "RivuletServer",
             dependencies: [
@@ -109,6 +124,7 @@ let package = Package(
                 "RivuletSQLite",
                 "RivuletServer",
                 "RivuletSessions",
+                "RivuletStores",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -177,6 +193,12 @@ let package = Package(
             path: "Tests/Support/StorageConformance",
             swiftSettings: settings
         ),
+        .target(
+            name: "ItemStorageConformance",
+            dependencies: ["RivuletStores"],
+            path: "Tests/Support/ItemStorageConformance",
+            swiftSettings: settings
+        ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
         .testTarget(
@@ -217,6 +239,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "RivuletStoresTests",
+            dependencies: ["ItemStorageConformance", "RivuletJSON", "RivuletStores"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "RivuletEngineTests",
             dependencies: [
                 "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation",
@@ -246,7 +273,8 @@ let package = Package(
         .testTarget(
             name: "RivuletSQLiteTests",
             dependencies: [
-                "CSQLite", "CStorageFaults", "RivuletSQLite", "RivuletSessions", "SeededRandom", "StorageConformance",
+                "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletSQLite", "RivuletSessions",
+                "RivuletStores", "SeededRandom", "StorageConformance",
             ],
             swiftSettings: settings
         ),

@@ -8,3 +8,4 @@
 @_exported public import RivuletSQLite
 @_exported public import RivuletServer
 @_exported public import RivuletSessions
+@_exported public import RivuletStores

@@ -14,16 +14,17 @@ import Testing
         "RivuletEventLoop": ["CLibuv"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
+        "RivuletStores": ["RivuletJSON"],
         "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
-        "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions"],
+        "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
             "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
             "RivuletSessions",
         ],
         "Rivulet": [
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
-            "RivuletSessions",
+            "RivuletSessions", "RivuletStores",
         ],
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",

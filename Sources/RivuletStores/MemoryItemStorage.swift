@@ -1,0 +1,46 @@
+// Part of Rivulet. See README.md for the architecture.
+// The readable reference of the contract: collections in memory.
+
+import OrderedCollections
+import Synchronization
+
+/// Keeps collections as long as the process lives.
+public final class MemoryItemStorage: ItemStorage {
+    /// The most documents that a collection holds.
+    public let itemsMax: Int
+    private let clock: @Sendable () -> Int64
+    private let collections = Mutex<[ItemKey: OrderedDictionary<ItemKey, StoredItem>]>([:])
+
+    /// Makes a storage without collections; `clock` gives milliseconds since 1970-01-01T00:00:00Z.
+    public init(itemsMax: Int = 1_000_000, clock: @escaping @Sendable () -> Int64) {
+        self.itemsMax = itemsMax
+        self.clock = clock
+    }
+
+    /// Reads a whole collection.
+    public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+        let items = collections.withLock { $0[ItemKey(collection)].map { Array($0.values) } ?? [] }
+        reply(.success(StoredCollection(items: items)))
+    }
+
+    /// Makes changes in their order, all or none; nothing here survives the process.
+    public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+        let now = clock()
+        let isDone = collections.withLock { collections in
+            var items = collections[ItemKey(collection)] ?? [:]
+            for change in changes {
+                switch change {
+                case .put(let key, let document):
+                    let created = items[ItemKey(key)]?.created ?? now
+                    items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
+                case .remove(let key): items[ItemKey(key)] = nil
+                case .removeAll: items = [:]
+                }
+            }
+            guard items.count <= itemsMax else { return false }
+            collections[ItemKey(collection)] = items
+            return true
+        }
+        reply(isDone ? .success(()) : .failure(.tooMany(limit: itemsMax)))
+    }
+}
