@@ -240,7 +240,11 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletStoresTests",
-            dependencies: ["ItemStorageConformance", "RivuletJSON", "RivuletStores"],
+            dependencies: [
+                "ItemStorageConformance", "RivuletJSON", "RivuletStores",
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

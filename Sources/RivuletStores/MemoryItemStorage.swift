@@ -25,22 +25,41 @@ public final class MemoryItemStorage: ItemStorage {
 
     /// Makes changes in their order, all or none; nothing here survives the process.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
-        let now = clock()
+        let (now, name) = (clock(), ItemKey(collection))
         let isDone = collections.withLock { collections in
-            var items = collections[ItemKey(collection)] ?? [:]
-            for change in changes {
-                switch change {
-                case .put(let key, let document):
-                    let created = items[ItemKey(key)]?.created ?? now
-                    items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
-                case .remove(let key): items[ItemKey(key)] = nil
-                case .removeAll: items = [:]
-                }
-            }
-            guard items.count <= itemsMax else { return false }
-            collections[ItemKey(collection)] = items
+            // Counted before anything is changed: a commit is made in place, so that it costs what it changes.
+            guard Self.count(after: changes, in: collections[name] ?? [:]) <= itemsMax else { return false }
+            for change in changes { Self.make(change, in: &collections[name, default: [:]], at: now) }
             return true
         }
         reply(isDone ? .success(()) : .failure(.tooMany(limit: itemsMax)))
+    }
+    private static func make(_ change: ItemChange, in items: inout OrderedDictionary<ItemKey, StoredItem>, at now: Int64) {
+        switch change {
+        case .put(let key, let document):
+            let created = items[ItemKey(key)]?.created ?? now
+            items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
+        case .remove(let key): items[ItemKey(key)] = nil
+        case .removeAll: items = [:]
+        }
+    }
+
+    /// How many documents there are after these changes.
+    private static func count(after changes: [ItemChange], in items: OrderedDictionary<ItemKey, StoredItem>) -> Int {
+        var count = items.count
+        var isEmptied = false
+        var touched: [ItemKey: Bool] = [:]
+        for change in changes {
+            switch change {
+            case .put(let key, _):
+                let isThere = touched.updateValue(true, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
+                if !isThere { count += 1 }
+            case .remove(let key):
+                let isThere = touched.updateValue(false, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
+                if isThere { count -= 1 }
+            case .removeAll: (count, isEmptied, touched) = (0, true, [:])
+            }
+        }
+        return count
     }
 }

@@ -1,0 +1,39 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the JSON form of an item.
+
+import RivuletJSON
+
+/// Writes and reads items: types that are JSONCodable through theirs, any other type through its Codable.
+enum ItemDocument {
+    /// Writes an item; what is transient is not kept.
+    ///
+    /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its words.
+    static func encode<Item: Encodable>(_ item: Item, key: String) throws(StoreError) -> [UInt8] {
+        var writer = JSONWriter(includesTransient: false)
+        if let item = item as? any JSONCodable {
+            item.encodeJSON(into: &writer)
+        } else {
+            CodableJSON.encode(item, into: &writer)
+        }
+        guard !writer.hasUnrepresentableNumber else { throw .unrepresentable(key: key) }
+        return writer.bytes
+    }
+
+    /// Reads an item.
+    ///
+    /// - Throws: what is wrong with the text, and where.
+    static func decode<Item: Decodable>(_ type: Item.Type, from document: [UInt8]) throws(JSONError) -> Item {
+        var reader = JSONReader(document)
+        let item = try read(type, from: &reader)
+        try reader.finish()
+        return item
+    }
+
+    private static func read<Item: Decodable>(
+        _ type: Item.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Item {
+        if let type = type as? any JSONCodable.Type, let item = try type.init(json: &reader) as? Item { return item }
+        return try CodableJSON.decode(type, from: &reader)
+    }
+}

@@ -1,0 +1,53 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns stores of items that know their identifiers.
+
+public import FoundationEssentials
+public import Logging
+
+extension Store where Item: Identifiable, Item.ID == String {
+    /// Makes a store of items that are told apart by their `id`, and returns at once; they are loaded in the background.
+    ///
+    /// Source: spec/systems.md E-04.
+    public convenience init(
+        storage: ItemCollection,
+        logger: Logger = Logger(label: "rivulet.store"),
+        limits: StoreLimits = StoreLimits()
+    ) {
+        self.init(storage: storage, cacheIdentifier: \.id, logger: logger, limits: limits)
+    }
+
+    /// Makes a store of items that are told apart by their `id`, and returns when it has loaded.
+    ///
+    /// - Throws: ``ItemStorageError``, why the collection cannot be read.
+    public convenience init(
+        storage: ItemCollection,
+        logger: Logger = Logger(label: "rivulet.store"),
+        limits: StoreLimits = StoreLimits()
+    ) async throws {
+        try await self.init(storage: storage, cacheIdentifier: \.id, logger: logger, limits: limits)
+    }
+}
+
+extension Store where Item: Identifiable, Item.ID == UUID {
+    /// Makes a store of items that are told apart by their `id`, in upper case, and returns at once; they are loaded in the background.
+    ///
+    /// Source: spec/systems.md E-04.
+    public convenience init(
+        storage: ItemCollection,
+        logger: Logger = Logger(label: "rivulet.store"),
+        limits: StoreLimits = StoreLimits()
+    ) {
+        self.init(storage: storage, cacheIdentifier: \.id.uuidString, logger: logger, limits: limits)
+    }
+
+    /// Makes a store of items that are told apart by their `id`, in upper case, and returns when it has loaded.
+    ///
+    /// - Throws: ``ItemStorageError``, why the collection cannot be read.
+    public convenience init(
+        storage: ItemCollection,
+        logger: Logger = Logger(label: "rivulet.store"),
+        limits: StoreLimits = StoreLimits()
+    ) async throws {
+        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, logger: logger, limits: limits)
+    }
+}

@@ -1,0 +1,21 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the ways in which a store refuses what its storage would take.
+
+/// Why a store did not do what it was asked to; nothing was changed.
+public enum StoreError: Error, Hashable, Sendable {
+    /// An item has a value for which JSON has no form, such as a NaN, or its `encode(to:)` threw.
+    case unrepresentable(key: String)
+    /// So much waits for the storage already; the same request may be made again later.
+    case busy(detail: String)
+}
+
+extension StoreError: CustomStringConvertible {
+    /// What happened, and what mends it.
+    public var description: String {
+        switch self {
+        case .unrepresentable(let key):
+            "the item \(String(reflecting: key)) has a value for which JSON has no form, such as a NaN: nothing was stored"
+        case .busy(let detail): "the store is busy: \(detail); try again later"
+        }
+    }
+}

@@ -1,0 +1,281 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a store knows, and what it does next: no I/O, no waiting.
+
+import DequeModule
+import OrderedCollections
+
+/// A store as a state machine: requests and answers go in, ``next()`` says what is to be done.
+///
+/// Requests go to the storage in the order in which they were asked for, several at a time, so that one fsync serves many; they
+/// are carried out here, one after the other, in that same order, when the storage has answered.
+struct StoreMachine<Item: StorableItem>: Sendable {
+    /// What the one who drives the store does next.
+    enum Action: Sendable {
+        /// Read the collection; the answer goes to ``loaded(_:)``.
+        case load
+        /// Make changes; the answer goes to ``answered(_:with:)``.
+        case commit([ItemChange], number: UInt64)
+        /// Tell others.
+        case announce(Announcement)
+    }
+
+    /// Who has to hear of something that has been done.
+    struct Announcement: Sendable {
+        /// Whether other items are there than before.
+        var changesItems = false
+        var deliveries: [StoreSubscribers<Item>.Delivery] = []
+        var replies: [StoreReply] = []
+        var result: Result<Void, any Error> = .success(())
+    }
+
+    private enum Phase {
+        /// The collection has to be read: at the start, and when nobody knows what a failed write left behind.
+        ///
+        /// With an error it was tried; it is tried again for the next request.
+        case unloaded((any Error)?)
+        /// The state while the collection is being read.
+        case loading
+        /// The state when it was read.
+        case loaded(Result<StoreContents<Item>, any Error>)
+        /// The state while requests are made.
+        case open
+    }
+
+    private struct Commit {
+        let request: StoreRequest<Item>
+        var result: Result<Void, ItemStorageError>?
+    }
+
+    let limits: StoreLimits
+    private var phase = Phase.unloaded(nil)
+    private var isDriven = false
+    private var hasLoaded = false
+    private(set) var contents = StoreContents<Item>()
+    private(set) var version: UInt64 = 0
+    private var waiting: Deque<StoreRequest<Item>> = []
+    private var requestBytes = 0
+    private var loadReplies: [StoreReply] = []
+    private var commits: Deque<Commit> = []
+    private var firstCommit: UInt64 = 0
+    /// Whether the last commit goes by itself: what it means depends on what is there.
+    private var isLastCommitAlone = false
+    private var damagedKeys: Set<ItemKey> = []
+    /// The event that a new subscriber gets first; nil: `loaded`, with the items that are there.
+    private var latest: StoreUpdate<Item>?
+    private var history: StoreHistory<Item>
+    private var subscribers: StoreSubscribers<Item>
+
+    init(limits: StoreLimits) {
+        self.limits = limits
+        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []))
+        history = StoreHistory(eventsMax: limits.historyEventsMax, itemsMax: limits.historyItemsMax)
+        subscribers = StoreSubscribers(eventsMax: limits.subscriberEventsMax, itemsMax: limits.subscriberItemsMax)
+    }
+
+    /// A store that holds items from the start.
+    init(limits: StoreLimits, contents: StoreContents<Item>) {
+        self.init(limits: limits)
+        replaceContents(with: contents)
+        (phase, hasLoaded) = (.open, true)
+    }
+}
+
+// MARK: - What comes in
+
+extension StoreMachine {
+    /// Takes a request.
+    ///
+    /// - Throws: ``StoreError/busy(detail:)``; the request is not taken.
+    mutating func ask(_ request: StoreRequest<Item>) throws(StoreError) {
+        try checkRoom()
+        let bytes = request.bytes
+        guard requestBytes == 0 || requestBytes + bytes <= limits.requestBytesMax else {
+            throw .busy(detail: "\(requestBytes) bytes wait for the storage, of \(limits.requestBytesMax)")
+        }
+        requestBytes += bytes
+        waiting.append(request)
+    }
+
+    /// Tells when the collection was read: at once, or later by `reply`.
+    mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<Void, any Error>? {
+        if hasLoaded { return .success(()) }
+        if case .unloaded(let error?) = phase { return .failure(error) }
+        try checkRoom()
+        loadReplies.append(reply)
+        return nil
+    }
+
+    private func checkRoom() throws(StoreError) {
+        guard waiting.count + commits.count + loadReplies.count < limits.requestsMax else {
+            throw .busy(detail: "\(limits.requestsMax) requests wait for the storage")
+        }
+    }
+
+    /// Takes what was read.
+    mutating func loaded(_ result: Result<StoreContents<Item>, any Error>) {
+        guard case .loading = phase else { return }
+        phase = .loaded(result)
+    }
+
+    /// Takes the storage's answer to a commit.
+    mutating func answered(_ number: UInt64, with result: Result<Void, ItemStorageError>) {
+        guard number >= firstCommit, number - firstCommit < UInt64(commits.count) else { return }
+        commits[Int(number - firstCommit)].result = result
+    }
+}
+
+// MARK: - What goes out
+
+extension StoreMachine {
+    /// Whether the caller has to do what ``next()`` says, until that is nil; otherwise another one is at it.
+    mutating func beginDriving() -> Bool {
+        if isDriven { return false }
+        isDriven = true
+        return true
+    }
+
+    /// What is to be done next, by the one who drives.
+    mutating func next() -> Action? {
+        if let result = commits.first?.result {
+            let request = commits.removeFirst().request
+            firstCommit += 1
+            requestBytes -= request.bytes
+            return .announce(carryOut(request, after: result))
+        }
+        switch phase {
+        case .unloaded(let error) where commits.isEmpty && (error == nil || !waiting.isEmpty):
+            phase = .loading
+            return .load
+        case .loaded(let result): return .announce(open(with: result))
+        case .open: if let commit = nextCommit() { return commit }
+        default: break
+        }
+        isDriven = false
+        return nil
+    }
+
+    private mutating func nextCommit() -> Action? {
+        guard let request = waiting.first, commits.count < limits.commitsMax else { return nil }
+        let isAlone = request.inserts(anyOf: damagedKeys)
+        guard commits.isEmpty || !(isAlone || isLastCommitAlone) else { return nil }
+        waiting.removeFirst()
+        let number = firstCommit + UInt64(commits.count)
+        commits.append(Commit(request: request))
+        isLastCommitAlone = isAlone
+        guard isAlone else { return .commit(request.changes, number: number) }
+        // On disk a key keeps its place. Nobody sees that of a damaged item, so the new one comes last, there as here.
+        let changes = request.changes.flatMap { change in
+            guard case .put(let key, _) = change, damagedKeys.contains(ItemKey(key)) else { return [change] }
+            return [.remove(key: key), change]
+        }
+        return .commit(changes, number: number)
+    }
+
+    private mutating func carryOut(
+        _ request: StoreRequest<Item>,
+        after result: Result<Void, ItemStorageError>
+    ) -> Announcement {
+        var announcement = Announcement(replies: [request.reply])
+        switch result {
+        case .success:
+            announcement.changesItems = true
+            for step in request.steps {
+                let event = carryOut(step)
+                version += 1
+                publish(event, into: &announcement)
+            }
+        case .failure(let error):
+            announcement.result = .failure(error)
+            if case .indeterminate = error, case .open = phase { phase = .unloaded(nil) }
+        }
+        return announcement
+    }
+
+    private mutating func carryOut(_ step: PreparedStep<Item>) -> StoreEvent<Item> {
+        let damageCount = contents.damaged.count
+        let event =
+            switch step.event {
+            case .insertion: StoreEvent<Item>(operation: .insert, items: step.insertion.values.elements)
+            case .removal(let items): StoreEvent<Item>(operation: .remove, items: items)
+            case .emptying: StoreEvent<Item>(operation: .remove, items: contents.list)
+            }
+        switch step.removal {
+        case .keys(let keys): contents.remove(keys)
+        case .all: contents = StoreContents<Item>()
+        }
+        contents.insert(step.insertion)
+        if contents.damaged.count < damageCount { damagedKeys = contents.damagedKeys }
+        return event
+    }
+
+    private mutating func publish(_ event: StoreEvent<Item>, into announcement: inout Announcement) {
+        let update = StoreUpdate(version: version, event: event)
+        latest = update
+        history.appendMakingRoom(for: update)
+        subscribers.publish(update, into: &announcement.deliveries)
+    }
+
+    private mutating func open(with result: Result<StoreContents<Item>, any Error>) -> Announcement {
+        var announcement = Announcement(replies: loadReplies)
+        loadReplies = []
+        switch result {
+        case .success(let found):
+            // A version names one list of items: what was read again may be another one.
+            if hasLoaded { version += 1 }
+            (phase, hasLoaded) = (.open, true)
+            replaceContents(with: found)
+            announcement.changesItems = true
+            subscribers.publish(everything, into: &announcement.deliveries)
+        case .failure(let error):
+            phase = .unloaded(error)
+            announcement.result = .failure(error)
+            announcement.replies += waiting.map(\.reply)
+            waiting = []
+            requestBytes = 0
+        }
+        return announcement
+    }
+
+    private mutating func replaceContents(with found: StoreContents<Item>) {
+        contents = found
+        damagedKeys = found.damagedKeys
+        history.removeAll()
+        // Made when somebody asks: held here, the items would have to be copied for the next insert.
+        latest = nil
+    }
+}
+
+// MARK: - Subscribers
+
+extension StoreMachine {
+    /// All items as they are.
+    private var everything: StoreUpdate<Item> {
+        StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: contents.list))
+    }
+
+    /// How many follow the store.
+    var subscriberCount: Int { subscribers.count }
+
+    /// Adds a subscriber that gets the latest event first, then every later one.
+    mutating func subscribe() -> UInt64 { subscribers.add(CollectionOfOne(latest ?? everything)) }
+
+    /// Adds a subscriber that has seen the store at a version; when what came after it is gone, it gets all items first.
+    mutating func subscribe(after seen: UInt64) -> UInt64 {
+        if hasLoaded, seen == version { return subscribers.add(EmptyCollection()) }
+        if seen < version, let missed = history.updates(after: seen) { return subscribers.add(missed) }
+        return hasLoaded ? subscribers.addBehind() : subscribe()
+    }
+
+    /// Asks for a subscriber's next update.
+    mutating func nextUpdate(
+        of subscriber: UInt64,
+        reply: @escaping StoreUpdateReply<Item>
+    ) -> StoreSubscribers<Item>.Delivery? {
+        subscribers.next(of: subscriber, everything: everything, reply: reply)
+    }
+
+    /// Ends a subscription.
+    mutating func unsubscribe(_ subscriber: UInt64) -> [StoreSubscribers<Item>.Delivery] {
+        subscribers.remove(subscriber)
+    }
+}

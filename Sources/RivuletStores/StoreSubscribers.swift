@@ -1,0 +1,108 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns who follows a store, and what of it waits for them.
+
+import DequeModule
+
+/// Receives the next update of a subscription, nil at its end; exactly once, on any thread.
+package typealias StoreUpdateReply<Item: StorableItem> = @Sendable (StoreUpdate<Item>?) -> Void
+
+/// Those who follow a store.
+struct StoreSubscribers<Item: StorableItem>: Sendable {
+    private enum Pending {
+        /// The subscriber gets these.
+        case updates(StoreHistory<Item>)
+        /// The subscriber is too slow: it gets all items as they are when it asks.
+        case everything
+    }
+
+    private struct Subscriber {
+        var pending: Pending
+        var asking: Deque<StoreUpdateReply<Item>> = []
+    }
+
+    /// An answer that was found while the store was locked, to be given when it is not.
+    struct Delivery: Sendable {
+        let reply: StoreUpdateReply<Item>
+        let update: StoreUpdate<Item>?
+    }
+
+    private let eventsMax: Int
+    private let itemsMax: Int
+    private var subscribers: [UInt64: Subscriber] = [:]
+    private var lastID: UInt64 = 0
+
+    init(eventsMax: Int, itemsMax: Int) {
+        self.eventsMax = eventsMax
+        self.itemsMax = itemsMax
+    }
+
+    /// How many there are.
+    var count: Int { subscribers.count }
+
+    /// Adds a subscriber that gets these updates first.
+    mutating func add(_ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
+        add(.updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax)), first)
+    }
+
+    /// Adds a subscriber that gets all items, as they are when it asks.
+    mutating func addBehind() -> UInt64 { add(.everything, EmptyCollection()) }
+
+    private mutating func add(_ pending: Pending, _ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
+        lastID += 1
+        var subscriber = Subscriber(pending: pending)
+        for update in first { Self.append(update, to: &subscriber.pending) }
+        subscribers[lastID] = subscriber
+        return lastID
+    }
+
+    private static func append(_ update: StoreUpdate<Item>, to pending: inout Pending) {
+        guard case .updates(var updates) = pending else { return }
+        // Not held twice while it is changed.
+        pending = .everything
+        guard updates.hasRoom(for: update) else { return }
+        updates.append(update)
+        pending = .updates(updates)
+    }
+
+    /// Removes a subscriber; whoever asks for its next update hears that there is none.
+    mutating func remove(_ id: UInt64) -> [Delivery] {
+        guard let subscriber = subscribers.removeValue(forKey: id) else { return [] }
+        return subscriber.asking.map { Delivery(reply: $0, update: nil) }
+    }
+
+    /// Takes an update to everybody.
+    mutating func publish(_ update: StoreUpdate<Item>, into deliveries: inout [Delivery]) {
+        // By index: a view of the keys would have every queue copied.
+        var index = subscribers.startIndex
+        while index < subscribers.endIndex {
+            if let reply = subscribers.values[index].asking.popFirst() {
+                deliveries.append(Delivery(reply: reply, update: update))
+            } else {
+                Self.append(update, to: &subscribers.values[index].pending)
+            }
+            subscribers.formIndex(after: &index)
+        }
+    }
+
+    /// Asks for a subscriber's next update; `everything` is the one for a subscriber that fell behind.
+    mutating func next(
+        of id: UInt64,
+        everything: StoreUpdate<Item>,
+        reply: @escaping StoreUpdateReply<Item>
+    ) -> Delivery? {
+        guard var subscriber = subscribers[id] else { return Delivery(reply: reply, update: nil) }
+        subscribers[id] = nil
+        defer { subscribers[id] = subscriber }
+        switch subscriber.pending {
+        case .everything:
+            subscriber.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+            return Delivery(reply: reply, update: everything)
+        case .updates(var updates):
+            subscriber.pending = .everything
+            defer { subscriber.pending = .updates(updates) }
+            if let update = updates.removeFirst() { return Delivery(reply: reply, update: update) }
+            subscriber.asking.append(reply)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns a storage that fails, waits and counts as a test says.
+
+import RivuletStores
+import Synchronization
+
+/// A memory storage whose answers a test can hold back, and whose requests it can have fail.
+final class ScriptedItemStorage: ItemStorage {
+    private struct Script {
+        var isHeld = false
+        var held: [@Sendable () -> Void] = []
+        var readErrors: [ItemStorageError] = []
+        var commitErrors: [(error: ItemStorageError, isWritten: Bool)] = []
+        var commits: [[ItemChange]] = []
+        var reads = 0
+        var damaged: [DamagedItem] = []
+    }
+
+    private let memory = MemoryItemStorage(itemsMax: 1_000) { 7 }
+    private let script = Mutex(Script())
+
+    /// Every commit that was asked for.
+    var commits: [[ItemChange]] { script.withLock { $0.commits } }
+    /// How often a collection was read.
+    var reads: Int { script.withLock { $0.reads } }
+    /// How many requests wait to be answered.
+    var heldCount: Int { script.withLock { $0.held.count } }
+
+    /// Answers nothing from now on.
+    func hold() { script.withLock { $0.isHeld = true } }
+
+    /// Answers what waits, in its order or from the last one to the first, and the rest at once.
+    func release(isReversed: Bool = false) {
+        let held = script.withLock { script in
+            script.isHeld = false
+            defer { script.held = [] }
+            return isReversed ? script.held.reversed() : script.held
+        }
+        for answer in held { answer() }
+    }
+
+    /// Has the next read fail.
+    func failRead(_ error: ItemStorageError) { script.withLock { $0.readErrors.append(error) } }
+
+    /// Has the next commit fail, with or without its changes made.
+    func failCommit(_ error: ItemStorageError, isWritten: Bool = false) {
+        script.withLock { $0.commitErrors.append((error, isWritten)) }
+    }
+
+    /// Names something that cannot be read.
+    func damage(_ item: DamagedItem) { script.withLock { $0.damaged.append(item) } }
+
+    func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+        let (error, damaged) = script.withLock { script in
+            script.reads += 1
+            return (script.readErrors.isEmpty ? nil : script.readErrors.removeFirst(), script.damaged)
+        }
+        answer { [memory] in
+            if let error { return reply(.failure(error)) }
+            memory.items(of: collection) { reply($0.map { StoredCollection(items: $0.items, damaged: damaged) }) }
+        }
+    }
+
+    func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+        let failure = script.withLock { script in
+            script.commits.append(changes)
+            return script.commitErrors.isEmpty ? nil : script.commitErrors.removeFirst()
+        }
+        guard let failure else {
+            return memory.commit(changes, to: collection) { result in self.answer { reply(result) } }
+        }
+        if failure.isWritten { memory.commit(changes, to: collection) { _ in } }
+        answer { reply(.failure(failure.error)) }
+    }
+
+    private func answer(_ answer: @escaping @Sendable () -> Void) {
+        let isHeld = script.withLock { script in
+            if script.isHeld { script.held.append(answer) }
+            return script.isHeld
+        }
+        if !isHeld { answer() }
+    }
+}
