@@ -34,7 +34,11 @@ public final class MemoryItemStorage: ItemStorage {
         }
         reply(isDone ? .success(()) : .failure(.tooMany(limit: itemsMax)))
     }
-    private static func make(_ change: ItemChange, in items: inout OrderedDictionary<ItemKey, StoredItem>, at now: Int64) {
+    private static func make(
+        _ change: ItemChange,
+        in items: inout OrderedDictionary<ItemKey, StoredItem>,
+        at now: Int64
+    ) {
         switch change {
         case .put(let key, let document):
             let created = items[ItemKey(key)]?.created ?? now
@@ -52,10 +56,13 @@ public final class MemoryItemStorage: ItemStorage {
         for change in changes {
             switch change {
             case .put(let key, _):
-                let isThere = touched.updateValue(true, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
+                let isThere =
+                    touched.updateValue(true, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
                 if !isThere { count += 1 }
             case .remove(let key):
-                let isThere = touched.updateValue(false, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
+                let isThere =
+                    touched.updateValue(false, forKey: ItemKey(key))
+                    ?? (!isEmptied && items.keys.contains(ItemKey(key)))
                 if isThere { count -= 1 }
             case .removeAll: (count, isEmptied, touched) = (0, true, [:])
             }

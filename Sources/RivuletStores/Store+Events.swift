@@ -21,6 +21,9 @@ extension Store {
     /// How many operations the store has made since it was made.
     package var version: UInt64 { machine.withLock { $0.version } }
 
+    /// How many operations were asked for and are not made yet.
+    package var requestCount: Int { machine.withLock { $0.requestCount } }
+
     /// How many follow the store.
     package var subscriberCount: Int { machine.withLock { $0.subscriberCount } }
 

@@ -105,8 +105,11 @@ extension StoreMachine {
         return nil
     }
 
+    /// How many requests are not carried out yet.
+    var requestCount: Int { waiting.count + commits.count }
+
     private func checkRoom() throws(StoreError) {
-        guard waiting.count + commits.count + loadReplies.count < limits.requestsMax else {
+        guard requestCount + loadReplies.count < limits.requestsMax else {
             throw .busy(detail: "\(limits.requestsMax) requests wait for the storage")
         }
     }

@@ -50,9 +50,6 @@ extension Store<Note> {
     static func lines(in storage: any ItemStorage) async throws -> [String] {
         try await Store(storage: storage.collection("notes")).items.lines
     }
-
-    /// Says when the store has so many requests with its storage.
-    func lines() -> [String] { items.lines }
 }
 
 extension AsyncStream<StoreEvent<Note>> {

@@ -26,6 +26,9 @@ final class ScriptedItemStorage: ItemStorage {
     /// How many requests wait to be answered.
     var heldCount: Int { script.withLock { $0.held.count } }
 
+    /// Returns when so many commits were asked for.
+    func waitForCommits(_ count: Int) async { while commits.count < count { await Task.yield() } }
+
     /// Answers nothing from now on.
     func hold() { script.withLock { $0.isHeld = true } }
 

@@ -1,0 +1,87 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests the operations of Bodega's storage engines.
+
+import Foundation
+import RivuletStores
+import Synchronization
+import Testing
+
+@Suite struct ItemCollectionTests {
+    /// Milliseconds, one thousand more at each look.
+    private final class Clock: Sendable {
+        private let now = Atomic<Int64>(0)
+        func tick() -> Int64 { now.add(1_000, ordering: .relaxed).newValue }
+    }
+
+    private let clock = Clock()
+
+    private func collection() -> ItemCollection {
+        MemoryItemStorage { [clock] in clock.tick() }.collection("data")
+    }
+
+    private func data(_ text: String) -> Data { Data(text.utf8) }
+
+    @Test func `E-26: data is written and read under keys, one and many`() async throws {
+        let collection = collection()
+        try await collection.write(data("1"), key: CacheKey("a"))
+        try await collection.write([(key: CacheKey("b"), data: data("2")), (key: CacheKey("c"), data: Data())])
+        try await collection.write(data("3"), key: CacheKey("a"))
+        #expect(try await collection.read(key: CacheKey("a")) == data("3"))
+        #expect(try await collection.read(key: CacheKey("x")) == nil)
+        #expect(try await collection.read(keys: [CacheKey("c"), CacheKey("x"), CacheKey("a")]) == [Data(), data("3")])
+        #expect(try await collection.readAllData() == [data("3"), data("2"), Data()])
+        let all = try await collection.readAllDataAndKeys()
+        #expect(all.map(\.key) == ["a", "b", "c"].map(CacheKey.init(verbatim:)))
+        #expect(all.map(\.data) == [data("3"), data("2"), Data()])
+    }
+
+    @Test func `E-26: keys that are missing do not shift data onto others`() async throws {
+        let collection = collection()
+        try await collection.write(data("2"), key: CacheKey("b"))
+        let found = try await collection.readDataAndKeys(keys: ["a", "b", "c"].map { CacheKey($0) })
+        #expect(found.map(\.key) == [CacheKey("b")])
+        #expect(found.map(\.data) == [data("2")])
+    }
+
+    @Test func `E-26: removing lets go of one, many or all, and of what is not there without an error`() async throws {
+        let collection = collection()
+        let keys = ["a", "b", "c", "d", "e"].map { CacheKey($0) }
+        try await collection.write(keys.map { (key: $0, data: data("x")) })
+        try await collection.remove(key: CacheKey("a"))
+        try await collection.remove(keys: [CacheKey("b"), CacheKey("x"), CacheKey("c")])
+        #expect(try await collection.keysExist(keys) == [CacheKey("d"), CacheKey("e")])
+        #expect(try await collection.keyExists(CacheKey("d")))
+        #expect(try await !collection.keyExists(CacheKey("a")))
+        #expect(try await collection.keyCount() == 2)
+        #expect(try await collection.allKeys().map(\.rawValue) == ["d", "e"])
+        try await collection.removeAllData()
+        try await collection.removeAllData()
+        #expect(try await collection.keyCount() == 0)
+    }
+
+    @Test func `E-26: there are true dates, and writing again leaves the first one`() async throws {
+        let collection = collection()
+        try await collection.write(data("1"), key: CacheKey("a"))
+        try await collection.write([(key: CacheKey("a"), data: data("2"))])
+        #expect(try await collection.createdAt(key: CacheKey("a")) == Date(timeIntervalSince1970: 1))
+        #expect(try await collection.updatedAt(key: CacheKey("a")) == Date(timeIntervalSince1970: 2))
+        #expect(try await collection.createdAt(key: CacheKey("x")) == nil)
+        #expect(try await collection.updatedAt(key: CacheKey("x")) == nil)
+    }
+
+    @Test func `E-26, E-27: however a key is made, it names what lies under its text, and a store's items too`()
+        async throws
+    {
+        let collection = collection()
+        try await Store<Note>(storage: collection).insert(Note("../x"))
+        #expect(try await collection.keyExists(CacheKey("../x")))
+        try await collection.remove(key: CacheKey(verbatim: "../x"))
+        #expect(try await Store<Note>(storage: collection).items.isEmpty)
+    }
+
+    @Test func `E-26: what keeps the engine from reading is told`() async throws {
+        let storage = ScriptedItemStorage()
+        storage.failRead(.closed)
+        await #expect(throws: ItemStorageError.closed) { try await storage.collection("data").keyCount() }
+    }
+}

@@ -1,0 +1,174 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests what those who follow a store are told.
+
+import Foundation
+import RivuletJSON
+import RivuletStores
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct StoreEventTests {
+    private let storage = ScriptedItemStorage()
+
+    private func loaded(_ ids: [String] = [], limits: StoreLimits = StoreLimits()) async throws -> Store<Note> {
+        let notes = storage.collection("notes")
+        try await Store<Note>(storage: notes).insert(ids.map { Note($0) })
+        return try await Store(storage: notes, limits: limits)
+    }
+
+    @Test func `E-10: an event is Codable itself`() throws {
+        let event = StoreEvent(operation: .insert, items: [Note("a", "1")])
+        let text = try JSONEncoder().encode(event)
+        let value = try JSONValue(parsing: Array(text))
+        #expect(value["operation"] == "insert")
+        #expect(value["items"]?[0]?["id"] == "a")
+        #expect(try JSONDecoder().decode(StoreEvent<Note>.self, from: text).line == "insert a=1")
+        #expect(StoreEvent<Note>.Operation.allCases == [.initialized, .loaded, .insert, .remove])
+    }
+
+    @Test func `E-10, E-11: a stream begins with the latest event and has every later one`() async throws {
+        storage.hold()
+        let store = Store.loading(storage)
+        let early = store.events
+        storage.release()
+        try await store.insert([Note("a"), Note("b")])
+        let middle = store.events
+        try await store.remove(Note("a"))
+        let late = store.events
+        #expect(await early.lines(4) == ["initialized ", "loaded ", "insert a,b", "remove a"])
+        #expect(await middle.lines(2) == ["insert a,b", "remove a"])
+        #expect(await late.lines(1) == ["remove a"])
+    }
+
+    @Test func `E-11: what a stream waits for comes to it, and to every one`() async throws {
+        let store = try await loaded()
+        let streams = [store.events, store.events]
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for stream in streams { group.addTask { await stream.lines(4) } }
+            for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
+            for try await lines in group { #expect(lines == ["loaded ", "insert a", "insert b", "insert c"]) }
+        }
+    }
+
+    @Test func `E-12: loading is told once with all items, after a restart too, and not when it fails`() async throws {
+        let store = try await loaded(["a", "b"])
+        #expect(await store.events.lines(1) == ["loaded a,b"])
+        storage.failRead(.corrupt(detail: "page"))
+        let broken = Store.loading(storage)
+        await #expect(throws: ItemStorageError.corrupt(detail: "page")) { try await broken.itemsHaveLoaded() }
+        #expect(await broken.events.lines(1) == ["initialized "])
+        #expect(broken.items.isEmpty)
+    }
+
+    @Test func `E-13: an insert tells the items given, once each, also those that were there`() async throws {
+        let store = try await loaded(["a", "b"])
+        let events = store.events
+        try await store.insert([Note("b", "1"), Note("c"), Note("b", "2")])
+        try await store.insert([Note]())
+        #expect(await events.lines(3) == ["loaded a,b", "insert b=2,c", "insert "])
+        #expect(try await Store.lines(in: storage) == ["a", "b=2", "c"])
+    }
+
+    @Test func `E-14: a removal tells the items as they were given, there or not`() async throws {
+        let store = try await loaded(["a", "b"])
+        let events = store.events
+        try await store.remove(Note("x", "not there"))
+        try await store.remove([Note("b", "another text"), Note("b")])
+        #expect(await events.lines(3) == ["loaded a,b", "remove x=not there", "remove b=another text,b"])
+        #expect(try await Store.lines(in: storage) == ["a"])
+    }
+
+    @Test func `E-14: removing all tells what was there, nothing when there was nothing`() async throws {
+        let store = try await loaded(["a", "b"])
+        let events = store.events
+        try await store.removeAll()
+        try await store.removeAll()
+        #expect(await events.lines(3) == ["loaded a,b", "remove a,b", "remove "])
+        #expect(try await Store.lines(in: storage).isEmpty)
+    }
+
+    @Test func `a failed operation is told to nobody`() async throws {
+        let store = try await loaded()
+        let events = store.events
+        storage.failCommit(.full(detail: "disk"))
+        await #expect(throws: ItemStorageError.full(detail: "disk")) { try await store.insert(Note("a")) }
+        try await store.insert(Note("b"))
+        #expect(await events.lines(2) == ["loaded ", "insert b"])
+        #expect(store.version == 1)
+    }
+
+    @Test func `a subscriber that falls behind gets all items in place of what it missed`() async throws {
+        let store = try await loaded(limits: StoreLimits(subscriberEventsMax: 2))
+        let (slow, quick) = (store.events, store.events)
+        #expect(await quick.lines(1) == ["loaded "])
+        for id in ["a", "b"] { try await store.insert(Note(id)) }
+        #expect(await quick.lines(2) == ["insert a", "insert b"])
+        #expect(await slow.lines(1) == ["loaded a,b"])
+        try await store.insert(Note("c"))
+        #expect(await slow.lines(1) == ["insert c"])
+        #expect(await quick.lines(1) == ["insert c"])
+    }
+
+    @Test func `a subscriber is bounded by items too, but gets a single event however large`() async throws {
+        let store = try await loaded(limits: StoreLimits(subscriberItemsMax: 3))
+        let events = store.events
+        #expect(await events.lines(1) == ["loaded "])
+        try await store.insert((0..<5).map { Note("\($0)") })
+        #expect(await events.lines(1) == ["insert 0,1,2,3,4"])
+        try await store.insert([Note("5"), Note("6")])
+        try await store.insert([Note("7"), Note("8")])
+        #expect(await events.lines(1) == ["loaded 0,1,2,3,4,5,6,7,8"])
+    }
+
+    @Test func `a subscriber that comes back gets what it missed, or all items when that is gone`() async throws {
+        let store = try await loaded(["a"], limits: StoreLimits(historyEventsMax: 2))
+        for id in ["b", "c", "d"] { try await store.insert(Note(id)) }
+        func first(after version: UInt64) async -> String? {
+            let update = await store.subscribe(after: version).next()
+            return update.map { "\($0.version) \($0.event.line)" }
+        }
+        #expect(await first(after: 2) == "3 insert d")
+        #expect(await first(after: 1) == "2 insert c")
+        #expect(await first(after: 0) == "3 loaded a,b,c,d")
+        #expect(await first(after: .max) == "3 loaded a,b,c,d")
+        let current = store.subscribe(after: 3)
+        async let next = current.next()
+        try await store.removeAll()
+        let update = try #require(await next)
+        #expect(update.version == 4)
+        #expect(update.event.line == "remove a,b,c,d")
+    }
+
+    @Test func `a subscriber that comes back before the store has loaded waits for that`() async throws {
+        try await Store<Note>(storage: storage.collection("notes")).insert(Note("a"))
+        storage.hold()
+        let store = Store.loading(storage)
+        let subscription = store.subscribe(after: 9)
+        #expect(await subscription.next()?.event.line == "initialized ")
+        storage.release()
+        #expect(await subscription.next()?.event.line == "loaded a")
+    }
+
+    @Test func `a stream that is cancelled ends, and one that nobody has any more is not fed`() async throws {
+        let store = try await loaded()
+        var streams = [store.events, store.events]
+        #expect(store.subscriberCount == 2)
+        let reader = Task { [stream = streams.removeLast()] in
+            for await _ in stream {}
+        }
+        reader.cancel()
+        await reader.value
+        #expect(store.subscriberCount == 1)
+        streams = []
+        #expect(store.subscriberCount == 0)
+        try await store.insert(Note("a"))
+    }
+
+    @Test func `a subscription that is cancelled answers whoever waits for it`() async throws {
+        let store = try await loaded()
+        let subscription = store.subscribe(after: 0)
+        async let next = subscription.next()
+        subscription.cancel()
+        #expect(await next == nil)
+        #expect(await subscription.next() == nil)
+    }
+}

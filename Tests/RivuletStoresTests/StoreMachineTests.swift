@@ -1,0 +1,215 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests the order of requests, and what a store does about storage that is slow, in doubt or damaged.
+
+import Foundation
+import InMemoryLogging
+import Logging
+import RivuletStores
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct StoreMachineTests {
+    private let storage = ScriptedItemStorage()
+
+    /// Asks for an insert, and returns when the storage has been asked.
+    private func ask(_ store: Store<Note>, _ note: Note) async -> Task<Void, any Error> {
+        let count = storage.commits.count
+        let task = Task { try await store.insert(note) }
+        await storage.waitForCommits(count + 1)
+        return task
+    }
+
+    @Test func `operations that are asked for before the store has loaded come after it, in their order`() async throws
+    {
+        try await Store<Note>(storage: storage.collection("notes")).insert([Note("a", "old"), Note("b")])
+        storage.hold()
+        let store = Store.loading(storage)
+        let chain = Task { try await store.insert(Note("c")).insert(Note("a", "new")).run() }
+        while store.requestCount < 1 { await Task.yield() }
+        #expect(storage.commits.count == 1)
+        storage.release()
+        try await chain.value
+        #expect(store.items.lines == ["a=new", "b", "c"])
+        #expect(try await Store.lines(in: storage) == ["a=new", "b", "c"])
+    }
+
+    @Test func `the storage has several requests at a time, and they are carried out in their order`() async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        let events = store.events
+        storage.hold()
+        var tasks: [Task<Void, any Error>] = []
+        for id in ["a", "b", "c"] { tasks.append(await ask(store, Note(id))) }
+        #expect(store.items.isEmpty)
+        storage.release(isReversed: true)
+        for task in tasks { try await task.value }
+        #expect(await events.lines(4) == ["loaded ", "insert a", "insert b", "insert c"])
+        #expect(store.items.lines == ["a", "b", "c"])
+        #expect(try await Store.lines(in: storage) == ["a", "b", "c"])
+    }
+
+    @Test func `nothing is seen before it is durable`() async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        storage.hold()
+        let task = await ask(store, Note("a"))
+        #expect(store.items.isEmpty)
+        #expect(store.version == 0)
+        storage.release()
+        try await task.value
+        #expect(store.items.lines == ["a"])
+        #expect(store.version == 1)
+    }
+
+    @Test func `a request that is cancelled is made all the same`() async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        storage.hold()
+        let task = await ask(store, Note("a"))
+        task.cancel()
+        storage.release()
+        try await task.value
+        #expect(try await Store.lines(in: storage) == ["a"])
+    }
+
+    @Test func `of many requests at a time one that fails takes no other along`() async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        storage.hold()
+        let first = await ask(store, Note("a"))
+        storage.failCommit(.full(detail: "disk"))
+        let second = await ask(store, Note("b"))
+        let third = await ask(store, Note("c"))
+        storage.release()
+        try await first.value
+        await #expect(throws: ItemStorageError.full(detail: "disk")) { try await second.value }
+        try await third.value
+        #expect(store.items.lines == ["a", "c"])
+        #expect(try await Store.lines(in: storage) == ["a", "c"])
+    }
+
+    @Test(arguments: [true, false])
+    func `when nobody knows what was written, the store reads it again and tells`(isWritten: Bool) async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        try await store.insert(Note("a"))
+        let events = store.subscribe(after: store.version)
+        storage.failCommit(.indeterminate(detail: "fsync"), isWritten: isWritten)
+        await #expect(throws: ItemStorageError.indeterminate(detail: "fsync")) { try await store.insert(Note("b")) }
+        #expect(await events.next()?.event.line == (isWritten ? "loaded a,b" : "loaded a"))
+        try await store.insert(Note("c"))
+        let update = try #require(await events.next())
+        #expect(update.event.line == "insert c")
+        #expect(update.version == 3)
+        #expect(try await Store.lines(in: storage) == store.items.lines)
+        // What was seen before is not continued over the gap.
+        #expect(await store.subscribe(after: 1).next()?.event.operation == .loaded)
+    }
+
+    @Test func `when nobody knows what was written and it cannot be read, the next operation has it read again`()
+        async throws
+    {
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        storage.failCommit(.indeterminate(detail: "fsync"), isWritten: true)
+        storage.failRead(.unavailable(detail: "once"))
+        storage.failRead(.unavailable(detail: "twice"))
+        await #expect(throws: ItemStorageError.indeterminate(detail: "fsync")) { try await store.insert(Note("a")) }
+        await #expect(throws: ItemStorageError.unavailable(detail: "twice")) { try await store.insert(Note("b")) }
+        try await store.itemsHaveLoaded()
+        try await store.insert(Note("c"))
+        #expect(store.items.lines == ["a", "c"])
+        #expect(try await Store.lines(in: storage) == ["a", "c"])
+    }
+
+    @Test func `more requests than the limit are refused, and there is room again when some are made`() async throws {
+        let limits = StoreLimits(requestsMax: 2)
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        storage.hold()
+        let tasks = [await ask(store, Note("a")), await ask(store, Note("b"))]
+        await #expect(throws: StoreError.busy(detail: "2 requests wait for the storage")) {
+            try await store.insert(Note("c"))
+        }
+        storage.release()
+        for task in tasks { try await task.value }
+        try await store.insert(Note("c"))
+        #expect(try await Store.lines(in: storage) == ["a", "b", "c"])
+    }
+
+    @Test func `more bytes than the limit are refused, but one request alone may have more`() async throws {
+        let limits = StoreLimits(requestBytesMax: 100)
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        storage.hold()
+        let task = await ask(store, Note("a", String(repeating: "x", count: 200)))
+        await #expect {
+            try await store.insert(Note("b"))
+        } throws: { error in
+            if case .busy? = error as? StoreError { true } else { false }
+        }
+        storage.release()
+        try await task.value
+        try await store.insert(Note("b"))
+        #expect(try await Store.lines(in: storage).count == 2)
+    }
+
+    @Test func `the storage gets no more requests at a time than the limit`() async throws {
+        let limits = StoreLimits(commitsMax: 1)
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        storage.hold()
+        let first = await ask(store, Note("a"))
+        async let second: Void = store.insert(Note("b"))
+        while store.requestCount < 2 { await Task.yield() }
+        #expect(storage.heldCount == 1)
+        storage.release()
+        try await first.value
+        try await second
+        #expect(try await Store.lines(in: storage) == ["a", "b"])
+    }
+
+    @Test func `what cannot be read hides nothing, is reported, and stays until its key is written`() async throws {
+        let notes = storage.collection("notes")
+        let texts = ["a": #"{"id":"a","text":""}"#, "b": "{", "c": #"{"id":"x","text":""}"#, "d": #"{"id":"d"}"#]
+        for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
+            try await notes.write(Data(text.utf8), key: CacheKey(key))
+        }
+        try await notes.write(Data(#"{"id":"e","text":""}"#.utf8), key: CacheKey("e"))
+        let log = InMemoryLogHandler()
+        let store = try await Store<Note>(storage: notes, logger: Logger(label: "test") { _ in log })
+        #expect(store.items.lines == ["a", "e"])
+        #expect(store.damagedItems.map(\.key) == ["b", "c", "d"])
+        #expect(store.damagedItems.map(\.detail).filter(\.isEmpty).isEmpty)
+        #expect(log.entries.map { $0.metadata["key"] } == ["b", "c", "d"])
+        try await store.insert(Note("f"))
+        #expect(try await notes.keyCount() == 6)
+        try await store.insert([Note("g"), Note("b", "new")])
+        try await store.remove(Note("c"))
+        #expect(store.damagedItems.map(\.key) == ["d"])
+        #expect(store.items.lines == ["a", "e", "f", "g", "b=new"])
+        #expect(try await Store.lines(in: storage) == ["a", "e", "f", "g", "b=new"])
+        #expect(try await notes.allKeys().map(\.rawValue) == ["a", "d", "e", "f", "g", "b"])
+    }
+
+    @Test func `inserts over what cannot be read keep one order here and on disk, however many at a time`() async throws
+    {
+        try await storage.collection("notes").write(Data("{".utf8), key: CacheKey("b"))
+        let store = try await Store<Note>(storage: storage.collection("notes"))
+        storage.hold()
+        let first = await ask(store, Note("a"))
+        async let second: Void = store.insert(Note("b", "1"))
+        async let third: Void = store.insert(Note("b", "2"))
+        async let fourth: Void = store.insert(Note("c"))
+        while store.requestCount < 4 { await Task.yield() }
+        #expect(storage.heldCount == 1)
+        storage.release()
+        try await first.value
+        _ = try await (second, third, fourth)
+        #expect(store.damagedItems.isEmpty)
+        #expect(try await Store.lines(in: storage) == store.items.lines)
+    }
+
+    @Test func `what the storage calls damaged is listed, reported, and not counted for ever`() async throws {
+        for number in 0..<12 { storage.damage(DamagedItem(key: number == 0 ? nil : "\(number)", detail: "checksum")) }
+        let log = InMemoryLogHandler()
+        let logger = Logger(label: "test") { _ in log }
+        let store = try await Store<Note>(storage: storage.collection("notes"), logger: logger)
+        #expect(store.damagedItems.count == 12)
+        #expect(log.entries.count == 11)
+        try await store.remove([Note("3"), Note("4")])
+        #expect(store.damagedItems.map(\.key) == [nil] + [1, 2, 5, 6, 7, 8, 9, 10, 11].map(String.init))
+        try await store.removeAll()
+        #expect(store.damagedItems.isEmpty)
+    }
+}
