@@ -71,6 +71,30 @@ public struct CodableJSON {
     ) throws(JSONError) -> Value {
         let start = reader
         let bytes = try reader.capture()
+        do {
+            return try decoder().decode(type, from: Data(bytes))
+        } catch {
+            throw jsonError(of: error, type, at: start)
+        }
+    }
+
+    /// Reads many whole texts of one value each; nil when any of them cannot be read.
+    ///
+    /// Foundation's decoder takes longer to begin than to read a small value: here it begins once.
+    package static func decode<Value: Decodable>(_ type: Value.Type, fromEach texts: [[UInt8]]) -> [Value]? {
+        var writer = JSONWriter(capacity: texts.reduce(2) { $0 + $1.count + 1 })
+        writer.beginArray()
+        for text in texts {
+            // Each by itself has to be one value: a comma in one would move all others.
+            guard (try? JSONReader.validate(text)) != nil else { return nil }
+            writer.raw(text)
+        }
+        writer.endArray()
+        let values = try? decoder().decode([Value].self, from: Data(writer.bytes))
+        return values?.count == texts.count ? values : nil
+    }
+
+    private static func decoder() -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -81,11 +105,7 @@ public struct CodableJSON {
             }
             return date
         }
-        do {
-            return try decoder.decode(type, from: Data(bytes))
-        } catch {
-            throw jsonError(of: error, type, at: start)
-        }
+        return decoder
     }
 }
 

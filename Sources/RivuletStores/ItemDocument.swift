@@ -29,6 +29,14 @@ enum ItemDocument {
         return item
     }
 
+    /// Reads items; one that cannot be read hides no other.
+    static func decode<Item: Decodable>(_ type: Item.Type, from documents: [[UInt8]]) -> [Result<Item, JSONError>] {
+        if !(type is any JSONCodable.Type), let items = CodableJSON.decode(type, fromEach: documents) {
+            return items.map { .success($0) }
+        }
+        return documents.map { document in Result { () throws(JSONError) in try decode(type, from: document) } }
+    }
+
     private static func read<Item: Decodable>(
         _ type: Item.Type,
         from reader: inout JSONReader

@@ -28,45 +28,58 @@ public final class MemoryItemStorage: ItemStorage {
         let (now, name) = (clock(), ItemKey(collection))
         let isDone = collections.withLock { collections in
             // Counted before anything is changed: a commit is made in place, so that it costs what it changes.
-            guard Self.count(after: changes, in: collections[name] ?? [:]) <= itemsMax else { return false }
-            for change in changes { Self.make(change, in: &collections[name, default: [:]], at: now) }
+            guard hasRoom(for: changes, in: collections[name] ?? [:]) else { return false }
+            Self.make(changes, in: &collections[name, default: [:]], at: now)
             return true
         }
         reply(isDone ? .success(()) : .failure(.tooMany(limit: itemsMax)))
     }
+
     private static func make(
-        _ change: ItemChange,
+        _ changes: [ItemChange],
         in items: inout OrderedDictionary<ItemKey, StoredItem>,
         at now: Int64
     ) {
-        switch change {
-        case .put(let key, let document):
-            let created = items[ItemKey(key)]?.created ?? now
-            items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
-        case .remove(let key): items[ItemKey(key)] = nil
-        case .removeAll: items = [:]
+        // Removals that follow each other are made together.
+        var removed: [ItemKey] = []
+        for change in changes {
+            if case .remove(let key) = change {
+                removed.append(ItemKey(key))
+                continue
+            }
+            items.remove(removed)
+            removed = []
+            switch change {
+            case .put(let key, let document):
+                let created = items[ItemKey(key)]?.created ?? now
+                items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
+            case .remove: break
+            case .removeAll: items = [:]
+            }
         }
+        items.remove(removed)
     }
 
-    /// How many documents there are after these changes.
-    private static func count(after changes: [ItemChange], in items: OrderedDictionary<ItemKey, StoredItem>) -> Int {
+    private func hasRoom(
+        for changes: [ItemChange],
+        in items: OrderedDictionary<ItemKey, StoredItem>
+    ) -> Bool {
+        if items.count + changes.count <= itemsMax { return true }
         var count = items.count
         var isEmptied = false
-        var touched: [ItemKey: Bool] = [:]
+        // What the changes so far made of a key.
+        var isThere: [ItemKey: Bool] = [:]
         for change in changes {
             switch change {
             case .put(let key, _):
-                let isThere =
-                    touched.updateValue(true, forKey: ItemKey(key)) ?? (!isEmptied && items.keys.contains(ItemKey(key)))
-                if !isThere { count += 1 }
+                let before = isThere.updateValue(true, forKey: ItemKey(key))
+                if !(before ?? (!isEmptied && items.keys.contains(ItemKey(key)))) { count += 1 }
             case .remove(let key):
-                let isThere =
-                    touched.updateValue(false, forKey: ItemKey(key))
-                    ?? (!isEmptied && items.keys.contains(ItemKey(key)))
-                if isThere { count -= 1 }
-            case .removeAll: (count, isEmptied, touched) = (0, true, [:])
+                let before = isThere.updateValue(false, forKey: ItemKey(key))
+                if before ?? (!isEmptied && items.keys.contains(ItemKey(key))) { count -= 1 }
+            case .removeAll: (count, isEmptied, isThere) = (0, true, [:])
             }
         }
-        return count
+        return count <= itemsMax
     }
 }

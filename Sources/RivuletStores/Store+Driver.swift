@@ -66,34 +66,44 @@ extension Store {
         drive()
     }
 
-    /// How many items are read before others have a turn on the thread.
-    private static var itemsPerTurn: Int { 1_024 }
+    /// How many items a task of a load reads, before others have a turn on its thread.
+    private static var itemsPerTask: Int { 256 }
 
     private func decode(_ stored: StoredCollection) async -> StoreContents<Item> {
+        let groups = stride(from: 0, to: stored.items.count, by: Self.itemsPerTask).map { start in
+            stored.items[start..<min(start + Self.itemsPerTask, stored.items.count)]
+        }
+        let results = await withTaskGroup { tasks in
+            for (index, group) in groups.enumerated() {
+                tasks.addTask { (index, ItemDocument.decode(Item.self, from: group.map(\.document))) }
+            }
+            var results: [[Result<Item, JSONError>]] = Array(repeating: [], count: groups.count)
+            for await (index, result) in tasks { results[index] = result }
+            return results
+        }
         var contents = StoreContents<Item>()
         contents.items.reserveCapacity(stored.items.count)
         contents.damaged = stored.damaged
-        for (index, item) in stored.items.enumerated() {
-            if index % Self.itemsPerTurn == Self.itemsPerTurn - 1 { await Task.yield() }
-            do throws(JSONError) {
-                contents.items[ItemKey(item.key)] = try decode(item)
-            } catch {
-                contents.damaged.append(DamagedItem(key: item.key, detail: error.description))
-            }
+        for (group, results) in zip(groups, results) {
+            for (stored, result) in zip(group, results) { add(result, of: stored.key, to: &contents) }
         }
         report(contents.damaged)
         return contents
     }
 
-    private func decode(_ stored: StoredItem) throws(JSONError) -> Item {
-        let item = try ItemDocument.decode(Item.self, from: stored.document)
-        let identifier = item[keyPath: cacheIdentifier]
-        // Under another key it could be neither replaced nor removed.
-        guard ItemKey(identifier) == ItemKey(stored.key) else {
-            let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"
-            throw JSONError(kind: .mismatch, offset: 0, pointer: "", detail: detail)
+    private func add(_ result: Result<Item, JSONError>, of key: String, to contents: inout StoreContents<Item>) {
+        switch result {
+        case .success(let item):
+            let identifier = item[keyPath: cacheIdentifier]
+            if ItemKey(identifier) == ItemKey(key) {
+                contents.items[ItemKey(key)] = item
+            } else {
+                // Under another key it could be neither replaced nor removed.
+                let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"
+                contents.damaged.append(DamagedItem(key: key, detail: detail))
+            }
+        case .failure(let error): contents.damaged.append(DamagedItem(key: key, detail: error.description))
         }
-        return item
     }
 
     /// How many damaged items get a line of their own in the log.

@@ -10,9 +10,6 @@ struct StoreContents<Item: StorableItem>: Sendable {
     /// What cannot be read.
     var damaged: [DamagedItem] = []
 
-    /// From so many keys on, one walk over all items costs less than moving them up for each.
-    private static var walkedKeysMin: Int { 4 }
-
     /// The items as an array, which is not a copy.
     var list: [Item] { items.values.elements }
 
@@ -25,12 +22,7 @@ struct StoreContents<Item: StorableItem>: Sendable {
     }
 
     mutating func remove(_ keys: [ItemKey]) {
-        if keys.count < Self.walkedKeysMin {
-            for key in keys { items[key] = nil }
-        } else {
-            let gone = Set(keys)
-            items.removeAll { gone.contains($0.key) }
-        }
+        items.remove(keys)
         forgetDamage(of: keys)
     }
 

@@ -27,6 +27,7 @@ import Testing
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
         ("History.md", "Support/CounterFixture/CounterFixture.swift"),
+        ("Stores.md", "RivuletStoresTests/DocumentedStoresTests.swift"),
     ])
     func `every sample of a page stands in a file that is compiled`(_ page: String, _ file: String) throws {
         let compiled = Self.lines(try Self.text("Tests/\(file)"))
@@ -82,7 +83,7 @@ import Testing
         var tests: Set<RowTest> = []
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            for name in testNames(in: text) where name.starts(with: /(?:[A-D]-\d\d(?:, )?)+:/) {
+            for name in testNames(in: text) where name.starts(with: /(?:[A-E]-\d\d(?:, )?)+:/) {
                 for row in name.prefix(while: { $0 != ":" }).components(separatedBy: ", ") {
                     tests.insert(RowTest(row: row, name: name, file: file))
                 }
@@ -108,7 +109,7 @@ import Testing
     private static func documentedTests() throws -> Set<RowTest> {
         let text = try text("Documentation/Rows.md")
         return Set(
-            text.matches(of: /(?m)^\| ([A-D]-\d\d) \| (.*?) \| `(.*?)` \|$/).map { match in
+            text.matches(of: /(?m)^\| ([A-E]-\d\d) \| (.*?) \| `(.*?)` \|$/).map { match in
                 RowTest(row: String(match.1), name: String(match.2), file: String(match.3))
             }
         )
