@@ -265,6 +265,18 @@ struct CodableJSONTests {
         }
     }
 
+    @Test func `many texts are read together, and not at all when one is no value`() {
+        func read(_ texts: String...) -> [[Int]]? {
+            CodableJSON.decode([Int].self, fromEach: texts.map { Array($0.utf8) })
+        }
+        #expect(read() == [])
+        #expect(read("[1]", " [] ", "[2,3]") == [[1], [], [2, 3]])
+        #expect(read("[1]", "true") == nil)
+        #expect(read("[1]", "") == nil)
+        // Together these would be two arrays.
+        #expect(read("[1", "2],[3]") == nil)
+    }
+
     @Test func `data is base64`() throws {
         #expect(String(decoding: Data([1, 2, 3, 4]).jsonBytes(), as: UTF8.self) == #""AQIDBA==""#)
         #expect(try Data(jsonBytes: Array(#""AQIDBA==""#.utf8)) == Data([1, 2, 3, 4]))
