@@ -66,6 +66,7 @@ let package = Package(
             name: "RivuletStores",
             dependencies: [
                 "RivuletJSON",
+                "RivuletObjects",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -241,7 +242,7 @@ let package = Package(
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
-                "ItemStorageConformance", "RivuletJSON", "RivuletStores",
+                "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -10,11 +10,7 @@ enum ItemDocument {
     /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its words.
     static func encode<Item: Encodable>(_ item: Item, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
-        if let item = item as? any JSONCodable {
-            item.encodeJSON(into: &writer)
-        } else {
-            CodableJSON.encode(item, into: &writer)
-        }
+        write(item, into: &writer)
         guard !writer.hasUnrepresentableNumber else { throw .unrepresentable(key: key) }
         return writer.bytes
     }
@@ -37,7 +33,17 @@ enum ItemDocument {
         return documents.map { document in Result { () throws(JSONError) in try decode(type, from: document) } }
     }
 
-    private static func read<Item: Decodable>(
+    /// Writes a value of any type.
+    static func write(_ value: some Encodable, into writer: inout JSONWriter) {
+        if let value = value as? any JSONCodable {
+            value.encodeJSON(into: &writer)
+        } else {
+            CodableJSON.encode(value, into: &writer)
+        }
+    }
+
+    /// Reads a value of any type.
+    static func read<Item: Decodable>(
         _ type: Item.Type,
         from reader: inout JSONReader
     ) throws(JSONError) -> Item {

@@ -11,6 +11,13 @@ public typealias ItemStorageReply<Value> = @Sendable (Result<Value, ItemStorageE
 /// commit that was answered before it was asked for. Requests before the engine is open wait for it.
 /// Source: spec/systems.md E-26.
 public protocol ItemStorage: Sendable {
+    /// Opens the engine, when it is not open yet; blocks. Nothing by default.
+    ///
+    /// Called before a thread blocks for an answer: one that waits for an engine which that thread is to open would wait for ever.
+    ///
+    /// - Throws: why it cannot be opened.
+    func open() throws(ItemStorageError)
+
     /// Reads a whole collection; an empty one when nothing was ever written there.
     ///
     /// A document whose bytes are damaged is not among the items but named, and hides no other.
@@ -21,6 +28,11 @@ public protocol ItemStorage: Sendable {
     /// A key that is there keeps its place and its time of creation, one that was removed and comes again is new and stands last, in
     /// one commit too. Removing what is not there changes nothing.
     func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>)
+}
+
+extension ItemStorage {
+    /// Nothing is to be opened.
+    public func open() throws(ItemStorageError) {}
 }
 
 /// One change of a collection.

@@ -14,7 +14,7 @@ import Testing
         "RivuletEventLoop": ["CLibuv"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
-        "RivuletStores": ["RivuletJSON"],
+        "RivuletStores": ["RivuletJSON", "RivuletObjects"],
         "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],

@@ -1,0 +1,187 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests securely stored values, through a restart each time that something was written.
+
+import InMemoryLogging
+import Logging
+import RivuletStores
+import Testing
+
+@Suite struct SecurelyStoredValueTests {
+    private let storage = MemoryItemStorage { 7 }
+    private var secrets: ItemCollection { storage.collection("secrets") }
+    private let keys: SealingKeys
+
+    init() throws {
+        keys = SealingKeys(try #require(SealingKey(secret: Self.secret("a"))))
+    }
+
+    private static func secret(_ letter: Character) -> String.UTF8View { String(repeating: letter, count: 32).utf8 }
+
+    /// A secret of the same key, as another process would have it.
+    private func stored<Item: Codable & Sendable>(
+        _ type: Item.Type,
+        _ key: String = "token",
+        service: KeychainService? = nil,
+        group: KeychainGroup? = nil,
+        keys: SealingKeys? = nil,
+        logger: Logger = Logger(label: "test")
+    ) -> SecurelyStoredValue<Item> {
+        SecurelyStoredValue(
+            key: key,
+            service: service,
+            group: group,
+            storage: secrets,
+            keys: keys ?? self.keys,
+            logger: logger
+        )
+    }
+
+    @Test func `E-22: a secret is nil until it is set, and is there after a restart`() async throws {
+        let token = stored(String.self)
+        #expect(token.wrappedValue == nil)
+        try await token.set("p@ssw0rd")
+        #expect(token.wrappedValue == "p@ssw0rd")
+        #expect(stored(String.self).wrappedValue == "p@ssw0rd")
+        try await token.remove()
+        #expect(token.wrappedValue == nil)
+        #expect(stored(String.self).wrappedValue == nil)
+        #expect(try await secrets.contents().items.isEmpty)
+    }
+
+    @Test func `E-22: the two functions that block do the same`() throws {
+        let token = stored(String.self)
+        try Self.set(token, "one")
+        #expect(stored(String.self).wrappedValue == "one")
+        try Self.set(token, nil)
+        #expect(stored(String.self).wrappedValue == nil)
+    }
+
+    private static func set(_ token: SecurelyStoredValue<String>, _ value: String?) throws { try token.set(value) }
+
+    @Test func `E-22: an optional type has two kinds of nil`() async throws {
+        let panda = stored(String?.self)
+        #expect(panda.wrappedValue == .none)
+        try await panda.set(.some(nil))
+        #expect(stored(String?.self).wrappedValue == .some(nil))
+    }
+
+    @Test func `E-22: services and groups keep secrets of one key apart`() async throws {
+        let all = [
+            stored(Int.self), stored(Int.self, service: "a"), stored(Int.self, group: "a"),
+            stored(Int.self, service: "a", group: "a"), stored(Int.self, "a\",\"token"),
+        ]
+        for (number, secret) in all.enumerated() { try await secret.set(number) }
+        #expect(stored(Int.self).wrappedValue == 0)
+        #expect(stored(Int.self, service: "a").wrappedValue == 1)
+        #expect(stored(Int.self, group: "a").wrappedValue == 2)
+        #expect(stored(Int.self, service: "a", group: "a").wrappedValue == 3)
+    }
+
+    @Test func `E-22: a stream has nil for a secret that was removed`() async throws {
+        let token = stored(String.self)
+        var values = token.values.makeAsyncIterator()
+        #expect(await values.next() == .some(nil))
+        try await token.set("a")
+        try await token.set(nil)
+        try await token.remove()
+        try await token.set("b")
+        #expect(await values.next() == "a")
+        #expect(await values.next() == .some(nil))
+        #expect(await values.next() == "b")
+    }
+
+    @Test func `E-23: what edits a value needs one, what collects begins with nothing`() async throws {
+        struct Account: Codable, Sendable { var name = "" }
+        await #expect(throws: KeychainError.couldNotAccessKeychain) { try await stored(Bool.self, "b").toggle() }
+        await #expect(throws: KeychainError.couldNotAccessKeychain) {
+            try await stored(Account.self, "c").set(\.name, to: "x")
+        }
+        #expect(try await stored([Int].self, "d").replace(1, with: 2) == false)
+        try await stored([Int].self, "d").append(1)
+        #expect(try await stored([Int].self, "d").replace(1, with: 2))
+        try await stored([Int].self, "d").togglePresence(3)
+        #expect(stored([Int].self, "d").wrappedValue == [2, 3])
+        try await stored([String: Int].self, "e").update(key: "k", value: 1)
+        #expect(stored([String: Int].self, "e").wrappedValue == ["k": 1])
+        try await stored(Bool.self, "b").set(false)
+        try await stored(Bool.self, "b").toggle()
+        #expect(stored(Bool.self, "b").wrappedValue == true)
+        try await stored(Account.self, "c").set(Account())
+        try await stored(Account.self, "c").set(\.name, to: "x")
+        #expect(stored(Account.self, "c").wrappedValue?.name == "x")
+    }
+
+    @Test func `E-23: removing takes away what cannot be opened, and nothing where there is nothing`() async throws {
+        try await stored(String.self).set("a")
+        let document = try #require(try await secrets.contents().items.first)
+        try await secrets.commit([.put(key: document.key, document: [0, 1, 2])])
+        let token = stored(String.self)
+        #expect(token.wrappedValue == nil)
+        #expect(try await secrets.contents().items.count == 1)
+        try await token.remove()
+        #expect(try await secrets.contents().items.isEmpty)
+        try await token.remove()
+    }
+
+    @Test func `E-23: a value set over one that cannot be opened is there afterwards`() async throws {
+        try await stored(String.self).set("a")
+        let document = try #require(try await secrets.contents().items.first)
+        try await secrets.commit([.put(key: document.key, document: document.document.reversed())])
+        try await stored(String.self).set("b")
+        #expect(stored(String.self).wrappedValue == "b")
+    }
+
+    @Test func `E-24: without a key a value cannot be set, and the error says how to mend that`() async throws {
+        let token = SecurelyStoredValue<String>(key: "token", storage: secrets, keys: nil)
+        let error = await #expect(throws: KeychainError.missingEntitlement) { try await token.set("a") }
+        #expect(error?.description.contains("RIVULET_SECRET_KEY") == true)
+        #expect(try await secrets.contents().items.isEmpty)
+    }
+
+    @Test func `a document has nothing of the value, and opens in its own place only`() async throws {
+        try await stored(String.self).set("plaintext-of-the-secret")
+        let items = try await secrets.contents().items
+        let document = try #require(items.first?.document)
+        #expect(!String(decoding: document, as: UTF8.self).contains("plaintext"))
+        try await stored(String.self, "other").set("x")
+        let other = try #require(try await secrets.contents().items.last?.key)
+        try await secrets.commit([.put(key: other, document: document)])
+        #expect(stored(String.self, "other").wrappedValue == nil)
+        #expect(stored(String.self).wrappedValue == "plaintext-of-the-secret")
+    }
+
+    @Test func `one value sealed twice gives two documents`() async throws {
+        var documents: Set<[UInt8]> = []
+        for _ in 0..<2 {
+            try await stored(String.self).set("same")
+            documents.insert(try #require(try await secrets.contents().items.first?.document))
+        }
+        #expect(documents.count == 2)
+    }
+
+    @Test func `an older key still opens, and is not needed once the value is sealed anew`() async throws {
+        let new = try #require(SealingKey(secret: Self.secret("b")))
+        try await stored(String.self).set("a")
+        #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == nil)
+        let rotating = stored(String.self, keys: SealingKeys(new, older: [keys.current]))
+        #expect(rotating.wrappedValue == "a")
+        try await rotating.reseal()
+        #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == "a")
+    }
+
+    @Test func `the log tells of a secret of another type without repeating it`() async throws {
+        try await stored(String.self).set("hunter2")
+        let log = InMemoryLogHandler()
+        let number = stored(Int.self, logger: Logger(label: "test") { _ in log })
+        #expect(number.wrappedValue == nil)
+        #expect(log.entries.count == 1)
+        #expect(!"\(log.entries)".contains("hunter2"))
+    }
+
+    @Test func `a secret of fewer than 32 bytes makes no key, and a key tells nothing of itself`() throws {
+        #expect(SealingKey(secret: String(repeating: "a", count: 31).utf8) == nil)
+        let key = try #require(SealingKey(secret: Self.secret("a")))
+        #expect("\(key)" == "SealingKey")
+        #expect(Mirror(reflecting: key).children.isEmpty)
+    }
+}
