@@ -89,6 +89,7 @@ let package = Package(
                 "RivuletEngine",
                 "RivuletJSON",
                 "RivuletObservation",
+                "RivuletStores",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -134,6 +135,7 @@ let package = Package(
             name: "RivuletTesting",
             dependencies: [
                 "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+                "RivuletStores",
             ],
             swiftSettings: settings
         ),
@@ -181,6 +183,12 @@ let package = Package(
             path: "Benchmarks/Sessions/SessionBenchmark",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: ["RivuletSQLite", "RivuletSessions", "RivuletStores"],
+            path: "Benchmarks/Stores/StoreBenchmark",
+            swiftSettings: settings
+        ),
         .target(
             name: "ChangeOracle",
             dependencies: ["RivuletJSON", "RivuletObservation"],
@@ -196,7 +204,7 @@ let package = Package(
         ),
         .target(
             name: "ItemStorageConformance",
-            dependencies: ["RivuletStores"],
+            dependencies: ["RivuletStores", "SeededRandom"],
             path: "Tests/Support/ItemStorageConformance",
             swiftSettings: settings
         ),
@@ -242,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
-                "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
+                "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -263,11 +271,13 @@ let package = Package(
             dependencies: [
                 "ChangeOracle",
                 "CounterFixture",
+                "ItemStorageConformance",
                 "RivuletEngine",
                 "RivuletJSON",
                 "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSessions",
+                "RivuletStores",
                 "RivuletTesting",
                 "SeededRandom",
                 "StorageConformance",
@@ -287,7 +297,7 @@ let package = Package(
             name: "RivuletTestingTests",
             dependencies: [
                 "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-                "RivuletTesting",
+                "RivuletStores", "RivuletTesting",
             ],
             swiftSettings: settings
         ),

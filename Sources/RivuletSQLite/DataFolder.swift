@@ -11,17 +11,21 @@ final class DataFolder: Sendable {
 
     private let lockDescriptor: Int32
 
-    /// Makes the folder if it is missing, and takes its lock.
-    init(path: String) throws(StorageError) {
+    /// The name of a server's database file.
+    static let serverFilename = "rivulet.db"
+
+    /// Makes the folder if it is missing, and takes the lock of this database.
+    init(path: String, filename: String = serverFilename) throws(StorageError) {
         let folder = path.isEmpty ? "." : path
-        databasePath = Self.databasePath(in: folder)
+        databasePath = Self.databasePath(in: folder, filename: filename)
         try Self.makeFolder(folder)
-        lockDescriptor = try Self.takeLock(at: folder + "/rivulet.lock")
+        let lock = filename == Self.serverFilename ? "rivulet.lock" : filename + ".lock"
+        lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
     }
 
     /// The path of the database file in a folder.
-    static func databasePath(in folder: String) -> String {
-        (folder.isEmpty ? "." : folder) + "/rivulet.db"
+    static func databasePath(in folder: String, filename: String = serverFilename) -> String {
+        (folder.isEmpty ? "." : folder) + "/" + filename
     }
 
     deinit {

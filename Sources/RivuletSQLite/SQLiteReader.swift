@@ -2,6 +2,7 @@
 // The one thread that reads: every answer comes from one consistent view.
 
 internal import RivuletSessions
+internal import RivuletStores
 
 /// A read that waits for its turn; it gets the reader, or the reason why there is none.
 typealias ReadRequest = @Sendable (Result<SQLiteReader, StorageError>) -> Void
@@ -18,6 +19,8 @@ final class SQLiteReader {
     private let entriesBetween: SQLiteStatement
     /// Nil on a connection that only inspects: an older layout may have no answers.
     private let answers: AnswerStatements?
+    /// Nil on such a connection too.
+    private let items: ItemReader?
     private let summaries: SQLiteStatement
     private let fault: @Sendable () -> StorageError?
 
@@ -51,6 +54,7 @@ final class SQLiteReader {
             on: connection
         )
         answers = checksOrigin ? nil : try AnswerStatements(connection)
+        items = checksOrigin ? nil : try ItemReader(connection)
         summaries = try SQLiteStatement(
             """
             SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s
@@ -158,6 +162,10 @@ final class SQLiteReader {
             )
         }
         return sessions
+    }
+
+    func items(of collection: String) throws(SQLiteError) -> StoredCollection {
+        try inOneView { () throws(SQLiteError) in try items?.items(of: collection) ?? StoredCollection() }
     }
 
     func apps() throws(SQLiteError) -> [String] {

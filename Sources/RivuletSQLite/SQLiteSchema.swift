@@ -9,7 +9,7 @@ enum SQLiteSchema {
     /// "RIVU", by which `file` and we know the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// The size of a page that we ask for, in bytes.
     static let pageBytes = 4_096
 
@@ -108,7 +108,9 @@ enum SQLiteSchema {
     /// What leads from a layout to the present one.
     private static func steps(from found: Int64) -> [String] {
         // Layout 2 keeps answers in a table of their own, and does not look for commands in the log any more.
-        found < 2 ? answerTable + ["DROP INDEX log_sid_cmd"] : []
+        (found < 2 ? answerTable + ["DROP INDEX log_sid_cmd"] : [])
+            // Layout 3 keeps the items of stores beside the sessions.
+            + (found < 3 ? itemTables : [])
     }
 
     /// The log is ordered by arrival, so that commits append; its index finds a session's entries and keeps them unique.
@@ -133,7 +135,7 @@ enum SQLiteSchema {
                 body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
-        ] + answerTable
+        ] + answerTable + itemTables
 
     private static let answerTable = [
         """
@@ -142,5 +144,18 @@ enum SQLiteSchema {
             crc INTEGER NOT NULL, print BLOB NOT NULL, body BLOB NOT NULL, UNIQUE(sid, id)) STRICT
         """,
         "CREATE INDEX answer_time ON answer(time)",
+    ]
+
+    /// The upper bits of a place are its collection's number, the lower ones count arrivals: a collection is one range, in its order.
+    ///
+    /// Keys have no index: they are random as often as not, and a commit of 1,000 would write nearly every page of it. The writer
+    /// knows the keys of the collections that it writes to, and keeps them unique.
+    private static let itemTables = [
+        "CREATE TABLE collection(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL) STRICT",
+        """
+        CREATE TABLE item(
+            place INTEGER PRIMARY KEY, created INTEGER NOT NULL, updated INTEGER NOT NULL, crc INTEGER NOT NULL,
+            key TEXT NOT NULL, document BLOB NOT NULL) STRICT
+        """,
     ]
 }

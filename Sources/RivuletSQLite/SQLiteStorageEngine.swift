@@ -2,9 +2,10 @@
 // The embedded engine: the storage contract on one SQLite database.
 
 public import RivuletSessions
+internal import RivuletStores
 internal import Synchronization
 
-/// Keeps sessions in one SQLite database in a folder of its own.
+/// Keeps sessions and the items of stores in one SQLite database in a folder of its own.
 ///
 /// One thread writes and shares one `fsync` between all writes that wait; another reads. A committed write survives the
 /// end of the process and a power cut. One server at a time: the folder is locked while it is open.
@@ -14,8 +15,10 @@ public final class SQLiteStorageEngine: StorageEngine {
     /// What this engine promises.
     public let capabilities: StorageCapabilities
 
+    let limits: SQLiteStorageLimits
+    let clock: @Sendable () -> Int64
     private let folder: String
-    private let limits: SQLiteStorageLimits
+    private let filename: String
     private let writes: WorkQueue<WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
@@ -37,11 +40,31 @@ public final class SQLiteStorageEngine: StorageEngine {
     }
 
     /// Makes an engine for the database in `folder`, which `start()` opens, or makes where there is none.
-    public init(folder: String, limits: SQLiteStorageLimits = SQLiteStorageLimits()) {
+    ///
+    /// `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    public convenience init(
+        folder: String,
+        limits: SQLiteStorageLimits = SQLiteStorageLimits(),
+        clock: (@Sendable () -> Int64)? = nil
+    ) {
+        self.init(folder: folder, filename: DataFolder.serverFilename, limits: limits, clock: clock)
+    }
+
+    init(folder: String, filename: String, limits: SQLiteStorageLimits, clock: (@Sendable () -> Int64)?) {
         self.folder = folder
+        self.filename = filename
         self.limits = limits
-        writes = WorkQueue(requestsMax: limits.writesWaitingMax, bytesMax: limits.writeBytesWaitingMax)
-        reads = WorkQueue(requestsMax: limits.readsWaitingMax, bytesMax: 0)
+        self.clock = clock ?? ItemClock.milliseconds
+        writes = WorkQueue(
+            requestsMax: limits.writesWaitingMax,
+            bytesMax: limits.writeBytesWaitingMax,
+            requestsBeforeOpeningMax: limits.requestsBeforeStartMax
+        )
+        reads = WorkQueue(
+            requestsMax: limits.readsWaitingMax,
+            bytesMax: 0,
+            requestsBeforeOpeningMax: limits.requestsBeforeStartMax
+        )
         capabilities = StorageCapabilities(
             name: "sqlite",
             isShared: false,
@@ -199,11 +222,22 @@ public final class SQLiteStorageEngine: StorageEngine {
             // The writer ends last: only the last connection can fold the write-ahead log into the database.
             writes.close()
             running?.writer.join()
+            if running == nil { refuseWaiting() }
+        }
+    }
+
+    /// Answers what waited for a start that never came.
+    private func refuseWaiting() {
+        while case .requests(let requests) = reads.take(idleMilliseconds: nil) {
+            for request in requests { request(.failure(.closed)) }
+        }
+        while case .requests(let requests) = writes.take(idleMilliseconds: nil) {
+            for request in requests { request.refuse(.closed) }
         }
     }
 
     private func open() throws(StorageError) -> Running {
-        let folder = try DataFolder(path: folder)
+        let folder = try DataFolder(path: folder, filename: filename)
         let path = folder.databasePath
         let writer: SQLiteWriter
         let reader: SQLiteReader
@@ -225,6 +259,7 @@ public final class SQLiteStorageEngine: StorageEngine {
         } catch {
             reads.close()
             readerThread.join()
+            reads.renew()
             throw error
         }
         writes.open()
@@ -234,8 +269,10 @@ public final class SQLiteStorageEngine: StorageEngine {
 
     // MARK: - Requests
 
-    private func read<Value: Sendable>(
+    /// Hands a read to the reader; one that `waits` also before the start.
+    func read<Value: Sendable>(
         _ key: SessionKey?,
+        waits: Bool = false,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (SQLiteReader) throws(SQLiteError) -> Value
     ) {
@@ -251,7 +288,7 @@ public final class SQLiteStorageEngine: StorageEngine {
                 reply(.failure(error))
             }
         }
-        if let refusal = reads.submit(request, byteCount: 0) { reply(.failure(refusal)) }
+        if let refusal = reads.submit(request, byteCount: 0, waits: waits) { reply(.failure(refusal)) }
     }
 
     private func write<Value: Sendable>(
@@ -281,17 +318,27 @@ public final class SQLiteStorageEngine: StorageEngine {
         guard largest <= limits.entryBytesMax else {
             return reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
         }
-        bytes += snapshotBytes
+        submit(key, byteCount: bytes + snapshotBytes, reply, body)
+    }
+
+    /// Hands a write to the writer; one that `waits` also before the start.
+    func submit<Value: Sendable>(
+        _ key: SessionKey?,
+        byteCount: Int,
+        waits: Bool = false,
+        _ reply: @escaping StorageReply<Value>,
+        _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
+    ) {
         let request = WriteRequest(
             key: key,
-            byteCount: bytes,
+            byteCount: byteCount,
             write: { statements throws(SQLiteError) in
                 let value = try body(&statements)
                 return { reply(.success(value)) }
             },
             refuse: { error in reply(.failure(error)) }
         )
-        if let refusal = writes.submit(request, byteCount: bytes) { reply(.failure(refusal)) }
+        if let refusal = writes.submit(request, byteCount: byteCount, waits: waits) { reply(.failure(refusal)) }
     }
 }
 

@@ -37,6 +37,26 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     public var lockWaitMilliseconds = 5_000
     /// The heads that the writer remembers, so that an append need not look its session up: 65,536.
     public var headsRememberedMax = 65_536
+    /// The largest document of a store: 1 MiB.
+    ///
+    /// Beyond it commits answer `.tooLarge`.
+    public var documentBytesMax = 1 << 20
+    /// The largest key of a document, and the largest name of a collection: 64 KiB.
+    ///
+    /// Beyond it commits answer `.tooLarge`.
+    public var keyBytesMax = 64 << 10
+    /// The documents of one collection: 1,000,000.
+    ///
+    /// Beyond it commits answer `.tooMany`.
+    public var itemsMax = 1_000_000
+    /// The requests of stores that wait for `start()`: 1,024 reads and as many commits.
+    ///
+    /// Beyond it they answer `.unavailable`.
+    public var requestsBeforeStartMax = 1_024
+    /// The keys of stores that the writer remembers, about 100 bytes each: 4,000,000.
+    ///
+    /// Beyond it the keys of a collection are read anew at its next commit.
+    public var keysRememberedMax = 4_000_000
     /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000
     /// The pages of the write-ahead log at which a checkpoint waits for readers, so that the log can start again: 16,384.

@@ -54,7 +54,7 @@ final class SQLiteWriter {
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
         dataVersion = try SQLiteStatement("PRAGMA data_version", on: connection)
-        statements = try WriteStatements(connection, headsMax: limits.headsRememberedMax)
+        statements = try WriteStatements(connection, limits: limits)
     }
 
     /// Commits whatever has queued while the last commit ran, until the queue is closed.
@@ -120,6 +120,7 @@ final class SQLiteWriter {
         } catch {
             return commitDidFail(group, error)
         }
+        statements.didCommit()
         for answer in answers { answer() }
     }
 
@@ -131,7 +132,7 @@ final class SQLiteWriter {
         defer { dataVersion.reset() }
         try dataVersion.step()
         let version = dataVersion.integer(0)
-        if version != lastDataVersion { statements.forgetHeads() }
+        if version != lastDataVersion { statements.forget() }
         lastDataVersion = version
     }
 
@@ -152,7 +153,7 @@ final class SQLiteWriter {
 
     /// Undoes the transaction; false: not even that, and the group has been answered.
     private func rollBack(_ group: ArraySlice<WriteRequest>) -> Bool {
-        statements.forgetHeads()
+        statements.didRollBack()
         guard connection.isInTransaction else { return true }
         do throws(SQLiteError) {
             try connection.execute("ROLLBACK")

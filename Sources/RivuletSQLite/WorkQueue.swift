@@ -8,6 +8,7 @@ internal import Synchronization
 final class WorkQueue<Request: Sendable>: Sendable {
     private let requestsMax: Int
     private let bytesMax: Int
+    private let requestsBeforeOpeningMax: Int
     private let state = Mutex(State())
     private let wakeUp = Semaphore()
 
@@ -16,7 +17,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
         /// Requests that were submitted and not yet finished.
         var requests = 0
         var bytes = 0
-        var phase = Phase.refusing(.unavailable(detail: "start() has not been called"))
+        var phase = Phase.new
         var isWorkerAsleep = false
 
         /// Whether the worker must be woken, which is then taken as done.
@@ -27,6 +28,8 @@ final class WorkQueue<Request: Sendable>: Sendable {
     }
 
     private enum Phase {
+        /// The phase until the first opening, in which only requests are accepted that may wait for it.
+        case new
         /// The phase in which every request gets this error.
         case refusing(StorageError)
         /// The phase in which requests are accepted.
@@ -45,14 +48,20 @@ final class WorkQueue<Request: Sendable>: Sendable {
         case end
     }
 
-    init(requestsMax: Int, bytesMax: Int) {
+    init(requestsMax: Int, bytesMax: Int, requestsBeforeOpeningMax: Int = 0) {
         self.requestsMax = requestsMax
         self.bytesMax = bytesMax
+        self.requestsBeforeOpeningMax = requestsBeforeOpeningMax
     }
 
     /// Begins to accept requests.
     func open() {
         state.withLock { $0.phase = .open }
+    }
+
+    /// Is as before the first opening, which was taken back.
+    func renew() {
+        state.withLock { $0.phase = .new }
     }
 
     /// Refuses requests from now on; those that wait already are the worker's to answer.
@@ -72,10 +81,14 @@ final class WorkQueue<Request: Sendable>: Sendable {
         if wakes { wakeUp.signal() }
     }
 
-    /// Queues a request of this size; or the reason why not.
-    func submit(_ request: Request, byteCount: Int) -> StorageError? {
+    /// Queues a request of this size, also before the first opening if it `waits` for that; or the reason why not.
+    func submit(_ request: Request, byteCount: Int, waits: Bool = false) -> StorageError? {
         let (refusal, wakes) = state.withLock { state -> (StorageError?, Bool) in
             switch state.phase {
+            case .new where !waits: return (.unavailable(detail: "start() has not been called"), false)
+            case .new where state.requests >= requestsBeforeOpeningMax:
+                return (.unavailable(detail: "\(state.requests) requests wait for start() already"), false)
+            case .new: break
             case .refusing(let error): return (error, false)
             case .closed: return (.closed, false)
             case .open: break

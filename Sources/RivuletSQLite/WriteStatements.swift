@@ -22,6 +22,9 @@ struct WriteStatements {
     private let countProbe: SQLiteStatement
     private let headsMax: Int
 
+    /// What can be written of stores.
+    var items: ItemStatements
+
     /// Heads as this connection has last seen them, by sid; right also inside the transaction under way.
     private var heads: [Int64: Head] = [:]
 
@@ -32,8 +35,9 @@ struct WriteStatements {
         var version: UInt64
     }
 
-    init(_ connection: SQLiteConnection, headsMax: Int) throws(SQLiteError) {
-        self.headsMax = headsMax
+    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+        headsMax = limits.headsRememberedMax
+        items = try ItemStatements(connection, limits: limits)
         finder = try SessionFinder(connection)
         insertSession = try SQLiteStatement(
             "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",
@@ -80,8 +84,24 @@ struct WriteStatements {
         )
     }
 
-    /// Forgets what is remembered of heads: a transaction was rolled back, or somebody else has written.
-    mutating func forgetHeads() {
+    /// A transaction was committed.
+    mutating func didCommit() {
+        items.didCommit()
+    }
+
+    /// A transaction was rolled back.
+    mutating func didRollBack() {
+        forgetHeads()
+        items.didRollBack()
+    }
+
+    /// Somebody else has written.
+    mutating func forget() {
+        forgetHeads()
+        items.forget()
+    }
+
+    private mutating func forgetHeads() {
         heads.removeAll(keepingCapacity: true)
     }
 

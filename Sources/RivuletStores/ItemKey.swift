@@ -4,14 +4,14 @@
 /// A key that equals another one only when it is spelled the same.
 ///
 /// Swift's strings compare by what they mean: "é" has two spellings, which are one key in a dictionary and two in a database or a URL.
-struct ItemKey: Hashable, Sendable {
-    let text: String
+package struct ItemKey: Hashable, Sendable {
+    package let text: String
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 
-    static func == (left: ItemKey, right: ItemKey) -> Bool {
+    package static func == (left: ItemKey, right: ItemKey) -> Bool {
         let (left, right) = (left.text.utf8.span, right.text.utf8.span)
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] { return false }
@@ -19,7 +19,7 @@ struct ItemKey: Hashable, Sendable {
     }
 
     /// Not the text's own hash: of a text that is written with accents there are any number of spellings with one hash.
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         let bytes = text.utf8.span
         var (word, position) = (UInt64(0), 0)
         // Eight at a time: feeding each of them alone takes several times as long.

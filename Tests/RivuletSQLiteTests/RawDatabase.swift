@@ -47,8 +47,15 @@ import CSQLite
 }
 
 extension RawDatabase {
-    /// Makes the database what layout 1 was: no kept answers, and an index over the commands of the log.
+    /// Makes the database what layout 2 was: no items of stores.
+    func goBackToLayout2() throws {
+        try execute("DROP TABLE item; DROP TABLE collection")
+        try execute("PRAGMA user_version = 2")
+    }
+
+    /// Makes the database what layout 1 was: no kept answers either, and an index over the commands of the log.
     func goBackToLayout1() throws {
+        try goBackToLayout2()
         try execute("DROP TABLE answer")
         try execute("CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL")
         try execute("PRAGMA user_version = 1")

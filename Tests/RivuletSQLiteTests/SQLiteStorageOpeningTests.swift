@@ -4,6 +4,7 @@
 import Foundation
 import RivuletSQLite
 import RivuletSessions
+import RivuletStores
 import StorageConformance
 import Testing
 
@@ -50,10 +51,10 @@ import Testing
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
-        #expect(try raw.text("PRAGMA user_version") == "2")
+        #expect(try raw.text("PRAGMA user_version") == "3")
         #expect(try raw.text("PRAGMA journal_mode") == "wal")
         #expect(try raw.text("PRAGMA auto_vacuum") == "2")
-        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "5")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "7")
     }
 
     @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
@@ -116,13 +117,13 @@ import Testing
     @Test func `refuses a newer layout, and says which version to run`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
-        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 3")
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 4")
         let expected = StorageError.incompatible(
-            detail: "\(folder.databasePath) has layout 3, this server reads layout 2: "
+            detail: "\(folder.databasePath) has layout 4, this server reads layout 3: "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
         )
         #expect(try error(opening: folder.path) == expected)
-        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "3")
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "4")
     }
 
     @Test func `brings a database of the first layout up to date, and keeps what is in it`() async throws {
@@ -134,7 +135,7 @@ import Testing
         try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "2")
+        #expect(try raw.text("PRAGMA user_version") == "3")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_cmd'") == "0")
         let stored = try await engine.load(TestData.key())
         #expect(stored?.head == head)
@@ -143,6 +144,28 @@ import Testing
         let kept = KeptAnswers([answer], droppingBefore: .min)
         _ = try await engine.append(TestData.key(), at: .after(head), [], keeping: kept)
         #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
+    }
+
+    @Test func `brings a database of the second layout up to date, and keeps what is in it`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let head = try await first.fill(upTo: 3)
+        let answer = KeptAnswer(id: "a", time: 1, fingerprint: [1], body: [2])
+        let kept = KeptAnswers([answer], droppingBefore: .min)
+        _ = try await first.append(TestData.key(), at: .after(head), [], keeping: kept)
+        let before = try await first.load(TestData.key())
+        first.close()
+        let raw = try RawDatabase(folder.databasePath)
+        try raw.goBackToLayout2()
+        let engine = try folder.engine()
+        defer { engine.close() }
+        #expect(try raw.text("PRAGMA user_version") == "3")
+        #expect(try await engine.load(TestData.key()) == before)
+        #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
+        let notes = engine.collection("notes")
+        #expect(try await notes.contents() == StoredCollection())
+        try await notes.commit([.put(key: "a", document: [1])])
+        #expect(try await notes.contents().items.map(\.document) == [[1]])
     }
 
     @Test func `refuses a database of another program and leaves it alone`() throws {

@@ -3,6 +3,7 @@
 
 import CStorageFaults
 import Foundation
+import ItemStorageConformance
 import RivuletSQLite
 
 /// A folder that exists as long as this value.
@@ -46,11 +47,14 @@ final class TemporaryFolder: Sendable {
     }
 
     /// Makes and starts an engine on this folder, which does not tidy up by itself unless a test wants it to.
-    func engine(_ change: (inout SQLiteStorageLimits) -> Void = { _ in }) throws -> SQLiteStorageEngine {
+    func engine(
+        time: ItemTime = ItemTime(),
+        _ change: (inout SQLiteStorageLimits) -> Void = { _ in }
+    ) throws -> SQLiteStorageEngine {
         var limits = SQLiteStorageLimits()
         limits.idleMilliseconds = 3_600_000
         change(&limits)
-        let engine = SQLiteStorageEngine(folder: path, limits: limits)
+        let engine = SQLiteStorageEngine(folder: path, limits: limits, clock: { time.now })
         try engine.start()
         return engine
     }

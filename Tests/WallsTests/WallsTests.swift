@@ -16,7 +16,7 @@ import Testing
         "RivuletObjects": [],
         "RivuletStores": ["RivuletJSON", "RivuletObjects"],
         "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
-        "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
+        "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
             "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
@@ -28,6 +28,7 @@ import Testing
         ],
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+            "RivuletStores",
         ],
         "RivuletExamples": ["Rivulet"],
         "RivuletCLI": ["Rivulet", "RivuletExamples"],

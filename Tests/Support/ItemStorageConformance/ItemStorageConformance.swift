@@ -68,6 +68,65 @@ public enum ItemStorageConformance {
             let items = try await odd.contents().items
             #expect(items.map { Array($0.key.utf8) } == texts.map { Array($0.utf8) })
             #expect(items.map(\.document) == texts.map { Array($0.utf8) })
+            try await odd.commit(texts.dropFirst().map { .remove(key: $0) })
+            #expect(try await odd.contents().items.map(\.key) == [""])
+        },
+        ItemStorageCheck("the last document of a key in a commit counts, at the place of the first") { storage in
+            let notes = storage.collection("notes")
+            try await notes.commit([.put(key: "a", document: [1]), .put(key: "b", document: []), .remove(key: "b")])
+            try await notes.commit([
+                .put(key: "b", document: [2]), .put(key: "a", document: [3]), .put(key: "b", document: [4]),
+            ])
+            let items = try await notes.contents().items
+            #expect(items.map(\.key) == ["a", "b"])
+            #expect(items.map(\.document) == [[3], [4]])
+        },
+        ItemStorageCheck("a commit that ends within the limit is made, whatever it passes on the way") { storage in
+            let notes = storage.collection("notes")
+            let puts = (0..<Self.itemsMax).map { ItemChange.put(key: "\($0)", document: []) }
+            try await notes.commit(puts)
+            try await notes.commit(puts)
+            try await notes.commit([.put(key: "new", document: []), .remove(key: "0")])
+            try await notes.commit([.remove(key: "new"), .put(key: "new", document: [1]), .remove(key: "none")])
+            await #expect(throws: ItemStorageError.tooMany(limit: Self.itemsMax)) {
+                try await notes.commit([.remove(key: "0"), .put(key: "0", document: [])])
+            }
+            try await notes.commit([.removeAll] + puts)
+            #expect(try await notes.contents().items.count == Self.itemsMax)
+        },
+        ItemStorageCheck("an empty commit, and removals where nothing is, are made") { storage in
+            let notes = storage.collection("notes")
+            try await notes.commit([])
+            try await notes.commit([.remove(key: "a"), .removeAll])
+            #expect(try await notes.contents() == StoredCollection())
+        },
+        ItemStorageCheck("commits are made in the order in which they were asked for") { storage in
+            await withCheckedContinuation { continuation in
+                for turn in 0..<UInt8(100) {
+                    storage.commit([.put(key: "a", document: [turn])], to: "notes") { result in
+                        #expect(result.isSuccess)
+                        if turn == 99 { continuation.resume() }
+                    }
+                }
+            }
+            let items = try await storage.collection("notes").contents().items
+            #expect(items.map(\.document) == [[99]])
+        },
+        ItemStorageCheck("concurrent commits are all made") { storage in
+            try await withThrowingTaskGroup { group in
+                for turn in 0..<40 {
+                    group.addTask { try await storage.collection("\(turn)").commit([.put(key: "a", document: [1])]) }
+                }
+                try await group.waitForAll()
+            }
+            for turn in 0..<40 { #expect(try await storage.collection("\(turn)").contents().items.count == 1) }
         },
     ]
+}
+
+extension Result where Success == Void {
+    fileprivate var isSuccess: Bool {
+        guard case .success = self else { return false }
+        return true
+    }
 }
