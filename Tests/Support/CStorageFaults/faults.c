@@ -1,10 +1,11 @@
 // Part of Rivulet. See README.md for the architecture.
-// Takes the place of libc's pwrite64 and fdatasync in the test program, so that SQLite calls these.
+// Takes the place of those functions of libc in the test program by which engines change files.
 
 #define _GNU_SOURCE
 #include "CStorageFaults.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +21,9 @@ typedef struct {
     int writeError;
     int syncError;
     long syncs;
+    /// The changes that succeed yet; less than 0: all do.
+    long changesLeft;
+    int changeError;
 } watched_folder;
 
 static watched_folder watched[FOLDERS_MAX];
@@ -42,6 +46,7 @@ int rivulet_faults_watch(const char *folder, int writeError, int syncError) {
         entry = &watched[index];
         memset(entry, 0, sizeof *entry);
         snprintf(entry->path, sizeof entry->path, "%s", folder);
+        entry->changesLeft = -1;
         atomic_fetch_add(&watchedCount, 1);
     }
     if (entry == NULL) {
@@ -110,4 +115,84 @@ int fdatasync(int descriptor) {
         return -1;
     }
     return (int)syscall(SYS_fdatasync, descriptor);
+}
+
+// MARK: - What engines of files call
+
+int rivulet_faults_fail_after(const char *folder, long changes, int error) {
+    int result = rivulet_faults_watch(folder, 0, 0);
+    pthread_mutex_lock(&lock);
+    watched_folder *entry = find(folder);
+    if (entry != NULL) {
+        entry->changesLeft = changes;
+        entry->changeError = error;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/// Counts a change of a path; the errno value that it is to fail with, 0: none.
+static int change_fault(const char *path) {
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    for (int index = 0; index < FOLDERS_MAX; index++) {
+        watched_folder *entry = &watched[index];
+        size_t length = strlen(entry->path);
+        if (length == 0 || entry->changesLeft < 0 || strncmp(path, entry->path, length) != 0) continue;
+        if (path[length] != '/') continue;
+        if (entry->changesLeft == 0) {
+            error = entry->changeError;
+        } else {
+            entry->changesLeft--;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static int descriptor_change_fault(int descriptor) {
+    if (atomic_load(&watchedCount) == 0) return 0;
+    char link[64];
+    char path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t count = readlink(link, path, sizeof path - 1);
+    if (count < 0) return 0;
+    path[count] = 0;
+    return change_fault(path);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    int error = descriptor_change_fault(descriptor);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+int fsync(int descriptor) {
+    int error = descriptor_change_fault(descriptor);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, descriptor);
+}
+
+int rename(const char *old, const char *new) {
+    int error = atomic_load(&watchedCount) == 0 ? 0 : change_fault(old);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
+}
+
+int unlink(const char *path) {
+    int error = atomic_load(&watchedCount) == 0 ? 0 : change_fault(path);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
