@@ -2,11 +2,12 @@
 // Owns storage that fails when a test wants it to.
 
 public import RivuletSessions
+public import RivuletStores
 import Synchronization
 
 /// A storage engine whose next writes fail, as those of a full disk; reads go through.
 ///
-/// Writes are the creation, the appending, the compaction and the deletion of sessions.
+/// Writes are the creation, the appending, the compaction and the deletion of sessions, and the commits of stores.
 public final class FaultyStorage: StorageEngine {
     private struct Fault {
         let error: StorageError
@@ -32,14 +33,17 @@ public final class FaultyStorage: StorageEngine {
         fault.withLock { $0 = Fault(error: error, isWritten: isWritten, count: count) }
     }
 
-    /// Makes a write, or fails it.
-    private func write<Value>(_ reply: @escaping StorageReply<Value>, _ make: (@escaping StorageReply<Value>) -> Void) {
-        let next: Fault? = fault.withLock { fault in
+    private func nextFault() -> Fault? {
+        fault.withLock { fault in
             guard let next = fault, next.count > 0 else { return nil }
             fault?.count -= 1
             return next
         }
-        guard let next else { return make(reply) }
+    }
+
+    /// Makes a write, or fails it.
+    private func write<Value>(_ reply: @escaping StorageReply<Value>, _ make: (@escaping StorageReply<Value>) -> Void) {
+        guard let next = nextFault() else { return make(reply) }
         if next.isWritten {
             make { _ in reply(.failure(next.error)) }
         } else {
@@ -167,4 +171,29 @@ public final class FaultyStorage: StorageEngine {
 
     /// Closes the wrapped engine.
     public func close() { engine.close() }
+}
+
+extension FaultyStorage: ItemStorage {
+    /// Makes the changes of a store, or fails.
+    ///
+    /// An engine that keeps no items answers `.unavailable`.
+    public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+        guard let items = engine as? any ItemStorage else { return reply(.failure(Self.noItems)) }
+        guard let next = nextFault() else { return items.commit(changes, to: collection, reply: reply) }
+        let failure = ItemStorageError(next.error)
+        if next.isWritten {
+            items.commit(changes, to: collection) { _ in reply(.failure(failure)) }
+        } else {
+            // By way of the engine, as with the writes of sessions.
+            items.items(of: collection) { _ in reply(.failure(failure)) }
+        }
+    }
+
+    /// Reads the items of a store.
+    public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+        guard let items = engine as? any ItemStorage else { return reply(.failure(Self.noItems)) }
+        items.items(of: collection, reply: reply)
+    }
+
+    private static let noItems = ItemStorageError.unavailable(detail: "the wrapped engine keeps no items of stores")
 }

@@ -4,6 +4,7 @@
 import RivuletEngine
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 import RivuletTesting
 import Testing
 
@@ -48,5 +49,21 @@ import Testing
             storage.load(key) { continuation.resume(returning: $0) }
         }
         #expect(try loaded.get()?.head.epoch == "e")
+    }
+
+    @Test func `a commit of a store fails as often as a test says, made or not`() async throws {
+        let storage = FaultyStorage()
+        let notes = storage.collection("notes")
+        storage.failWrites(with: .full(detail: "no space"))
+        await #expect(throws: ItemStorageError.full(detail: "no space")) {
+            try await notes.commit([.put(key: "a", document: [1])])
+        }
+        #expect(try await notes.contents() == StoredCollection())
+        storage.failWrites(with: .indeterminate(detail: "no answer"), isWritten: true)
+        await #expect(throws: ItemStorageError.indeterminate(detail: "no answer")) {
+            try await notes.commit([.put(key: "a", document: [2])])
+        }
+        try await notes.commit([.put(key: "b", document: [3])])
+        #expect(try await notes.contents().items.map(\.document) == [[2], [3]])
     }
 }

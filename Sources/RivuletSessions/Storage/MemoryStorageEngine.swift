@@ -2,9 +2,10 @@
 // The reference engine: the storage contract in its shortest form, kept in memory.
 
 internal import Dispatch
+public import RivuletStores
 internal import Synchronization
 
-/// Keeps sessions in memory, for tests and for servers that may forget.
+/// Keeps sessions and the items of stores in memory, for tests and for servers that may forget.
 ///
 /// Requests are answered one after the other on one thread, in the order in which they came. Nothing survives the
 /// process: "durable" means "in this engine".
@@ -13,6 +14,7 @@ public final class MemoryStorageEngine: StorageEngine {
     public let capabilities: StorageCapabilities
 
     private let limits: MemoryStorageLimits
+    private let itemStorage: MemoryItemStorage
     private let queue = DispatchQueue(label: "rivulet.storage.memory")
     private let state = Mutex(State())
 
@@ -34,8 +36,11 @@ public final class MemoryStorageEngine: StorageEngine {
     }
 
     /// Makes an empty engine.
-    public init(limits: MemoryStorageLimits = MemoryStorageLimits()) {
+    ///
+    /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    public init(limits: MemoryStorageLimits = MemoryStorageLimits(), clock: (@Sendable () -> Int64)? = nil) {
         self.limits = limits
+        itemStorage = MemoryItemStorage(itemsMax: limits.itemsMax, clock: clock ?? ItemClock.milliseconds)
         capabilities = StorageCapabilities(
             name: "memory",
             isShared: false,
@@ -305,4 +310,23 @@ public final class MemoryStorageEngine: StorageEngine {
             }
         }
     }
+}
+
+extension MemoryStorageEngine: ItemStorage {
+    /// Reads a whole collection; needs no start.
+    public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+        if isClosed { return reply(.failure(.closed)) }
+        itemStorage.items(of: collection, reply: reply)
+    }
+
+    /// Makes changes in their order, all or none; needs no start.
+    public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+        if isClosed { return reply(.failure(.closed)) }
+        for case .put(_, let document) in changes where document.count > limits.documentBytesMax {
+            return reply(.failure(.tooLarge(limitBytes: limits.documentBytesMax)))
+        }
+        itemStorage.commit(changes, to: collection, reply: reply)
+    }
+
+    private var isClosed: Bool { state.withLock { $0.phase == .closed } }
 }

@@ -15,6 +15,14 @@ public struct MemoryStorageLimits: Hashable, Sendable {
     ///
     /// Beyond it creations and compactions answer `.tooLarge`.
     public var snapshotBytesMax = 256 << 20
+    /// The documents of one collection of a store: 1,000,000.
+    ///
+    /// Beyond it commits answer `.tooMany`.
+    public var itemsMax = 1_000_000
+    /// The largest document of a store: 1 MiB.
+    ///
+    /// Beyond it commits answer `.tooLarge`.
+    public var documentBytesMax = 1 << 20
     /// The requests that may wait for their answer: 65,536.
     ///
     /// Beyond it requests answer `.unavailable`.
