@@ -51,16 +51,15 @@ enum ItemRow {
     static func checksum(of item: StoredItem, at place: Int64) -> Int64 {
         var checksum = identity(of: item.key, created: item.created, at: place)
         let identity = checksum.stored
-        checksum.add(item.updated)
-        checksum.add(item.document)
+        checksum.add(item.updated, Int64(item.document.count), 0)
+        checksum.add(counted: item.document)
         return identity << 32 | checksum.stored
     }
 
     private static func identity(of key: String, created: Int64, at place: Int64) -> RowChecksum {
         var checksum = RowChecksum()
-        checksum.add(place)
-        checksum.add(key)
-        checksum.add(created)
+        checksum.add(place, created, Int64(key.utf8.count))
+        checksum.add(counted: key)
         return checksum
     }
 }

@@ -24,7 +24,9 @@ struct ItemStatements {
 
     private enum Undo {
         case made(ItemKey)
-        case place(ItemKey, of: CollectionKeys, Int64?)
+        /// It grew from this place on.
+        case grown(CollectionKeys, Int64)
+        case removed(ItemKey, from: CollectionKeys, Int64)
         case all(of: CollectionKeys, [ItemKey: Int64])
     }
 
@@ -65,6 +67,7 @@ struct ItemStatements {
         guard collection.canTake(changes, itemsMax: limits.itemsMax) else {
             return .failure(.tooMany(limit: limits.itemsMax))
         }
+        undo.append(.grown(collection, collection.nextPlace))
         for change in changes {
             switch change {
             case .put(let key, let document): try put(key, document, in: collection, time: time)
@@ -89,9 +92,14 @@ struct ItemStatements {
         for step in undo.reversed() {
             switch step {
             case .made(let name): collections[name] = nil
-            case .place(let key, let collection, let place): collection.places[key] = place
+            case .removed(let key, let collection, let place): collection.places[key] = place
             case .all(let collection, let places): collection.places = places
+            case .grown: continue
             }
+        }
+        // Last: what came in this transaction may have gone in it, and have been brought back just now.
+        for case .grown(let collection, let place) in undo where collection.nextPlace > place {
+            collection.places = collection.places.filter { $0.value < place }
         }
         undo.removeAll(keepingCapacity: true)
     }
@@ -113,7 +121,6 @@ struct ItemStatements {
         let name = ItemKey(key)
         // As if it were new: mostly it is, and then its key is looked for once.
         guard let place = collection.places.updateValue(collection.nextPlace, forKey: name) else {
-            undo.append(.place(name, of: collection, nil))
             return try insert(
                 StoredItem(key: key, document: document, created: time, updated: time),
                 in: collection
@@ -133,9 +140,10 @@ struct ItemStatements {
 
     private func insert(_ item: StoredItem, in collection: CollectionKeys) throws(SQLiteError) {
         defer { insertItem.reset() }
-        try ItemRow.bind(item, at: collection.nextPlace, to: insertItem)
-        try insertItem.step()
+        let place = collection.nextPlace
         collection.nextPlace += 1
+        try ItemRow.bind(item, at: place, to: insertItem)
+        try insertItem.step()
     }
 
     private mutating func remove(_ key: ItemKey, from collection: CollectionKeys) throws(SQLiteError) {
@@ -143,7 +151,7 @@ struct ItemStatements {
         defer { deleteItem.reset() }
         try deleteItem.bind(place, at: 1)
         try deleteItem.step()
-        undo.append(.place(key, of: collection, place))
+        undo.append(.removed(key, from: collection, place))
         collection.places[key] = nil
     }
 

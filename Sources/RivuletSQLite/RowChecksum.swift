@@ -14,6 +14,23 @@ struct RowChecksum {
         unsafe withUnsafeBytes(of: value.littleEndian) { bytes in unsafe add(bytes) }
     }
 
+    /// Adds numbers in one go, which is cheaper than one by one and the same.
+    mutating func add(_ first: Int64, _ second: Int64, _ third: Int64) {
+        let numbers = (first.littleEndian, second.littleEndian, third.littleEndian)
+        unsafe withUnsafeBytes(of: numbers) { bytes in unsafe add(bytes) }
+    }
+
+    /// Adds the bytes alone, whose count has been added.
+    mutating func add(counted bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { bytes in unsafe add(bytes) }
+    }
+
+    /// Adds the UTF-8 alone, whose count has been added.
+    mutating func add(counted text: String) {
+        var text = text
+        text.withUTF8 { utf8 in unsafe add(UnsafeRawBufferPointer(utf8)) }
+    }
+
     /// Adds the length and the bytes.
     mutating func add(_ bytes: [UInt8]) {
         add(Int64(bytes.count))
