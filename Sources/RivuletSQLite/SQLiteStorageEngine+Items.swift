@@ -5,6 +5,17 @@ internal import RivuletSessions
 public import RivuletStores
 
 extension SQLiteStorageEngine: ItemStorage {
+    /// Starts the engine, where that is not done yet.
+    ///
+    /// - Throws: as ``start()``, in the words of items.
+    public func open() throws(ItemStorageError) {
+        do throws(StorageError) {
+            try start()
+        } catch {
+            throw ItemStorageError(error)
+        }
+    }
+
     /// Reads a whole collection; waits for `start()`.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
         read(nil, waits: true, { reply($0.mapError(ItemStorageError.init)) }) { reader throws(SQLiteError) in
