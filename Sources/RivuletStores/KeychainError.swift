@@ -21,7 +21,7 @@ public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
         case .couldNotAccessKeychain: "there is no value that can be opened; set one first"
         case .itemNotFound: "there is no such value"
         case .missingEntitlement:
-            "there is no key to seal values with; set RIVULET_SECRET_KEY, or RIVULET_SECRET_KEY_FILE to a file that the server may make"
+            "there is no key to seal values with; give the value SealingKeys, made of a secret such as that of RIVULET_SECRET_KEY"
         case .errorWithStatus(let status): "the fault has the number \(status)"
         }
     }
