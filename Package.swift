@@ -77,7 +77,7 @@ let package = Package(
         .target(
             name: "RivuletEngine",
             dependencies: [
-                "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation",
+                "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletStores",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -111,6 +111,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletObservation",
                 "RivuletSessions",
+                "RivuletStores",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],

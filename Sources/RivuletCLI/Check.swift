@@ -24,8 +24,9 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let storage = try SQLiteStorageInspection(folder: data)
-        let server = StateServer(storage: MemoryStorageEngine())
-        try ExampleApps.host(on: server)
+        let nothing = MemoryStorageEngine()
+        let server = StateServer(storage: nothing)
+        try ExampleApps.host(on: server, storage: nothing, keys: nil)
         let report = try server.check(storage) { session, reason in
             print("\(session): \(reason)")
         }

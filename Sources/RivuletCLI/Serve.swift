@@ -39,29 +39,30 @@ struct Serve: ParsableCommand {
     var logLevel: String?
 
     func run() throws {
-        let server = try makeServer()
-        try ExampleApps.host(on: server)
+        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
+        let storage: any StorageEngine & ItemStorage =
+            isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
+        let server = try makeServer(on: storage, secretKey: try secretKey(isMemory: isMemory))
+        try ExampleApps.host(on: server, storage: storage, keys: nil)
         try server.run { url in
             print("rivulet listening on \(url)")
         }
     }
 
-    private func makeServer() throws -> StateServer {
+    private func makeServer(on storage: any StorageEngine, secretKey: SecretKey?) throws -> StateServer {
         var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = try level()
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
-        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
         let options = ServerOptions(
             host: host,
             port: try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080,
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
-            secretKey: try secretKey(isMemory: isMemory),
+            secretKey: secretKey,
             hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false
         )
-        let storage: any StorageEngine = isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
         return StateServer(options: options, storage: storage, logger: logger)
     }
 

@@ -2,6 +2,7 @@
 // Owns what an author writes to have an app hosted.
 
 public import RivuletObservation
+public import RivuletStores
 
 /// An app: one state type, its events, and the pure functions between them.
 ///
@@ -43,6 +44,17 @@ public protocol AppDefinition<State, Event>: Sendable {
     /// The view objects of each session, served and streamed at `…/views`; none by default.
     var views: [StateView<State>] { get }
 
+    /// The stores that all sessions share, served and streamed at `…/stores/{name}`; none by default.
+    ///
+    /// Effects change them too; no reducer does, for a reducer may run again.
+    var stores: [SharedStore] { get }
+
+    /// The values that all sessions share, served and streamed at `…/values/{name}`; none by default.
+    var values: [SharedValue] { get }
+
+    /// The secrets that clients may set at `…/secrets/{name}` and nobody reads there; none by default.
+    var secrets: [SharedSecret] { get }
+
     /// Changes the state as the event asks. Pure: it may run again for the same event.
     ///
     /// - Throws: an ``EventRejection`` to refuse: nothing has changed then, and the sender reads its message. Any other error is a fault
@@ -83,6 +95,15 @@ extension AppDefinition {
 
     /// No views.
     public var views: [StateView<State>] { [] }
+
+    /// No stores.
+    public var stores: [SharedStore] { [] }
+
+    /// No values.
+    public var values: [SharedValue] { [] }
+
+    /// No secrets.
+    public var secrets: [SharedSecret] { [] }
 
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }

@@ -29,4 +29,9 @@ package struct HTTPPreferences: Hashable, Sendable {
     ///
     /// `name` is in lower case.
     package subscript(name: String) -> String? { values[name] }
+
+    /// Whether the client wants an answer without a body, `return=minimal`.
+    ///
+    /// Source: RFC 7240 section 4.2.
+    package var wantsMinimal: Bool { values["return"]?.lowercased() == "minimal" }
 }

@@ -26,7 +26,7 @@ struct DispatchWish: Sendable {
     init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
         isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
         expected = try ExpectedCursors.parse(request.headers.list(of: "if-match"))
-        isMinimal = HTTPPreferences(request.headers.list(of: "prefer"))["return"]?.lowercased() == "minimal"
+        isMinimal = HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal
         key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
         name = action
     }

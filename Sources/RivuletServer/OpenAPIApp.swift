@@ -45,6 +45,9 @@ struct OpenAPIApp {
     /// The shape of a type as it is written.
     mutating func type(of schema: JSONSchema) -> JSONValue { types.value(of: schema) }
 
+    /// The shape of a type as it is read.
+    mutating func accepted(of schema: JSONSchema) -> JSONValue { accepted.value(of: schema) }
+
     /// The app's whole state, or any event of it.
     func root(_ type: String) -> JSONValue { .reference(to: "schemas", "\(name).\(type)") }
 

@@ -47,6 +47,8 @@ struct OpenAPIDocument {
         case .views: addEach(resource) { $0.views(&$1) }
         case .view: addEach(resource) { $0.view(&$1) }
         case .viewChanges: addEach(resource) { $0.viewChanges(&$1) }
+        case .store, .item, .operations, .storeEvents, .value, .toggle, .valueChanges, .secret:
+            for index in apps.indices { paths += apps[index].sharedPaths(of: resource, &shared) }
         }
     }
 

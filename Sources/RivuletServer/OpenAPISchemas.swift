@@ -42,6 +42,8 @@ enum OpenAPISchemas {
             ("name", .string()), ("sessions", .string(values: ["onDemand", "explicit"])), ("state", .dictionary(.any)),
             ("fields", .array(.dictionary(.any))), ("event", .dictionary(.any)), ("events", .array(.dictionary(.any))),
             ("bindings", .array(.dictionary(.any))), ("views", .array(.dictionary(.any))),
+            ("stores", .array(.dictionary(.any))), ("values", .array(.dictionary(.any))),
+            ("secrets", .array(.dictionary(.any))),
         ]
     )
 
@@ -122,12 +124,58 @@ enum OpenAPISchemas {
             record(
                 "StreamBye",
                 [
-                    ("reason", .string(values: ["deleted", "draining", "expired", "limit", "slow"])),
+                    ("reason", .string(values: ["deleted", "draining", "expired", "limit", "slow", "unavailable"])),
                     ("reconnect", .boolean), ("after", .integer(minimum: 0)),
                 ]
             )
         ),
     ]
+
+    /// What a change of a store answers that is not about one item.
+    static let storeOutcome = record(
+        "StoreOutcome",
+        [
+            ("version", version), ("cursor", sharedCursor), ("inserted", .integer(minimum: 0)),
+            ("replaced", .integer(minimum: 0)), ("removed", .integer(minimum: 0)),
+        ]
+    )
+
+    private static let sharedCursor = JSONSchema.annotated(
+        .string(),
+        [JSONSchema.Annotation("examples", ["k3v9x0qa.7"])]
+    )
+
+    /// Whether there is a secret.
+    static let secretPresence = record("SecretPresence", [("set", .boolean)], optional: [("readable", .boolean)])
+
+    /// Some of a store's items.
+    static func page(of items: JSONSchema) -> JSONSchema {
+        record(
+            "",
+            [("version", version), ("items", .array(items))],
+            optional: [("next", .string()), ("damaged", .integer(minimum: 1))]
+        )
+    }
+
+    /// The data of the events of a store's stream, by their names.
+    static func storeEvents(of item: JSONSchema) -> [(name: String, data: JSONSchema)] {
+        let names = ["initialized", "loaded", "insert", "remove"]
+        let items = ("items", JSONSchema.array(item))
+        let reasons = JSONSchema.string(values: ["unknown-cursor", "history-gone", "epoch-changed"])
+        return names.map { name in
+            (name, record("", [("version", version), ("operation", .constant(name)), items], optional: [next]))
+        } + [("reset", record("", [("version", version), ("reason", reasons), items], optional: [next])), bye]
+    }
+
+    /// The data of the events of a value's stream, by their names.
+    static func valueEvents(of value: JSONSchema) -> [(name: String, data: JSONSchema)] {
+        [("change", record("", [("version", version), ("value", value)])), bye]
+    }
+
+    /// The identifier of the last item, where the list goes on that did not fit.
+    private static let next = ("next", JSONSchema.string())
+
+    private static var bye: (name: String, data: JSONSchema) { streamEvents[streamEvents.count - 1] }
 
     static let exampleAnswer: JSONValue = [
         "version": 7, "cursor": "k3v9x0qa.7.b2-0", "durable": true,

@@ -12,6 +12,8 @@ enum Resource: CaseIterable, Sendable {
     case sessions, session, state, events, changes
     case reset, restore, fork
     case views, view, viewChanges
+    case store, item, operations, storeEvents
+    case value, toggle, valueChanges, secret
 
     /// Where the resources of this kind are; what is in braces differs.
     var path: String {
@@ -35,6 +37,14 @@ enum Resource: CaseIterable, Sendable {
         case .view: "/v1/apps/{app}/sessions/{session}/views/{view}"
         case .viewChanges: "/v1/apps/{app}/sessions/{session}/views/{view}/changes"
         case .changes: "/v1/apps/{app}/sessions/{session}/changes"
+        case .store: "/v1/apps/{app}/stores/{store}"
+        case .item: "/v1/apps/{app}/stores/{store}/{item}"
+        case .operations: "/v1/apps/{app}/stores/{store}/operations"
+        case .storeEvents: "/v1/apps/{app}/stores/{store}/events"
+        case .value: "/v1/apps/{app}/values/{value}"
+        case .toggle: "/v1/apps/{app}/values/{value}/toggle"
+        case .valueChanges: "/v1/apps/{app}/values/{value}/changes"
+        case .secret: "/v1/apps/{app}/secrets/{secret}"
         }
     }
 
@@ -43,11 +53,12 @@ enum Resource: CaseIterable, Sendable {
         switch self {
         case .health, .readiness, .openAPI, .apps, .app, .types, .file, .views, .view: [.get, .head]
         case .state: [.get, .head, .put]
-        case .changes, .viewChanges: [.get]
+        case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]
         case .sessions: [.get, .head, .post]
-        case .session: [.get, .head, .put, .delete]
+        case .session, .item, .value, .secret: [.get, .head, .put, .delete]
+        case .store: [.get, .head, .post, .delete]
         case .events: [.get, .head, .post]
-        case .reset, .restore, .fork: [.post]
+        case .reset, .restore, .fork, .operations, .toggle: [.post]
         }
     }
 

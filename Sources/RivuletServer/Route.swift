@@ -29,6 +29,15 @@ enum Route: Hashable, Sendable {
     case reset(SessionKey)
     case restore(SessionKey)
     case fork(SessionKey)
+    /// What all sessions of an app share.
+    case store(SharedKey)
+    case item(SharedKey, id: String)
+    case operations(SharedKey)
+    case value(SharedKey)
+    case toggle(SharedKey)
+    case secret(app: String, name: String)
+    /// The stream of a store or a value.
+    case sharedChanges(SharedKey)
     /// A file of the public folder, by its path below it.
     case file(String)
 
@@ -52,6 +61,13 @@ enum Route: Hashable, Sendable {
         case .reset: .reset
         case .restore: .restore
         case .fork: .fork
+        case .store: .store
+        case .item: .item
+        case .operations: .operations
+        case .value: .value
+        case .toggle: .toggle
+        case .secret: .secret
+        case .sharedChanges(let key): key.kind == .store ? .storeEvents : .valueChanges
         case .file: .file
         }
     }
@@ -76,7 +92,10 @@ enum Route: Hashable, Sendable {
         guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
         guard let kind = rest.popFirst() else { return .app(app) }
         if kind == "types.d.ts", rest.isEmpty { return .types(app: app) }
-        guard kind == "sessions" else { throw unknown(segments) }
+        guard kind == "sessions" else {
+            guard let route = shared(app, kind, Array(rest)) else { throw unknown(segments) }
+            return route
+        }
         guard let id = rest.popFirst() else { return .sessions(app: app) }
         let key = try sessionKey(app: app, id: id)
         guard let part = rest.popFirst() else { return .session(key) }
@@ -91,6 +110,21 @@ enum Route: Hashable, Sendable {
         case "restore" where rest.isEmpty: return .restore(key)
         case "fork" where rest.isEmpty: return .fork(key)
         default: throw unknown(segments)
+        }
+    }
+
+    /// Stores, values and secrets have names; an item is named by any text that is not the name of something else there.
+    private static func shared(_ app: String, _ kind: String, _ segments: [String]) -> Route? {
+        switch (kind, segments.count) {
+        case ("stores", 1): .store(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "events": .sharedChanges(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "operations": .operations(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where !segments[1].isEmpty: .item(SharedKey(app, .store, segments[0]), id: segments[1])
+        case ("values", 1): .value(SharedKey(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "toggle": .toggle(SharedKey(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "changes": .sharedChanges(SharedKey(app, .value, segments[0]))
+        case ("secrets", 1): .secret(app: app, name: segments[0])
+        default: nil
         }
     }
 

@@ -28,6 +28,8 @@ final class ServerContext: Sendable {
     let callers: Callers
     /// What requests with an idempotency key are known by.
     let prints: RequestPrints
+    /// The name in cursors of what stores and values have been since this server has started.
+    let sharedEpoch = RandomToken.epoch()
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
@@ -57,6 +59,11 @@ final class ServerContext: Sendable {
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.
     func shard(of key: SessionKey) -> Int {
+        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    }
+
+    /// The loop that feeds the streams of a store or a value.
+    func loop(of key: SharedKey) -> Int {
         Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
 

@@ -155,6 +155,7 @@ extension ServerLoop: LoopDelegate {
         isDraining = true
         loop.stopListening()
         shard.drain()
+        endSharedStreams()
         flushStreams()
         var idle: [ConnectionID] = []
         connections.forEach { id, entry in

@@ -102,6 +102,13 @@ extension ServerLoop {
         case .fork(let key): try fork(key, request, exchange)
         case .views(let key, let name): try readView(key, name, request, exchange)
         case .changes(let key, let view): try openStream(key, view, request, exchange)
+        case .store(let key): try store(key, request, exchange)
+        case .item(let key, let id): try item(id, of: key, request, exchange)
+        case .operations(let key): try performOperations(on: key, request, exchange)
+        case .value(let key): try value(key, request, exchange)
+        case .toggle(let key): try toggle(key, request, exchange)
+        case .secret(let app, let name): try secret(name, of: app, request, exchange)
+        case .sharedChanges(let key): try openSharedStream(key, request, exchange)
         }
     }
 
@@ -322,9 +329,7 @@ extension ServerLoop {
         let app = try app(key.app)
         try checkView(view, of: app)
         let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
-        guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
-            throw Problem(406, "change streams are text/event-stream; accept that")
-        }
+        try checkStream(request)
         let texts = query.values("path")
         let pathsMax = context.options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
@@ -348,13 +353,19 @@ extension ServerLoop {
             }
             try check(path, of: app, view: view)
         }
-        guard context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax else {
-            return answerFull(exchange.connection)
-        }
+        guard hasRoomForStream else { return answerFull(exchange.connection) }
         let resume = request.headers["last-event-id"] ?? query["cursor"]
         let topic = StreamTopic(view: view, paths: paths)
         subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
     }
+
+    func checkStream(_ request: HTTPRequest) throws(Problem) {
+        guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
+            throw Problem(406, "change streams are text/event-stream; accept that")
+        }
+    }
+
+    var hasRoomForStream: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
 
     /// Hands the wish to the session, wherever it lives; the answer comes through the sink.
     func subscribe(_ request: StreamRequest, to key: SessionKey) {
@@ -439,8 +450,10 @@ extension ServerLoop {
     }
 
     /// The answer to an error of a session; what is the server's own fault is logged under the answer's `trace_id`.
-    func refusal(_ error: SessionError) -> Response {
-        var problem = Problem(error)
+    func refusal(_ error: SessionError) -> Response { traced(Problem(error), of: error) }
+
+    func traced(_ problem: Problem, of error: any Error) -> Response {
+        var problem = problem
         guard problem.status == 500 || problem.status == 507 else { return Response(problem) }
         let trace = RandomToken.make(count: 16)
         problem.members.append(("trace_id", JSONValue.string(trace).json))

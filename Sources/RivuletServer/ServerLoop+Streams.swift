@@ -5,6 +5,7 @@ import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 import Synchronization
 
 extension ServerLoop {
@@ -22,15 +23,14 @@ extension ServerLoop {
     func join(
         _ stream: StreamID,
         group: GroupID,
-        session: SessionKey,
-        topic: StreamTopic,
+        source: StreamSource,
         first: [UInt8],
         cursor: String
     ) {
         let id = stream.connectionID
         // What the group was sent before belongs to its members of before.
         flushStreams()
-        guard connections.isOpen(id) else { return leaveSession(session, group: group) }
+        guard connections.isOpen(id) else { return leave(source, group: group) }
         let now = loop.nowMilliseconds
         let leaver = behind.removeValue(forKey: id)
         if leaver == nil {
@@ -44,7 +44,7 @@ extension ServerLoop {
         streams.join(
             member,
             group: group,
-            as: StreamTable.Group(session: session, topic: topic, cursor: cursor, lastTraffic: now)
+            as: StreamTable.Group(source: source, cursor: cursor, lastTraffic: now)
         )
     }
 
@@ -64,10 +64,9 @@ extension ServerLoop {
 
     /// Answers a request for a stream that cannot be served.
     func refuseStream(_ id: ConnectionID, with refusal: StreamRefusal) {
-        if behind.removeValue(forKey: id) != nil {
-            context.streams.subtract(1, ordering: .relaxed)
-            if case .gone = refusal { return endStream(id, with: .bye(.deleted, reconnect: false, after: 0)) }
-            return endStream(id, with: .bye(.slow, reconnect: true, after: Int.random(in: 500...2_500)))
+        if behind[id] != nil {
+            if case .gone = refusal { return closeStream(id, with: .bye(.deleted, reconnect: false, after: 0)) }
+            return endBehind(id)
         }
         switch refusal {
         case .failed(.overloaded): answerFull(id)
@@ -77,6 +76,20 @@ extension ServerLoop {
         case .gone: answer(id, Response(.noContent))
         case .full: answerFull(id)
         }
+    }
+
+    /// Answers a request for a stream of a store or a value that cannot be served.
+    func refuseStream(_ id: ConnectionID, with error: SharedError) {
+        if behind[id] != nil { return endBehind(id) }
+        switch error {
+        case .storage(.closed), .storage(.unavailable): answerBye(id, .draining, after: Int.random(in: 500...2_500))
+        case .store(.busy): answerFull(id)
+        default: answer(id, refusal(error))
+        }
+    }
+
+    private func endBehind(_ id: ConnectionID) {
+        closeStream(id, with: .bye(.slow, reconnect: true, after: Int.random(in: 500...2_500)))
     }
 
     /// An event stream that only says `bye`: a browser never comes back after any other status.
@@ -107,18 +120,20 @@ extension ServerLoop {
         else { return }
         guard let leaver = streams.leave(id) else { return }
         behind[id] = leaver
-        leaveSession(leaver.session, group: leaver.group)
+        leave(leaver.source, group: leaver.group)
     }
 
     /// A stream that was behind has room again: it gets one merged change with the current values.
     func catchUp(_ id: ConnectionID) {
         guard let leaver = behind[id] else { return }
-        let request = StreamRequest(
-            stream: Exchange(loop: index, connection: id).stream,
-            topic: leaver.topic,
-            resume: leaver.cursor
-        )
-        subscribe(request, to: leaver.session)
+        let stream = Exchange(loop: index, connection: id).stream
+        switch leaver.source {
+        case .session(let key, let topic):
+            subscribe(StreamRequest(stream: stream, topic: topic, resume: leaver.cursor), to: key)
+        case .shared(let key):
+            let resume = leaver.cursor.isEmpty ? nil : leaver.cursor
+            subscribe(SharedStreamRequest(stream: stream, key: key, resume: resume))
+        }
     }
 
     /// Comments for quiet streams, `bye` for those whose time is over.
@@ -169,13 +184,16 @@ extension ServerLoop {
             context.streams.subtract(1, ordering: .relaxed)
         } else if let leaver = streams.leave(id) {
             context.streams.subtract(1, ordering: .relaxed)
-            leaveSession(leaver.session, group: leaver.group)
+            leave(leaver.source, group: leaver.group)
         }
     }
 
-    private func leaveSession(_ session: SessionKey, group: GroupID) {
+    private func leave(_ source: StreamSource, group: GroupID) {
         let index = index
-        onShard(of: session) { $0.shard.leave(session, group: group, loop: index) }
+        switch source {
+        case .session(let key, _): onShard(of: key) { $0.shard.leave(key, group: group, loop: index) }
+        case .shared(let key): onLoop(context.loop(of: key)) { $0.leaveShared(key, group: group, loop: index) }
+        }
     }
 }
 

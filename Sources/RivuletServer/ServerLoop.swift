@@ -27,6 +27,8 @@ final class ServerLoop {
     var streams = StreamTable()
     /// Streams whose unsent bytes passed the limit: they stand at a cursor and come back when their socket drains.
     var behind: [ConnectionID: StreamTable.Leaver] = [:]
+    /// Who follows the stores and values that this loop feeds.
+    var sharedGroups: [SharedKey: SharedGroup] = [:]
     var isDraining = false
     private var date = DateField()
     /// The bytes of an answer before they are written; kept for its capacity.

@@ -24,7 +24,7 @@ final class ShardSink: StreamSink {
         let bytes = first.reduce(into: [UInt8]()) { $1.append(to: &$0) }
         let text = "\(cursor)"
         loop.onLoop(stream.loop) { target in
-            target.join(stream, group: group, session: session, topic: topic, first: bytes, cursor: text)
+            target.join(stream, group: group, source: .session(session, topic), first: bytes, cursor: text)
         }
     }
 

@@ -7,6 +7,7 @@ import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 public import RivuletSessions
+import RivuletStores
 import Synchronization
 
 #if canImport(Glibc)
@@ -53,12 +54,28 @@ public final class StateServer: Sendable {
         }
         try Self.checkMigrations(of: definition)
         if let fault = app.fault { throw ServerError("app \"\(app.name)\": \(fault)") }
-        let isTaken = apps.withLock { apps in
-            if apps.contains(where: { $0.name == app.name }) { return true }
+        try apps.withLock { apps throws(ServerError) in
+            if apps.contains(where: { $0.name == app.name }) {
+                throw ServerError("two apps are named \"\(app.name)\"; rename one")
+            }
+            try Self.checkPlaces(of: apps + [app])
             apps.append(app)
-            return false
         }
-        if isTaken { throw ServerError("two apps are named \"\(app.name)\"; rename one") }
+    }
+
+    private static func checkPlaces(of apps: [any HostedApp]) throws(ServerError) {
+        let places = apps.flatMap { app in
+            app.shared.places.map { place in
+                var place = place
+                place.owner += " of app \"\(app.name)\""
+                return place
+            }
+        }
+        guard let clash = SharedPlace.clash(in: places) else { return }
+        throw ServerError(
+            "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection "
+                + "\"\(clash.first.collection.name)\", so that neither would see what the other writes; give one of them another"
+        )
     }
 
     private static func checkMigrations(of definition: some AppDefinition) throws(ServerError) {

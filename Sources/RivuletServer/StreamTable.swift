@@ -18,8 +18,7 @@ struct StreamTable {
 
     /// The members of one group on this loop.
     struct Group {
-        let session: SessionKey
-        let topic: StreamTopic
+        let source: StreamSource
         var members: [Member] = []
         /// Bytes of this turn's events, not yet written.
         var pending: [UInt8] = []
@@ -49,8 +48,7 @@ struct StreamTable {
     /// A stream that left its group.
     struct Leaver {
         let group: GroupID
-        let session: SessionKey
-        let topic: StreamTopic
+        let source: StreamSource
         /// Where it stands: it has got everything up to here.
         let cursor: String
         let member: Member
@@ -67,7 +65,7 @@ struct StreamTable {
         if place < last { places[groups.values[index].members[place].connection] = (id, place) }
         let group = groups.values[index]
         if group.members.isEmpty { groups[id] = nil }
-        return Leaver(group: id, session: group.session, topic: group.topic, cursor: group.cursor, member: member)
+        return Leaver(group: id, source: group.source, cursor: group.cursor, member: member)
     }
 
     /// Notes an event for the group's members.

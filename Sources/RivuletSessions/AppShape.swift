@@ -29,15 +29,19 @@ package struct AppShape: Sendable {
     package let events: [EventCase]
     /// The views, in the order of their declaration.
     package let views: [(name: String, schema: JSONSchema)]
+    /// What all sessions share.
+    package let shared: SharedResources
     /// The whole state, its fields as far as they are served, each followed by the elements that it keeps by id, and what is bound besides.
     package let places: [Place]
 
     init<Definition: AppDefinition>(
         _ definition: Definition,
         bindings: StateBindings<Definition.Event>,
-        views: [StateView<Definition.State>]
+        views: [StateView<Definition.State>],
+        shared: SharedResources
     ) {
         name = definition.name
+        self.shared = shared
         self.views = views.map { ($0.name, $0.schema) }
         let (state, standard) = (Definition.State.jsonSchema, definition.defaultState)
         self.state = state

@@ -13,6 +13,8 @@ package protocol HostedApp: Sendable {
     func accepts(_ path: JSONPointer) -> Bool
     /// Whether the view's schema can have a value at this path; nil stands for the state.
     func accepts(_ path: JSONPointer, view: String?) -> Bool
+    /// What all sessions share.
+    var shared: SharedResources { get }
     /// The names of the app's views, in the order of their declaration.
     var viewNames: [String] { get }
     /// Whether a value can be written at this path.
@@ -50,10 +52,12 @@ package protocol HostedApp: Sendable {
 package struct AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
     private let epochs: VisibleEpoch
+    package let shared: SharedResources
 
     package init(_ definition: Definition) {
         engine = EventEngine(definition)
         epochs = VisibleEpoch(definition)
+        shared = SharedResources(stores: definition.stores, values: definition.values, secrets: definition.secrets)
     }
 
     package var name: String { engine.definition.name }
@@ -67,7 +71,9 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
 
     package var boundPaths: [String] { engine.bindings.paths }
 
-    package var fault: String? { engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() }
+    package var fault: String? {
+        engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() ?? shared.fault
+    }
 
     package var residentBytesLeast: Int {
         let session = Session<Definition>.self
@@ -145,15 +151,16 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
             writer.endObject()
         }
         writer.endArray()
+        shared.encodeDescription(into: &writer)
         writer.endObject()
     }
 
-    package var shape: AppShape { AppShape(engine.definition, bindings: engine.bindings, views: views) }
+    package var shape: AppShape { AppShape(engine.definition, bindings: engine.bindings, views: views, shared: shared) }
 
     package func typeScript() -> String {
         var types = TypeScriptDeclarations(
             comment: "Types of the app `\(name)`, made from its state, its events and its views.",
-            names: ["State", "Event", "KeyPath", "Views"]
+            names: ["State", "Event", "KeyPath", "Views", "Stores", "Values"]
         )
         types.declare("State", Definition.State.jsonSchema, comment: "The whole state of a session.")
         types.declare(
@@ -169,6 +176,12 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         )
         if !views.isEmpty {
             types.declare("Views", views.schema(), comment: "The view objects of a session, by their names.")
+        }
+        if !shared.stores.isEmpty {
+            types.declare("Stores", shared.storesSchema, comment: "The items of the stores, by the stores' names.")
+        }
+        if !shared.values.isEmpty {
+            types.declare("Values", shared.valuesSchema, comment: "The values that all sessions share, by their names.")
         }
         return types.text
     }

@@ -14,7 +14,7 @@ package struct StreamEvent: Sendable {
 
     /// Why a stream ends.
     package enum ByeReason: String, Sendable {
-        case deleted, draining, expired, limit, slow
+        case deleted, draining, expired, limit, slow, unavailable
     }
 
     package let name: Name

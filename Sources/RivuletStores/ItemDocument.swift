@@ -15,6 +15,26 @@ enum ItemDocument {
         return writer.bytes
     }
 
+    /// The JSON of an item as it is kept and served; what is transient is in neither.
+    static func json(of item: some Encodable) -> [UInt8] {
+        var writer = JSONWriter(includesTransient: false)
+        write(item, into: &writer)
+        return writer.bytes
+    }
+
+    /// A text that equal items have in every process; nil: their JSON is one.
+    static func canonicalText(of item: some Encodable) -> [UInt8]? {
+        var writer = JSONWriter(includesTransient: false)
+        writer.isCanonical = true
+        write(item, into: &writer)
+        return writer.hasOtherText ? writer.bytes : nil
+    }
+
+    /// The shape of a type's JSON, as far as the type tells it.
+    static func schema(of type: Any.Type) -> JSONSchema {
+        (type as? any JSONCodable.Type)?.jsonSchema ?? CodableJSON.jsonSchema(of: type)
+    }
+
     /// Reads an item.
     ///
     /// - Throws: what is wrong with the text, and where.
@@ -23,6 +43,23 @@ enum ItemDocument {
         let item = try read(type, from: &reader)
         try reader.finish()
         return item
+    }
+
+    /// Reads what a client has sent.
+    ///
+    /// - Throws: what is wrong with the text, and where.
+    static func decode<Item: Decodable>(_ type: Item.Type, sent body: [UInt8]) throws(JSONError) -> Item {
+        do throws(JSONError) {
+            var reader = JSONReader(body)
+            // A key that no item has is a slip of the sender's, which would go unnoticed otherwise.
+            reader.unknownKeys = .reject
+            reader.includesTransient = false
+            let item = try read(type, from: &reader)
+            try reader.finish()
+            return item
+        } catch {
+            throw JSONReader.gravestFault(of: body, after: error)
+        }
     }
 
     /// Reads items; one that cannot be read hides no other.

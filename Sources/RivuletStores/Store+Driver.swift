@@ -16,12 +16,23 @@ extension Store {
         try await withCheckedThrowingContinuation { continuation in
             do {
                 let result = try machine.withLock { machine throws(StoreError) in
-                    try machine.askForLoad { continuation.resume(with: $0) }
+                    try machine.askForLoad { continuation.resume(with: $0.map { _ in }) }
                 }
-                if let result { continuation.resume(with: result) }
+                if let result { continuation.resume(with: result.map { _ in }) }
             } catch {
                 continuation.resume(throwing: error)
             }
+        }
+    }
+
+    /// Replies when the store has loaded, at once when it has; for callers that do not wait.
+    func whenLoaded(_ reply: @escaping StoreReply) {
+        do {
+            if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForLoad(reply) }) {
+                reply(result)
+            }
+        } catch {
+            reply(.failure(error))
         }
     }
 
@@ -46,7 +57,7 @@ extension Store {
     }
 
     private func announce(_ announcement: StoreMachine<Item>.Announcement) {
-        for delivery in announcement.deliveries { delivery.reply(delivery.update) }
+        for delivery in announcement.deliveries { delivery.make() }
         if announcement.changesItems { tellObservers() }
         for reply in announcement.replies { reply(announcement.result) }
     }
@@ -82,21 +93,22 @@ extension Store {
             return results
         }
         var contents = StoreContents<Item>()
-        contents.items.reserveCapacity(stored.items.count)
+        contents.reserveCapacity(stored.items.count)
         contents.damaged = stored.damaged
         for (group, results) in zip(groups, results) {
-            for (stored, result) in zip(group, results) { add(result, of: stored.key, to: &contents) }
+            for (stored, result) in zip(group, results) { add(result, of: stored, to: &contents) }
         }
         report(contents.damaged)
         return contents
     }
 
-    private func add(_ result: Result<Item, JSONError>, of key: String, to contents: inout StoreContents<Item>) {
+    private func add(_ result: Result<Item, JSONError>, of stored: StoredItem, to contents: inout StoreContents<Item>) {
+        let key = stored.key
         switch result {
         case .success(let item):
             let identifier = item[keyPath: cacheIdentifier]
             if ItemKey(identifier) == ItemKey(key) {
-                contents.items[ItemKey(key)] = item
+                contents.put(item, under: ItemKey(key), size: key.utf8.count + stored.document.count)
             } else {
                 // Under another key it could be neither replaced nor removed.
                 let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"

@@ -65,12 +65,12 @@ package final class StoreSubscription<Item: StorableItem>: Sendable {
     /// Asks for the next update; nil when the subscription is cancelled.
     package func next(_ reply: @escaping StoreUpdateReply<Item>) {
         let delivery = store.machine.withLock { $0.nextUpdate(of: id, reply: reply) }
-        if let delivery { delivery.reply(delivery.update) }
+        delivery?.make()
     }
 
     /// Ends the subscription; may be called again.
     package func cancel() {
         let deliveries = store.machine.withLock { $0.unsubscribe(id) }
-        for delivery in deliveries { delivery.reply(nil) }
+        for delivery in deliveries { delivery.make() }
     }
 }

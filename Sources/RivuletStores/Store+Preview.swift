@@ -15,7 +15,8 @@ extension Store {
         cacheIdentifier: any KeyPath<Item, String> & Sendable
     ) -> Store<Item> {
         var contents = StoreContents<Item>()
-        for item in items { contents.items[ItemKey(item[keyPath: cacheIdentifier])] = item }
+        // Nothing is written, so nothing has a size.
+        for item in items { contents.put(item, under: ItemKey(item[keyPath: cacheIdentifier]), size: 0) }
         return Store(
             in: MemoryItemStorage { 0 }.collection("previews"),
             identifiedBy: cacheIdentifier,

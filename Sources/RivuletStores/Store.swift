@@ -121,18 +121,22 @@ extension Store {
     /// Makes steps in one commit, each with its event.
     func perform(_ steps: [StoreStep<Item>]) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            perform(steps) { continuation.resume(with: $0) }
+            perform(steps) { continuation.resume(with: $0.map { _ in }) }
         }
     }
 
-    /// Makes steps in one commit, each with its event; for callers that do not wait.
-    func perform(_ steps: [StoreStep<Item>], reply: @escaping StoreReply) {
+    /// Makes steps in one commit, each with its event, if a condition holds; for callers that do not wait.
+    func perform(
+        _ steps: [StoreStep<Item>],
+        if condition: StoreRequest<Item>.Condition? = nil,
+        reply: @escaping StoreReply
+    ) {
         do {
             let prepared = try steps.map { step throws(StoreError) in
                 try PreparedStep(step, identifier: cacheIdentifier)
             }
             try machine.withLock { machine throws(StoreError) in
-                try machine.ask(StoreRequest(prepared, reply: reply))
+                try machine.ask(StoreRequest(prepared, if: condition, reply: reply))
             }
         } catch {
             return reply(.failure(error))

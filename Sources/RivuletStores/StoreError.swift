@@ -5,6 +5,8 @@
 public enum StoreError: Error, Hashable, Sendable {
     /// An item has a value for which JSON has no form, such as a NaN, or its `encode(to:)` threw.
     case unrepresentable(key: String)
+    /// The store would hold more than this many bytes of keys and documents.
+    case full(limitBytes: Int)
     /// So much waits for the storage already; the same request may be made again later.
     case busy(detail: String)
 }
@@ -15,6 +17,8 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .unrepresentable(let key):
             "the item \(String(reflecting: key)) has a value for which JSON has no form, such as a NaN: nothing was stored"
+        case .full(let limitBytes):
+            "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax): remove some items, or raise that"
         case .busy(let detail): "the store is busy: \(detail); try again later"
         }
     }

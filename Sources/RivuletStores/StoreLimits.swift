@@ -3,6 +3,10 @@
 
 /// How much may wait in a ``Store``, and how much of its past it remembers.
 public struct StoreLimits: Hashable, Sendable {
+    /// The most bytes of keys and documents that the store holds; an insert beyond fails with ``StoreError/full(limitBytes:)``.
+    ///
+    /// In memory items take more or less than that, as their type has it.
+    public var bytesMax: Int
     /// The most requests that wait for the storage; one more fails with ``StoreError/busy(detail:)``.
     public var requestsMax: Int
     /// The most bytes of documents that wait for the storage; a single request may have more.
@@ -20,6 +24,7 @@ public struct StoreLimits: Hashable, Sendable {
 
     /// Limits that serve most stores; a limit below 1 counts as 1.
     public init(
+        bytesMax: Int = 256 << 20,
         requestsMax: Int = 10_000,
         requestBytesMax: Int = 64 << 20,
         commitsMax: Int = 256,
@@ -28,6 +33,7 @@ public struct StoreLimits: Hashable, Sendable {
         historyEventsMax: Int = 1_024,
         historyItemsMax: Int = 65_536
     ) {
+        self.bytesMax = max(1, bytesMax)
         self.requestsMax = max(1, requestsMax)
         self.requestBytesMax = max(1, requestBytesMax)
         self.commitsMax = max(1, commitsMax)

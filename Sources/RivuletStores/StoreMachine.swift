@@ -25,7 +25,7 @@ struct StoreMachine<Item: StorableItem>: Sendable {
         var changesItems = false
         var deliveries: [StoreSubscribers<Item>.Delivery] = []
         var replies: [StoreReply] = []
-        var result: Result<Void, any Error> = .success(())
+        var result: Result<StoreOutcome, any Error>
     }
 
     private enum Phase {
@@ -49,7 +49,8 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     let limits: StoreLimits
     private var phase = Phase.unloaded(nil)
     private var isDriven = false
-    private var hasLoaded = false
+    /// Whether the items have been read.
+    private(set) var hasLoaded = false
     private(set) var contents = StoreContents<Item>()
     private(set) var version: UInt64 = 0
     private var waiting: Deque<StoreRequest<Item>> = []
@@ -57,6 +58,8 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     private var loadReplies: [StoreReply] = []
     private var commits: Deque<Commit> = []
     private var firstCommit: UInt64 = 0
+    /// The bytes of keys and documents in these.
+    private var commitBytes = 0
     /// Whether the last commit goes by itself: what it means depends on what is there.
     private var isLastCommitAlone = false
     private var damagedKeys: Set<ItemKey> = []
@@ -97,8 +100,8 @@ extension StoreMachine {
     }
 
     /// Tells when the collection was read: at once, or later by `reply`.
-    mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<Void, any Error>? {
-        if hasLoaded { return .success(()) }
+    mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
+        if hasLoaded { return .success(StoreOutcome(version: version)) }
         if case .unloaded(let error?) = phase { return .failure(error) }
         try checkRoom()
         loadReplies.append(reply)
@@ -143,6 +146,7 @@ extension StoreMachine {
             let request = commits.removeFirst().request
             firstCommit += 1
             requestBytes -= request.bytes
+            commitBytes -= request.bytes
             return .announce(carryOut(request, after: result))
         }
         switch phase {
@@ -150,20 +154,42 @@ extension StoreMachine {
             phase = .loading
             return .load
         case .loaded(let result): return .announce(open(with: result))
-        case .open: if let commit = nextCommit() { return commit }
+        case .open: if let action = nextRequest() { return action }
         default: break
         }
         isDriven = false
         return nil
     }
 
-    private mutating func nextCommit() -> Action? {
+    private mutating func nextRequest() -> Action? {
         guard let request = waiting.first, commits.count < limits.commitsMax else { return nil }
         let isAlone = request.inserts(anyOf: damagedKeys)
-        guard commits.isEmpty || !(isAlone || isLastCommitAlone) else { return nil }
+        // Whether it has room is certain only when nothing else is under way.
+        let mayBeTooMuch = request.hasInsertion && contents.bytes + commitBytes + request.bytes > limits.bytesMax
+        guard commits.isEmpty || !(isAlone || isLastCommitAlone || mayBeTooMuch || request.condition != nil) else {
+            return nil
+        }
         waiting.removeFirst()
+        do {
+            try request.condition?(contents, version)
+            if mayBeTooMuch { try checkRoom(for: request) }
+        } catch {
+            requestBytes -= request.bytes
+            return .announce(Announcement(replies: [request.reply], result: .failure(error)))
+        }
+        return commit(request, isAlone: isAlone)
+    }
+
+    private func checkRoom(for request: StoreRequest<Item>) throws(StoreError) {
+        let bytes = request.bytesAfter(contents)
+        // What makes it smaller is welcome in a store that has too much already.
+        if bytes > limits.bytesMax, bytes > contents.bytes { throw .full(limitBytes: limits.bytesMax) }
+    }
+
+    private mutating func commit(_ request: StoreRequest<Item>, isAlone: Bool) -> Action {
         let number = firstCommit + UInt64(commits.count)
         commits.append(Commit(request: request))
+        commitBytes += request.bytes
         isLastCommitAlone = isAlone
         guard isAlone else { return .commit(request.changes, number: number) }
         // On disk a key keeps its place. Nobody sees that of a damaged item, so the new one comes last, there as here.
@@ -178,15 +204,18 @@ extension StoreMachine {
         _ request: StoreRequest<Item>,
         after result: Result<Void, ItemStorageError>
     ) -> Announcement {
-        var announcement = Announcement(replies: [request.reply])
+        var outcome = StoreOutcome(version: version)
+        var announcement = Announcement(replies: [request.reply], result: .success(outcome))
         switch result {
         case .success:
-            announcement.changesItems = true
             for step in request.steps {
-                let event = carryOut(step)
+                guard let event = carryOut(step, &outcome) else { continue }
+                announcement.changesItems = true
                 version += 1
                 publish(event, into: &announcement)
             }
+            outcome.version = version
+            announcement.result = .success(outcome)
         case .failure(let error):
             announcement.result = .failure(error)
             if case .indeterminate = error, case .open = phase { phase = .unloaded(nil) }
@@ -194,21 +223,41 @@ extension StoreMachine {
         return announcement
     }
 
-    private mutating func carryOut(_ step: PreparedStep<Item>) -> StoreEvent<Item> {
+    /// Makes a step.
+    ///
+    /// - Returns: what is told of it; nil when it has changed nothing.
+    private mutating func carryOut(_ step: PreparedStep<Item>, _ outcome: inout StoreOutcome) -> StoreEvent<Item>? {
         let damageCount = contents.damaged.count
-        let event =
-            switch step.event {
-            case .insertion: StoreEvent<Item>(operation: .insert, items: step.insertion.values.elements)
-            case .removal(let items): StoreEvent<Item>(operation: .remove, items: items)
-            case .emptying: StoreEvent<Item>(operation: .remove, items: contents.list)
-            }
+        let event = event(of: step)
         switch step.removal {
-        case .keys(let keys): contents.remove(keys)
-        case .all: contents = StoreContents<Item>()
+        case .keys(let keys): outcome.removed += contents.remove(keys)
+        case .all:
+            outcome.removed += contents.items.count
+            contents = StoreContents<Item>()
         }
-        contents.insert(step.insertion)
+        // What could not be read has gone as well.
+        outcome.removed += damageCount - contents.damaged.count
+        for (index, element) in step.insertion.enumerated() {
+            let isThere = contents.put(element.value, under: element.key, size: step.sizes[index])
+            if isThere { outcome.replaced += 1 } else { outcome.inserted += 1 }
+        }
+        contents.forgetDamage(of: step.insertion.keys)
         if contents.damaged.count < damageCount { damagedKeys = contents.damagedKeys }
         return event
+    }
+
+    private func event(of step: PreparedStep<Item>) -> StoreEvent<Item>? {
+        switch (step.event, step.removal) {
+        case (.insertion, _): StoreEvent(operation: .insert, items: step.insertion.values.elements)
+        case (.removal(let items), _): StoreEvent(operation: .remove, items: items)
+        case (.removalOfPresent, .keys(let keys)):
+            if case let items = keys.compactMap({ contents.items[$0] }), !items.isEmpty {
+                StoreEvent(operation: .remove, items: items)
+            } else {
+                nil
+            }
+        case (.emptying, _), (.removalOfPresent, .all): StoreEvent(operation: .remove, items: contents.list)
+        }
     }
 
     private mutating func publish(_ event: StoreEvent<Item>, into announcement: inout Announcement) {
@@ -219,7 +268,7 @@ extension StoreMachine {
     }
 
     private mutating func open(with result: Result<StoreContents<Item>, any Error>) -> Announcement {
-        var announcement = Announcement(replies: loadReplies)
+        var announcement = Announcement(replies: loadReplies, result: .success(StoreOutcome(version: version)))
         loadReplies = []
         switch result {
         case .success(let found):
@@ -251,8 +300,13 @@ extension StoreMachine {
 // MARK: - Subscribers
 
 extension StoreMachine {
+    /// Whether the store has loaded, and why it has not.
+    var loadError: (any Error)? {
+        if case .unloaded(let error) = phase { error } else { nil }
+    }
+
     /// All items as they are.
-    private var everything: StoreUpdate<Item> {
+    var everything: StoreUpdate<Item> {
         StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: contents.list))
     }
 
@@ -260,7 +314,7 @@ extension StoreMachine {
     var subscriberCount: Int { subscribers.count }
 
     /// Adds a subscriber that gets the latest event first, then every later one.
-    mutating func subscribe() -> UInt64 { subscribers.add(CollectionOfOne(latest ?? everything)) }
+    mutating func subscribe() -> UInt64 { subscribers.add(CollectionOfOne(first)) }
 
     /// Adds a subscriber that has seen the store at a version; when what came after it is gone, it gets all items first.
     mutating func subscribe(after seen: UInt64) -> UInt64 {
@@ -275,6 +329,21 @@ extension StoreMachine {
         reply: @escaping StoreUpdateReply<Item>
     ) -> StoreSubscribers<Item>.Delivery? {
         subscribers.next(of: subscriber, everything: everything, reply: reply)
+    }
+
+    /// Adds a subscriber that gets every later event, and is woken when there is one to take.
+    mutating func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 { subscribers.add(waking: wake) }
+
+    /// Takes all that waits for a subscriber; nil: it fell behind, and gets all items instead.
+    mutating func takeUpdates(of subscriber: UInt64) -> [StoreUpdate<Item>]? { subscribers.take(of: subscriber) }
+
+    /// What one gets first who comes now.
+    var first: StoreUpdate<Item> { latest ?? everything }
+
+    /// What one has missed who has seen the store at a version; nil when it is gone.
+    func missed(since seen: UInt64) -> [StoreUpdate<Item>]? {
+        if seen == version { return [] }
+        return seen < version ? history.updates(after: seen).map(Array.init) : nil
     }
 
     /// Ends a subscription.

@@ -9,6 +9,8 @@ enum StoreStep<Item: StorableItem>: Sendable {
     case insert([Item], after: Removal)
     /// Items go; `isList` tells whether they were given as one.
     case remove([Item], isList: Bool)
+    /// The items with these identifiers go, those that are there; who follows the store hears of those.
+    case removeKeys([String], isList: Bool)
     /// All items go.
     case removeAll
 
@@ -16,6 +18,7 @@ enum StoreStep<Item: StorableItem>: Sendable {
     enum Removal: Sendable {
         case nothing
         case items([Item])
+        case keys([String])
         case all
     }
 }
@@ -28,6 +31,7 @@ extension StoreStep {
         guard case .insert(let items, .nothing) = step else { return steps.append(step) }
         switch steps.last {
         case .remove(let removed, isList: true): steps[steps.count - 1] = .insert(items, after: .items(removed))
+        case .removeKeys(let keys, isList: true): steps[steps.count - 1] = .insert(items, after: .keys(keys))
         case .removeAll: steps[steps.count - 1] = .insert(items, after: .all)
         default: steps.append(step)
         }
@@ -48,13 +52,17 @@ struct PreparedStep<Item: StorableItem>: Sendable {
         case insertion
         /// The items that were given, there or not.
         case removal([Item])
-        /// The items that were there.
+        /// The items that were there; none, when there were none.
+        case removalOfPresent
+        /// All items that were there.
         case emptying
     }
 
     let removal: Removal
     /// The first place and the last value of each identifier.
     let insertion: OrderedDictionary<ItemKey, Item>
+    /// The bytes of each of these, key and document, in their order.
+    let sizes: [Int]
     let event: Event
     let changes: [ItemChange]
 
@@ -68,11 +76,15 @@ struct PreparedStep<Item: StorableItem>: Sendable {
             switch before {
             case .nothing: removal = .keys([])
             case .items(let removed): removal = .keys(Self.keys(of: removed, identifier))
+            case .keys(let keys): removal = .keys(Self.unique(keys))
             case .all: removal = .all
             }
         case .remove(let removed, _):
             removal = .keys(Self.keys(of: removed, identifier))
             event = .removal(removed)
+        case .removeKeys(let keys, _):
+            removal = .keys(Self.unique(keys))
+            event = .removalOfPresent
         case .removeAll:
             removal = .all
             event = .emptying
@@ -85,16 +97,25 @@ struct PreparedStep<Item: StorableItem>: Sendable {
             case .all: [.removeAll]
             }
         changes.reserveCapacity(changes.count + insertion.count)
+        var sizes: [Int] = []
+        sizes.reserveCapacity(insertion.count)
         for (key, item) in insertion {
-            changes.append(.put(key: key.text, document: try ItemDocument.encode(item, key: key.text)))
+            let document = try ItemDocument.encode(item, key: key.text)
+            sizes.append(key.text.utf8.count + document.count)
+            changes.append(.put(key: key.text, document: document))
         }
         self.insertion = insertion
+        self.sizes = sizes
         self.changes = changes
     }
 
     private static func keys(of items: [Item], _ identifier: KeyPath<Item, String>) -> [ItemKey] {
-        var keys: OrderedSet<ItemKey> = []
-        for item in items { keys.append(ItemKey(item[keyPath: identifier])) }
-        return keys.elements
+        unique(items.lazy.map { $0[keyPath: identifier] })
+    }
+
+    private static func unique(_ keys: some Sequence<String>) -> [ItemKey] {
+        var unique: OrderedSet<ItemKey> = []
+        for key in keys { unique.append(ItemKey(key)) }
+        return unique.elements
     }
 }

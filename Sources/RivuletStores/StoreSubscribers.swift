@@ -13,17 +13,34 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         case updates(StoreHistory<Item>)
         /// The subscriber is too slow: it gets all items as they are when it asks.
         case everything
+
+        /// Whether there is something.
+        var isThere: Bool {
+            switch self {
+            case .updates(let updates): !updates.updates.isEmpty
+            case .everything: true
+            }
+        }
     }
 
     private struct Subscriber {
         var pending: Pending
         var asking: Deque<StoreUpdateReply<Item>> = []
+        /// Told when there is something to take and was not before.
+        var wake: (@Sendable () -> Void)?
     }
 
-    /// An answer that was found while the store was locked, to be given when it is not.
-    struct Delivery: Sendable {
-        let reply: StoreUpdateReply<Item>
-        let update: StoreUpdate<Item>?
+    /// What was found to be told while the store was locked, and is told when it is not.
+    enum Delivery: Sendable {
+        case update(StoreUpdate<Item>?, StoreUpdateReply<Item>)
+        case wake(@Sendable () -> Void)
+
+        func make() {
+            switch self {
+            case .update(let update, let reply): reply(update)
+            case .wake(let wake): wake()
+            }
+        }
     }
 
     private let eventsMax: Int
@@ -47,6 +64,13 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// Adds a subscriber that gets all items, as they are when it asks.
     mutating func addBehind() -> UInt64 { add(.everything, EmptyCollection()) }
 
+    /// Adds a subscriber that is woken when there is something to take.
+    mutating func add(waking wake: @escaping @Sendable () -> Void) -> UInt64 {
+        let id = add(EmptyCollection())
+        subscribers[id]?.wake = wake
+        return id
+    }
+
     private mutating func add(_ pending: Pending, _ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
         lastID += 1
         var subscriber = Subscriber(pending: pending)
@@ -67,7 +91,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// Removes a subscriber; whoever asks for its next update hears that there is none.
     mutating func remove(_ id: UInt64) -> [Delivery] {
         guard let subscriber = subscribers.removeValue(forKey: id) else { return [] }
-        return subscriber.asking.map { Delivery(reply: $0, update: nil) }
+        return subscriber.asking.map { .update(nil, $0) }
     }
 
     /// Takes an update to everybody.
@@ -76,8 +100,11 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         var index = subscribers.startIndex
         while index < subscribers.endIndex {
             if let reply = subscribers.values[index].asking.popFirst() {
-                deliveries.append(Delivery(reply: reply, update: update))
+                deliveries.append(.update(update, reply))
             } else {
+                if let wake = subscribers.values[index].wake, !subscribers.values[index].pending.isThere {
+                    deliveries.append(.wake(wake))
+                }
                 Self.append(update, to: &subscribers.values[index].pending)
             }
             subscribers.formIndex(after: &index)
@@ -90,19 +117,29 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         everything: StoreUpdate<Item>,
         reply: @escaping StoreUpdateReply<Item>
     ) -> Delivery? {
-        guard var subscriber = subscribers[id] else { return Delivery(reply: reply, update: nil) }
+        guard var subscriber = subscribers[id] else { return .update(nil, reply) }
         subscribers[id] = nil
         defer { subscribers[id] = subscriber }
         switch subscriber.pending {
         case .everything:
             subscriber.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
-            return Delivery(reply: reply, update: everything)
+            return .update(everything, reply)
         case .updates(var updates):
             subscriber.pending = .everything
             defer { subscriber.pending = .updates(updates) }
-            if let update = updates.removeFirst() { return Delivery(reply: reply, update: update) }
+            if let update = updates.removeFirst() { return .update(update, reply) }
             subscriber.asking.append(reply)
             return nil
+        }
+    }
+
+    /// Takes all that waits for a subscriber; nil: it was too slow, and gets all items instead.
+    mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
+        guard let pending = subscribers[id]?.pending else { return [] }
+        subscribers[id]?.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+        switch pending {
+        case .updates(let updates): return Array(updates.updates)
+        case .everything: return nil
         }
     }
 }

@@ -23,6 +23,10 @@ struct ValueForm<Value: Sendable>: Sendable {
 struct ValueChange<Value: Sendable>: Sendable {
     let before: Value
     let after: Value
+    /// How often it was written since it was read, this change included.
+    let version: UInt64
+    /// Whether storage has a document that cannot be read.
+    let isDamaged: Bool
     /// Whether anything was written.
     let isWritten: Bool
 }
@@ -34,6 +38,8 @@ struct ValueChange<Value: Sendable>: Sendable {
 final class ValueBox<Value: Sendable>: Sendable {
     /// What makes another value of one; nil: it stays as it is, and nothing is written.
     typealias Edit = @Sendable (Value) throws -> Value?
+    /// The same, of a value and its version.
+    typealias VersionedEdit = @Sendable (Value, UInt64) throws -> Value?
     typealias Outcome = Result<ValueChange<Value>, any Error>
 
     /// The most changes that wait for storage.
@@ -43,7 +49,7 @@ final class ValueBox<Value: Sendable>: Sendable {
     static var valuesPerStreamMax: Int { 1_024 }
 
     private struct Job {
-        let edit: Edit
+        let edit: VersionedEdit
         /// Whether a document that cannot be read goes when the value stays as it is.
         let clearsDamage: Bool
         let reply: @Sendable (Outcome) -> Void
@@ -52,6 +58,8 @@ final class ValueBox<Value: Sendable>: Sendable {
     private struct Content {
         /// Nil until it is read.
         var value: Value?
+        /// How often it was written since it was read.
+        var version: UInt64 = 0
         /// Whether storage has a document that cannot be read.
         var isDamaged = false
         var jobs: Deque<Job> = []
@@ -60,11 +68,18 @@ final class ValueBox<Value: Sendable>: Sendable {
         /// Whether a thread is about to look for the next job.
         var isLooking = false
         var readers: [UInt64: AsyncStream<Value>.Continuation] = [:]
+        var followers: [UInt64: Follower] = [:]
         var nextReader: UInt64 = 0
     }
 
-    private let key: String
-    private let storage: ItemCollection
+    /// One who takes values when there are some.
+    private struct Follower {
+        let wake: @Sendable () -> Void
+        var values: Deque<(version: UInt64, value: Value)> = []
+    }
+
+    let key: String
+    let storage: ItemCollection
     private let form: ValueForm<Value>
     private let logger: Logger
     private let content = Mutex(Content())
@@ -114,8 +129,44 @@ final class ValueBox<Value: Sendable>: Sendable {
         }
     }
 
+    // MARK: - Followers
+
+    /// Adds one who is woken when there are values to take, and takes each that is set from now on.
+    func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
+        content.withLock { content in
+            content.nextReader += 1
+            content.followers[content.nextReader] = Follower(wake: wake)
+            return content.nextReader
+        }
+    }
+
+    /// Takes what was set since it was taken last, the newest values when there are many, and what the value is at this moment.
+    func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value) {
+        content.withLock { content in
+            let values = content.followers[follower].map { Array($0.values) } ?? []
+            content.followers[follower]?.values = []
+            return (values, content.version, content.value ?? form.standard)
+        }
+    }
+
+    /// Removes one who followed.
+    func unfollow(_ follower: UInt64) {
+        content.withLock { content in content.followers[follower] = nil }
+    }
+
+    // MARK: - Changes
+
     /// Asks for a change; the reply comes on storage's thread, or at once.
     func change(_ edit: @escaping Edit, clearsDamage: Bool = false, reply: @escaping @Sendable (Outcome) -> Void) {
+        change({ value, _ in try edit(value) }, clearsDamage: clearsDamage, reply: reply)
+    }
+
+    /// Asks for a change that depends on the version.
+    func change(
+        _ edit: @escaping VersionedEdit,
+        clearsDamage: Bool = false,
+        reply: @escaping @Sendable (Outcome) -> Void
+    ) {
         let isTaken = content.withLock { content in
             guard content.jobs.count < Self.changesWaitingMax else { return false }
             content.jobs.append(Job(edit: edit, clearsDamage: clearsDamage, reply: reply))
@@ -158,19 +209,19 @@ final class ValueBox<Value: Sendable>: Sendable {
             return !content.isLooking
         }
         guard isFirst else { return }
-        while let (job, value, isDamaged) = nextJob() {
-            if let value { run(job, on: value, isDamaged: isDamaged) } else { read(for: job) }
+        while let (job, value) = nextJob() {
+            if let value { run(job, on: value) } else { read(for: job) }
         }
     }
 
-    private func nextJob() -> (job: Job, value: Value?, isDamaged: Bool)? {
+    private func nextJob() -> (job: Job, value: Value?)? {
         content.withLock { content in
             guard !content.isBusy, let job = content.jobs.popFirst() else {
                 content.isLooking = false
                 return nil
             }
             content.isBusy = true
-            return (job, content.value, content.isDamaged)
+            return (job, content.value)
         }
     }
 
@@ -201,14 +252,16 @@ final class ValueBox<Value: Sendable>: Sendable {
             content.value = value
             content.isDamaged = isDamaged
         }
-        run(job, on: value, isDamaged: isDamaged)
+        run(job, on: value)
     }
 
-    private func run(_ job: Job, on before: Value, isDamaged: Bool) {
+    private func run(_ job: Job, on before: Value) {
+        // Only the one job that is under way changes these.
+        let (version, isDamaged) = content.withLock { ($0.version, $0.isDamaged) }
         let after: Value
         let changes: [ItemChange]
         do {
-            if let edited = try job.edit(before) {
+            if let edited = try job.edit(before, version) {
                 after = edited
                 changes = [try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)]
             } else {
@@ -219,25 +272,46 @@ final class ValueBox<Value: Sendable>: Sendable {
             return end(job, .failure(error))
         }
         guard !changes.isEmpty else {
-            return end(job, .success(ValueChange(before: before, after: after, isWritten: false)))
+            return end(job, .success(change(from: before, to: after, version, isDamaged: isDamaged)))
         }
         storage.storage.commit(changes, to: storage.name) { [self] result in
             switch result {
             case .success:
                 publish(after)
-                end(job, .success(ValueChange(before: before, after: after, isWritten: true)))
+                end(job, .success(change(from: before, to: after, version + 1, isWritten: true)))
             case .failure(let error):
                 end(job, .failure(error))
             }
         }
     }
 
+    private func change(
+        from before: Value,
+        to after: Value,
+        _ version: UInt64,
+        isDamaged: Bool = false,
+        isWritten: Bool = false
+    ) -> ValueChange<Value> {
+        ValueChange(before: before, after: after, version: version, isDamaged: isDamaged, isWritten: isWritten)
+    }
+
     private func publish(_ value: Value) {
-        content.withLock { content in
+        let wakes = content.withLock { content in
             content.value = value
+            content.version += 1
             content.isDamaged = false
             for reader in content.readers.values { reader.yield(value) }
+            var wakes: [@Sendable () -> Void] = []
+            for id in content.followers.keys {
+                guard var follower = content.followers.removeValue(forKey: id) else { continue }
+                if follower.values.isEmpty { wakes.append(follower.wake) }
+                if follower.values.count == Self.valuesPerStreamMax { follower.values.removeFirst() }
+                follower.values.append((content.version, value))
+                content.followers[id] = follower
+            }
+            return wakes
         }
+        for wake in wakes { wake() }
     }
 
     private func end(_ job: Job, _ outcome: Outcome) {

@@ -17,8 +17,7 @@ import Testing
             StreamTable.Member(connection: id(slot), expires: expires),
             group: group,
             as: StreamTable.Group(
-                session: SessionKey(app: "a", id: "s"),
-                topic: StreamTopic(paths: []),
+                source: .session(SessionKey(app: "a", id: "s"), StreamTopic(paths: [])),
                 cursor: "c0",
                 lastTraffic: 0
             )

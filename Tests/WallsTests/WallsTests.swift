@@ -15,12 +15,12 @@ import Testing
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
         "RivuletStores": ["RivuletJSON", "RivuletObjects"],
-        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
+        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletStores"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
             "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
-            "RivuletSessions",
+            "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",

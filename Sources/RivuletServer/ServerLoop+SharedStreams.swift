@@ -1,0 +1,166 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the streams of stores and values: one feed for each, on one loop, and members on all.
+
+import Logging
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import RivuletStores
+
+/// Those who follow one store or value, as the loop that feeds them has them.
+struct SharedGroup {
+    let id: GroupID
+    let feed: any SharedFeed
+    /// How many there are on each loop.
+    var members: [Int: Int] = [:]
+}
+
+/// A wish to follow a store or a value.
+struct SharedStreamRequest: Sendable {
+    let stream: StreamID
+    let key: SharedKey
+    /// Where the reader stands, as it says; nil for a fresh one.
+    let resume: String?
+}
+
+extension ServerLoop {
+    // MARK: - Joining
+
+    /// GET of a store's `events` or a value's `changes`.
+    func openSharedStream(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        switch key.kind {
+        case .store: _ = try store(key)
+        case .value: _ = try value(key)
+        }
+        let query = try Query(request, known: ["cursor"])
+        try checkStream(request)
+        guard hasRoomForStream else { return answerFull(exchange.connection) }
+        let resume = request.headers["last-event-id"] ?? query["cursor"]
+        subscribe(SharedStreamRequest(stream: exchange.stream, key: key, resume: resume))
+    }
+
+    /// Hands the wish to the loop that feeds the streams.
+    func subscribe(_ request: SharedStreamRequest) {
+        onLoop(context.loop(of: request.key)) { $0.join(request) }
+    }
+
+    private func join(_ request: SharedStreamRequest) {
+        guard !isDraining else { return refuse(request, .storage(.closed)) }
+        do throws(Problem) {
+            switch request.key.kind {
+            case .store:
+                let store = try store(request.key)
+                follow(request) { store.makeFeed(wake: $0) }
+            case .value:
+                // A feed has the value; the first time it has to be read.
+                let value = try value(request.key)
+                let confined = Confined(self, to: loop)
+                value.read { result in
+                    confined.post { loop in
+                        switch result {
+                        case .success: loop.follow(request) { value.makeFeed(wake: $0) }
+                        case .failure(let error): loop.refuse(request, error)
+                        }
+                    }
+                }
+            }
+        } catch {
+            refuse(request, .fault(error.detail))
+        }
+    }
+
+    private func follow(
+        _ request: SharedStreamRequest,
+        _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
+    ) {
+        let (key, confined) = (request.key, Confined(self, to: loop))
+        var group =
+            sharedGroups[key]
+            ?? SharedGroup(id: context.makeGroupID(), feed: makeFeed { confined.post { $0.feed(key) } })
+        do throws(SharedError) {
+            let start = SharedCursor.start(of: request.resume, epoch: context.sharedEpoch)
+            let take = try group.feed.take(joining: start)
+            deliver(take.events, to: group)
+            group.members[request.stream.loop, default: 0] += 1
+            sharedGroups[key] = group
+            let first = bytes(of: take.first)
+            let cursor = take.version.map(cursor) ?? ""
+            let id = group.id
+            onLoop(request.stream.loop) { target in
+                target.join(request.stream, group: id, source: .shared(key), first: first, cursor: cursor)
+            }
+        } catch {
+            if group.members.isEmpty { group.feed.close() }
+            refuse(request, error)
+        }
+    }
+
+    private func refuse(_ request: SharedStreamRequest, _ error: SharedError) {
+        onLoop(request.stream.loop) { $0.refuseStream(request.stream.connectionID, with: error) }
+    }
+
+    // MARK: - Feeding
+
+    /// Takes what is there, to everybody who follows.
+    private func feed(_ key: SharedKey) {
+        guard let group = sharedGroups[key] else { return }
+        do throws(SharedError) {
+            deliver(try group.feed.take(joining: nil).events, to: group)
+        } catch {
+            context.logger.error(
+                "a store that is followed cannot be read",
+                metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(error)"]
+            )
+            end(group, of: key, with: .bye(.unavailable, reconnect: true, after: Int.random(in: 2_000...5_000)))
+        }
+    }
+
+    private func deliver(_ events: [SharedEvent], to group: SharedGroup) {
+        guard !events.isEmpty else { return }
+        let bytes = bytes(of: events)
+        let cursor = events.last?.version.map(cursor) ?? ""
+        for index in group.members.keys {
+            onLoop(index) { $0.streams.deliver(bytes, cursor: cursor, to: group.id) }
+        }
+    }
+
+    private func bytes(of events: [SharedEvent]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for event in events {
+            ServerSentEvent.append(event: event.name, id: event.version.map(cursor), data: event.data.span, to: &bytes)
+        }
+        return bytes
+    }
+
+    private func cursor(_ version: UInt64) -> String { "\(SharedCursor(epoch: context.sharedEpoch, version: version))" }
+
+    // MARK: - Leaving
+
+    /// Notes that a loop has one member less.
+    func leaveShared(_ key: SharedKey, group id: GroupID, loop index: Int) {
+        guard var group = sharedGroups[key], group.id == id, let count = group.members[index] else { return }
+        group.members[index] = count > 1 ? count - 1 : nil
+        if group.members.isEmpty {
+            group.feed.close()
+            sharedGroups[key] = nil
+        } else {
+            sharedGroups[key] = group
+        }
+    }
+
+    /// Ends all streams of stores and values that this loop feeds.
+    func endSharedStreams() {
+        for (key, group) in sharedGroups {
+            end(group, of: key, with: .bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)))
+        }
+    }
+
+    private func end(_ group: SharedGroup, of key: SharedKey, with bye: StreamEvent) {
+        group.feed.close()
+        sharedGroups[key] = nil
+        var bytes: [UInt8] = []
+        bye.append(to: &bytes)
+        for index in group.members.keys { onLoop(index) { [bytes] in $0.endGroup(group.id, with: bytes) } }
+    }
+}

@@ -1,0 +1,73 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the reading and changing of stored values and secrets over HTTP.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletStores
+
+extension ServerLoop {
+    /// GET, PUT and DELETE of a value.
+    ///
+    /// Source: spec/http.md §5.
+    func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let value = try value(key)
+        _ = try Query(request, known: [])
+        switch request.method {
+        case .put:
+            try JSONBody.checkType(request.headers["content-type"])
+            value.set(request.body, expected: try expectedVersions(request), reply: changed(request, exchange))
+        case .delete: value.reset(expected: try expectedVersions(request), reply: changed(request, exchange))
+        default:
+            let condition = request.headers.list(of: "if-none-match")
+            let epoch = context.sharedEpoch
+            value.read(
+                reply(to: exchange) { answer in
+                    let tag = "\"\(SharedCursor(epoch: epoch, version: answer.version))\""
+                    return .json(answer.json, fields: Self.fields(answer.version, epoch: epoch))
+                        .reading(tag: tag, unless: condition)
+                }
+            )
+        }
+    }
+
+    /// POST that makes true of false and false of true.
+    func toggle(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let value = try value(key)
+        _ = try Query(request, known: [])
+        guard value.isBool else {
+            throw Problem(404, "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it")
+        }
+        value.toggle(expected: try expectedVersions(request), reply: changed(request, exchange))
+    }
+
+    private func changed(_ request: HTTPRequest, _ exchange: Exchange) -> SharedReply<ValueAnswer> {
+        let epoch = context.sharedEpoch
+        return reply(to: exchange) { answer in
+            Response.json(answer.json, fields: Self.fields(answer.version, epoch: epoch)).minimal(if: request)
+        }
+    }
+
+    // MARK: - Secrets
+
+    /// PUT and DELETE of a secret; GET tells whether there is one.
+    func secret(_ name: String, of app: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let secret = try secret(name, of: app)
+        _ = try Query(request, known: [])
+        switch request.method {
+        case .put:
+            try JSONBody.checkType(request.headers["content-type"])
+            secret.set(request.body, reply: reply(to: exchange) { Response(.noContent) })
+        case .delete: secret.remove(reply(to: exchange) { Response(.noContent) })
+        default:
+            secret.read(
+                reply(to: exchange) { presence in
+                    switch presence {
+                    case .absent: .json(Array(#"{"set":false}"#.utf8))
+                    case .present: .json(Array(#"{"set":true}"#.utf8))
+                    case .unreadable: .json(Array(#"{"set":true,"readable":false}"#.utf8))
+                    }
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the JSON of many items, as many as go out together.
+
+import RivuletJSON
+
+/// Lists of items in answers and events.
+enum ItemList {
+    /// The bytes of items after which no more are written: the rest is for another answer.
+    static let bytesMax = 1 << 20
+
+    /// Writes the member `items`: all of them, or as many as there is room for, one at least.
+    ///
+    /// - Returns: the index behind the last one that was written.
+    static func write<Item: StorableItem>(_ items: ArraySlice<Item>, into writer: inout JSONWriter) -> Int {
+        writer.key("items")
+        writer.beginArray()
+        defer { writer.endArray() }
+        let start = writer.bytes.count
+        for index in items.indices {
+            if writer.bytes.count - start >= bytesMax { return index }
+            ItemDocument.write(items[index], into: &writer)
+        }
+        return items.endIndex
+    }
+}

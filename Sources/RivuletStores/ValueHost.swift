@@ -1,0 +1,60 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what clients do with a stored value, as JSON.
+
+import RivuletJSON
+
+/// Serves a stored value.
+struct ValueHost<Item: StorableItem>: HostedValue {
+    let value: StoredValue<Item>
+
+    init(_ value: StoredValue<Item>) {
+        self.value = value
+    }
+
+    var schema: JSONSchema { ItemDocument.schema(of: Item.self) }
+    var standard: [UInt8] { ItemDocument.json(of: value.defaultValue) }
+    var isBool: Bool { Item.self == Bool.self }
+    var place: (collection: ItemCollection, key: String) { (value.box.storage, value.key) }
+
+    func read(_ reply: @escaping SharedReply<ValueAnswer>) {
+        change(expected: nil, reply) { _ in nil }
+    }
+
+    func set(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
+        do throws(JSONError) {
+            let item = try ItemDocument.decode(Item.self, sent: body)
+            change(expected: expected, reply) { _ in item }
+        } catch {
+            reply(.failure(.body(error)))
+        }
+    }
+
+    func reset(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
+        change(expected: expected, reply) { [standard = value.defaultValue] _ in standard }
+    }
+
+    func toggle(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
+        change(expected: expected, reply) { item in (item as? Bool).flatMap { !$0 as? Item } }
+    }
+
+    private func change(
+        expected: [UInt64]?,
+        _ reply: @escaping SharedReply<ValueAnswer>,
+        _ edit: @escaping @Sendable (Item) throws -> Item?
+    ) {
+        value.box.change { item, version in
+            if let expected, !expected.contains(version) {
+                throw SharedError.moved(version: version, value: ItemDocument.json(of: item))
+            }
+            return try edit(item)
+        } reply: { outcome in
+            reply(
+                outcome.mapError(SharedError.init).map { change in
+                    ValueAnswer(version: change.version, json: ItemDocument.json(of: change.after))
+                }
+            )
+        }
+    }
+
+    func makeFeed(wake: @escaping @Sendable () -> Void) -> any SharedFeed { ValueFeed(of: value.box, wake: wake) }
+}
