@@ -15,8 +15,22 @@ struct ValueForm<Value: Sendable>: Sendable {
     ///
     /// - Throws: what is wrong with the document.
     let value: @Sendable ([UInt8]?) throws -> Value
+    /// Whether a document that can be read is to be written anew, for the same value has another one now.
+    ///
+    /// - Throws: as `value`.
+    var isOlder: @Sendable ([UInt8]) throws -> Bool = { _ in false }
     /// The value while there is no document that can be read.
     let standard: Value
+}
+
+/// What storage has of a value.
+enum StoredCondition {
+    /// Nothing, or the document that the value has now.
+    case current
+    /// A document that the value had before.
+    case older
+    /// A document that cannot be read.
+    case unreadable
 }
 
 /// What a change found and left.
@@ -34,6 +48,8 @@ struct ValueChange<Value: Sendable>: Sendable {
 final class ValueBox<Value: Sendable>: Sendable {
     /// What makes another value of one; nil: it stays as it is, and nothing is written.
     typealias Edit = @Sendable (Value) throws -> Value?
+    /// The same, for one that depends on what storage has of the value.
+    typealias KnowingEdit = @Sendable (Value, StoredCondition) throws -> Value?
     typealias Outcome = Result<ValueChange<Value>, any Error>
 
     /// The most changes that wait for storage.
@@ -43,17 +59,14 @@ final class ValueBox<Value: Sendable>: Sendable {
     static var valuesPerStreamMax: Int { 1_024 }
 
     private struct Job {
-        let edit: Edit
-        /// Whether a document that cannot be read goes when the value stays as it is.
-        let clearsDamage: Bool
+        let edit: KnowingEdit
         let reply: @Sendable (Outcome) -> Void
     }
 
     private struct Content {
         /// Nil until it is read.
         var value: Value?
-        /// Whether storage has a document that cannot be read.
-        var isDamaged = false
+        var condition = StoredCondition.current
         var jobs: Deque<Job> = []
         /// Whether the storage has a request of the first job.
         var isBusy = false
@@ -115,10 +128,15 @@ final class ValueBox<Value: Sendable>: Sendable {
     }
 
     /// Asks for a change; the reply comes on storage's thread, or at once.
-    func change(_ edit: @escaping Edit, clearsDamage: Bool = false, reply: @escaping @Sendable (Outcome) -> Void) {
+    func change(_ edit: @escaping Edit, reply: @escaping @Sendable (Outcome) -> Void) {
+        change(knowing: { value, _ in try edit(value) }, reply: reply)
+    }
+
+    /// Asks for a change; the reply comes on storage's thread, or at once.
+    func change(knowing edit: @escaping KnowingEdit, reply: @escaping @Sendable (Outcome) -> Void) {
         let isTaken = content.withLock { content in
             guard content.jobs.count < Self.changesWaitingMax else { return false }
-            content.jobs.append(Job(edit: edit, clearsDamage: clearsDamage, reply: reply))
+            content.jobs.append(Job(edit: edit, reply: reply))
             return true
         }
         guard isTaken else {
@@ -131,19 +149,33 @@ final class ValueBox<Value: Sendable>: Sendable {
     /// Makes a change; durable on return.
     ///
     /// - Throws: what the edit throws, or why storage did not take it; nothing has changed then.
-    func change(_ edit: @escaping Edit, clearsDamage: Bool = false) async throws -> ValueChange<Value> {
+    func change(_ edit: @escaping Edit) async throws -> ValueChange<Value> {
+        try await change(knowing: { value, _ in try edit(value) })
+    }
+
+    /// Makes a change; durable on return.
+    ///
+    /// - Throws: as the other one.
+    func change(knowing edit: @escaping KnowingEdit) async throws -> ValueChange<Value> {
         try await withCheckedThrowingContinuation { continuation in
-            change(edit, clearsDamage: clearsDamage) { continuation.resume(with: $0) }
+            change(knowing: edit) { continuation.resume(with: $0) }
         }
     }
 
     /// Makes a change, and blocks the thread until it is durable.
     ///
     /// - Throws: as the other one.
-    func changeNow(_ edit: @escaping Edit, clearsDamage: Bool = false) throws -> ValueChange<Value> {
+    func changeNow(_ edit: @escaping Edit) throws -> ValueChange<Value> {
+        try changeNow(knowing: { value, _ in try edit(value) })
+    }
+
+    /// Makes a change, and blocks the thread until it is durable.
+    ///
+    /// - Throws: as the other one.
+    func changeNow(knowing edit: @escaping KnowingEdit) throws -> ValueChange<Value> {
         try storage.storage.open()
         let answer = Waiting<Outcome>()
-        change(edit, clearsDamage: clearsDamage) { answer.give($0) }
+        change(knowing: edit) { answer.give($0) }
         return try answer.take().get()
     }
 
@@ -158,19 +190,19 @@ final class ValueBox<Value: Sendable>: Sendable {
             return !content.isLooking
         }
         guard isFirst else { return }
-        while let (job, value, isDamaged) = nextJob() {
-            if let value { run(job, on: value, isDamaged: isDamaged) } else { read(for: job) }
+        while let (job, value, condition) = nextJob() {
+            if let value { run(job, on: value, condition) } else { read(for: job) }
         }
     }
 
-    private func nextJob() -> (job: Job, value: Value?, isDamaged: Bool)? {
+    private func nextJob() -> (job: Job, value: Value?, condition: StoredCondition)? {
         content.withLock { content in
             guard !content.isBusy, let job = content.jobs.popFirst() else {
                 content.isLooking = false
                 return nil
             }
             content.isBusy = true
-            return (job, content.value, content.isDamaged)
+            return (job, content.value, content.condition)
         }
     }
 
@@ -186,12 +218,14 @@ final class ValueBox<Value: Sendable>: Sendable {
     private func run(_ job: Job, afterReading collection: StoredCollection) {
         let key = ItemKey(key)
         let document = collection.items.first { ItemKey($0.key) == key }?.document
-        var isDamaged = collection.damaged.contains { $0.key.map(ItemKey.init) == key }
+        var condition = StoredCondition.current
+        if collection.damaged.contains(where: { $0.key.map(ItemKey.init) == key }) { condition = .unreadable }
         var value = form.standard
         do {
             value = try form.value(document)
+            if let document, try form.isOlder(document) { condition = .older }
         } catch {
-            isDamaged = true
+            condition = .unreadable
             logger.error(
                 "a stored value cannot be read, and counts as absent: \(error)",
                 metadata: ["key": "\(self.key)"]
@@ -199,29 +233,24 @@ final class ValueBox<Value: Sendable>: Sendable {
         }
         content.withLock { content in
             content.value = value
-            content.isDamaged = isDamaged
+            content.condition = condition
         }
-        run(job, on: value, isDamaged: isDamaged)
+        run(job, on: value, condition)
     }
 
-    private func run(_ job: Job, on before: Value, isDamaged: Bool) {
+    private func run(_ job: Job, on before: Value, _ condition: StoredCondition) {
         let after: Value
-        let changes: [ItemChange]
+        let change: ItemChange
         do {
-            if let edited = try job.edit(before) {
-                after = edited
-                changes = [try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)]
-            } else {
-                after = before
-                changes = job.clearsDamage && isDamaged ? [.remove(key: key)] : []
+            guard let edited = try job.edit(before, condition) else {
+                return end(job, .success(ValueChange(before: before, after: before, isWritten: false)))
             }
+            after = edited
+            change = try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)
         } catch {
             return end(job, .failure(error))
         }
-        guard !changes.isEmpty else {
-            return end(job, .success(ValueChange(before: before, after: after, isWritten: false)))
-        }
-        storage.storage.commit(changes, to: storage.name) { [self] result in
+        storage.storage.commit([change], to: storage.name) { [self] result in
             switch result {
             case .success:
                 publish(after)
@@ -235,7 +264,7 @@ final class ValueBox<Value: Sendable>: Sendable {
     private func publish(_ value: Value) {
         content.withLock { content in
             content.value = value
-            content.isDamaged = false
+            content.condition = .current
             for reader in content.readers.values { reader.yield(value) }
         }
     }
