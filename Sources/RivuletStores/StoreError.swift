@@ -7,6 +7,9 @@ public enum StoreError: Error, Hashable, Sendable {
     case unrepresentable(key: String)
     /// So much waits for the storage already; the same request may be made again later.
     case busy(detail: String)
+    /// A value of this type cannot be read again from what is stored of it; `place` is a JSON Pointer with `*` for any
+    /// element, empty where it is not known.
+    case unreadable(type: String, place: String)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -16,6 +19,9 @@ extension StoreError: CustomStringConvertible {
         case .unrepresentable(let key):
             "the item \(String(reflecting: key)) has a value for which JSON has no form, such as a NaN: nothing was stored"
         case .busy(let detail): "the store is busy: \(detail); try again later"
+        case .unreadable(let type, let place):
+            "nothing was stored, for a \(type) could not be read again\(place.isEmpty ? "" : " (\(place))"): give each of its fields "
+                + "that is not stored, such as one with @Transient, an initial value"
         }
     }
 }
