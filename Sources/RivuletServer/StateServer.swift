@@ -114,6 +114,7 @@ public final class StateServer: Sendable {
             throw error
         }
         context.secret.logNotice(to: logger, sessionsAreKept: storage.capabilities.survivesPowerLoss)
+        if options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         didListen("http://\(host):\(port)")
         // A pipe is written in blocks; whoever waits for the line must not wait for a block.

@@ -20,7 +20,7 @@ import Testing
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
             "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
-            "RivuletSessions",
+            "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
             "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
