@@ -171,6 +171,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "PreferencesProgram",
+            dependencies: ["Rivulet"],
+            path: "Tests/Support/PreferencesProgram",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "SessionBenchmark",
             dependencies: [
                 "CAllocationCount",
@@ -216,7 +222,15 @@ let package = Package(
             dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"],
             swiftSettings: settings
         ),
-        .testTarget(name: "RivuletTests", dependencies: ["Rivulet"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletTests",
+            dependencies: [
+                "Rivulet",
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
         .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),
         .testTarget(
@@ -306,7 +320,7 @@ let package = Package(
             name: "RivuletServerTests",
             dependencies: [
                 "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-                "RivuletObservation", "RivuletServer", "RivuletSessions",
+                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
             ],
             swiftSettings: settings
         ),

@@ -13,14 +13,13 @@ import Synchronization
 /// once. All managers of a process share one lock and one file, which is opened by the first that reads or writes, and stays open until
 /// the process ends. A second process is refused.
 public struct DataFolderStates: StateStorage {
-    private static let open = Mutex<[String: StoredStates]>([:])
+    private static let open = Mutex<[String: (engine: SQLiteStorageEngine, states: StoredStates)]>([:])
 
     private let folder: String
 
     /// Keeps states below this data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
     public init(folder: String? = nil) {
-        let named = ProcessInfo.processInfo.environment["RIVULET_DATA"].flatMap { $0.isEmpty ? nil : $0 }
-        self.folder = (folder ?? named ?? "data") + "/states"
+        self.folder = ProcessFolder.path(folder)
     }
 
     /// Reads the document under a key.
@@ -39,11 +38,10 @@ public struct DataFolderStates: StateStorage {
 
     private func states() throws -> StoredStates {
         try Self.open.withLock { open in
-            if let states = open[folder] { return states }
-            let engine = SQLiteStorageEngine(folder: folder)
-            try engine.start()
+            let engine = try SQLiteStorageEngine.default(appendingPath: "states", dataFolder: folder)
+            if let known = open[folder], known.engine === engine { return known.states }
             let states = StoredStates(engine: engine) { Int64(Date().timeIntervalSince1970 * 1_000) }
-            open[folder] = states
+            open[folder] = (engine, states)
             return states
         }
     }

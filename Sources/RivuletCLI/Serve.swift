@@ -11,7 +11,14 @@ import RivuletExamples
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the hosted apps until SIGTERM or SIGINT.",
-        discussion: "Every option has an environment variable: --port is RIVULET_PORT. Options win."
+        discussion: """
+            Every option has an environment variable: --port is RIVULET_PORT. Options win.
+
+            The secret that cookies are signed and values are sealed under has variables only: RIVULET_SECRET_KEY is its text, at least 32 \
+            bytes, RIVULET_SECRET_KEY_FILE a file with it that only its owner may read; without both it is secret.key of the data folder, \
+            made where it is not there. To replace it, give the one before in RIVULET_OLDER_SECRET_KEY or RIVULET_OLDER_SECRET_KEY_FILE: \
+            what was made under it is still good.
+            """
     )
 
     @Option(help: "The address to listen on.")
@@ -39,41 +46,34 @@ struct Serve: ParsableCommand {
     var logLevel: String?
 
     func run() throws {
+        var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = try level()
         let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
+        let options = try makeOptions(isMemory: isMemory)
         let storage: any StorageEngine & ItemStorage =
             isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
-        let server = try makeServer(on: storage, secretKey: try secretKey(isMemory: isMemory))
-        try ExampleApps.host(on: server, storage: storage, keys: nil)
+        let server = StateServer(options: options, storage: storage, logger: logger)
+        try ExampleApps.host(on: server, storage: storage, keys: options.sealingKeys)
         try server.run { url in
             print("rivulet listening on \(url)")
         }
     }
 
-    private func makeServer(on storage: any StorageEngine, secretKey: SecretKey?) throws -> StateServer {
-        var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = try level()
+    private func makeOptions(isMemory: Bool) throws -> ServerOptions {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
-        let options = ServerOptions(
+        let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
+        let secrets = try SecretKeys(keptIn: isMemory ? nil : data)
+        return ServerOptions(
             host: host,
-            port: try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080,
+            port: port,
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
-            secretKey: secretKey,
+            secretKey: secrets.current,
+            olderSecretKey: secrets.older,
             hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false
         )
-        return StateServer(options: options, storage: storage, logger: logger)
-    }
-
-    /// The secret of the environment, or of the data folder; nil, one for this run, where nothing is kept.
-    private func secretKey(isMemory: Bool) throws -> SecretKey? {
-        switch (Environment.text("SECRET_KEY"), Environment.text("SECRET_KEY_FILE")) {
-        case (_?, _?): throw ValidationError("RIVULET_SECRET_KEY and RIVULET_SECRET_KEY_FILE are both set; unset one")
-        case (let text?, nil): try SecretKey(text)
-        case (nil, let path?): try SecretKey(file: path)
-        case (nil, nil): isMemory ? nil : try SecretKey(keptIn: data)
-        }
     }
 
     private func level() throws -> Logger.Level {

@@ -94,6 +94,13 @@ public final class SQLiteStorageEngine: StorageEngine {
         }
     }
 
+    /// Whether it takes requests: it was started, and not closed.
+    package var isOpen: Bool {
+        phase.withLock { phase in
+            if case .running = phase { true } else { false }
+        }
+    }
+
     /// Reads the newest snapshot and every later entry; nil when there is no such session.
     public func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         read(key, reply) { reader throws(SQLiteError) in try reader.load(key) }

@@ -15,6 +15,7 @@ struct Callers: Sendable {
     static let cookieSeconds = 31_536_000
 
     private let key: SymmetricKey
+    private let olderKey: SymmetricKey?
     private let isSecure: Bool
 
     /// Who a request comes from.
@@ -25,18 +26,26 @@ struct Callers: Sendable {
         let newCookie: String?
     }
 
-    init(_ secret: SecretKey, isSecure: Bool) {
-        key = secret.derived(for: "rivulet-session cookie")
+    init(_ secret: SecretKey, older: SecretKey? = nil, isSecure: Bool) {
+        let purpose = "rivulet-session cookie"
+        key = secret.derived(for: purpose)
+        olderKey = older?.derived(for: purpose)
         self.isSecure = isSecure
     }
 
     /// The caller that one of the cookies names, or a new one.
+    ///
+    /// A cookie that is signed with the older key still names its caller, who gets it signed anew.
     func caller(cookies fields: [String]) -> Caller {
         for value in HTTPCookies.values(of: Self.cookieName, in: fields) {
-            if let id = sessionID(in: value) { return Caller(sessionID: id, newCookie: nil) }
+            if let id = sessionID(in: value, signedWith: key) { return Caller(sessionID: id, newCookie: nil) }
+            if let olderKey, let id = sessionID(in: value, signedWith: olderKey) { return signed(id) }
         }
-        let id = RandomToken.sessionID()
-        return Caller(sessionID: id, newCookie: "\(id).\(signature(of: id))")
+        return signed(RandomToken.sessionID())
+    }
+
+    private func signed(_ id: String) -> Caller {
+        Caller(sessionID: id, newCookie: "\(id).\(signature(of: id))")
     }
 
     /// The field that gives the caller its cookie.
@@ -46,8 +55,8 @@ struct Callers: Sendable {
         return HTTPField("Set-Cookie", "\(Self.cookieName)=\(cookie); \(attributes)")
     }
 
-    /// The id that the cookie names; nil when its signature is not ours.
-    private func sessionID(in cookie: String) -> String? {
+    /// The id that the cookie names; nil when its signature is not of this key.
+    private func sessionID(in cookie: String, signedWith key: SymmetricKey) -> String? {
         let parts = cookie.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let code = Self.bytes(hex: parts[1]) else { return nil }
         let id = String(parts[0])

@@ -50,6 +50,7 @@ extension Problem {
         switch error {
         case .unrepresentable: self.init(422, "\(error)")
         case .full: self.init(507, "\(error); nothing has changed")
+        case .unreadable: self.init(500, "\(error)")
         case .busy: self.init(503, "\(error)", fields: [HTTPField("Retry-After", "1")])
         }
     }

@@ -77,6 +77,7 @@ extension StateServer {
         let context = try makeContext(workers: 1, clock: clock)
         try storage.start()
         do {
+            try openShared(Array(context.apps.values))
             let loop = try EventLoop(index: 0)
             let server = ServerLoop(index: 0, loop: loop, context: context)
             var wire: MemoryWire?

@@ -21,6 +21,11 @@ extension SecretKey {
         "browsers get new sessions for their cookies of \"me\", and the fingerprints of what was sent under an Idempotency-Key "
         + "cannot be checked"
 
+    /// What a log says of a secret that was the server's before.
+    static let olderNotice =
+        "an older secret key was given too: cookies, fingerprints and sealed values of it are still good, and cookies are signed anew. "
+        + "Take it away when its values are sealed anew, by reseal(), and its browsers have been here"
+
     /// Writes the one line; a warning where sessions outlive a secret that does not.
     func logNotice(to logger: Logger, sessionsAreKept: Bool) {
         logger.log(level: origin == .made && sessionsAreKept ? .warning : .info, "\(notice)")

@@ -2,6 +2,7 @@
 // Owns the server's secret, from which the keys of its purposes are derived.
 
 import Crypto
+import RivuletStores
 
 /// A secret that only the server's operator knows.
 ///
@@ -54,6 +55,9 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
     func derived(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: SHA256.byteCount)
     }
+
+    /// The key that values are sealed with; the one that `SealingKey(secret:)` makes of the same bytes.
+    var sealingKey: SealingKey { SealingKey(derivedFrom: key) }
 
     /// Says that there is one, and not which.
     public var description: String { "SecretKey" }

@@ -18,11 +18,12 @@ enum SecretKeyFile {
     /// The most bytes that are read of a file.
     private static let bytesMax = 4_096
 
-    /// The text of a file.
+    /// The text of a file that only its owner may read.
     static func read(_ path: String) throws(ServerError) -> String {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the secret key file \(path)", errno) }
         defer { _ = close(descriptor) }
+        try checkMode(of: descriptor, path)
         var bytes = [UInt8](repeating: 0, count: bytesMax)
         let count = Self.read(descriptor, &bytes)
         guard count >= 0 else { throw failure("cannot read the secret key file \(path)", errno) }
@@ -34,7 +35,6 @@ enum SecretKeyFile {
         let path = folder + "/" + name
         let isNew = unsafe access(path, F_OK) != 0
         if isNew { try make(path, in: folder) }
-        try checkMode(of: path)
         return try SecretKey(try read(path), from: .file(path, isNew: isNew))
     }
 
@@ -80,11 +80,13 @@ enum SecretKeyFile {
         }
     }
 
-    private static func checkMode(of path: String) throws(ServerError) {
+    private static func checkMode(of descriptor: Int32, _ path: String) throws(ServerError) {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { throw failure("cannot read the secret key file \(path)", errno) }
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw failure("cannot read the secret key file \(path)", errno)
+        }
         guard status.st_mode & 0o077 == 0 else {
-            throw ServerError("others may read the secret key file \(path); run: chmod 600 \(path)")
+            throw ServerError("others may read the secret key file \(path); run: chmod 600 \(path)", status: EACCES)
         }
     }
 
@@ -101,7 +103,8 @@ enum SecretKeyFile {
     private static func failure(_ what: String, _ code: Int32) -> ServerError {
         let reason = unsafe String(cString: strerror(code))
         return ServerError(
-            "\(what): \(reason) (errno \(code)); give this server one in RIVULET_SECRET_KEY, or mend that"
+            "\(what): \(reason) (errno \(code)); give this server one in RIVULET_SECRET_KEY, or mend that",
+            status: code
         )
     }
 }
@@ -109,7 +112,7 @@ enum SecretKeyFile {
 extension SecretKey {
     /// Reads the secret from a file.
     ///
-    /// - Throws: `ServerError` when the file cannot be read or has too little in it.
+    /// - Throws: `ServerError` when the file cannot be read, has too little in it, or may be read by others.
     public init(file path: String) throws(ServerError) {
         try self.init(try SecretKeyFile.read(path), from: .file(path, isNew: false))
     }

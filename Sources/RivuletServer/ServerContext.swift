@@ -53,8 +53,8 @@ final class ServerContext: Sendable {
         self.logger = logger
         self.clock = clock
         secret = options.secretKey ?? SecretKey()
-        callers = Callers(secret, isSecure: options.hasSecureCookies)
-        prints = RequestPrints(secret)
+        callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
+        prints = RequestPrints(secret, older: options.olderSecretKey)
     }
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.

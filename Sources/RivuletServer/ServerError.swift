@@ -6,7 +6,11 @@ public struct ServerError: Error, CustomStringConvertible, Sendable {
     /// What is wrong and what to do.
     public let description: String
 
-    package init(_ description: String) {
+    /// `errno` of the call that failed; nil: it is nothing that a call said.
+    package let status: Int32?
+
+    package init(_ description: String, status: Int32? = nil) {
         self.description = description
+        self.status = status
     }
 }

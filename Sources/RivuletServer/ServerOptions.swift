@@ -22,6 +22,10 @@ public struct ServerOptions: Sendable {
     ///
     /// Nil makes one for this run, which a warning in the log says: a restart then gives every browser another session.
     public var secretKey: SecretKey?
+    /// The secret before this one; nil: there is none.
+    ///
+    /// What was made under it is still good, and cookies are signed anew.
+    public var olderSecretKey: SecretKey?
     /// Whether cookies are for TLS only, also when no `X-Forwarded-Proto` says that a proxy speaks it.
     public var hasSecureCookies: Bool
     /// Bounds of HTTP and of streams.
@@ -37,6 +41,7 @@ public struct ServerOptions: Sendable {
         version: String = ServerOptions.libraryVersion,
         publicFolder: String? = nil,
         secretKey: SecretKey? = nil,
+        olderSecretKey: SecretKey? = nil,
         hasSecureCookies: Bool = false,
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
@@ -47,6 +52,7 @@ public struct ServerOptions: Sendable {
         self.version = version
         self.publicFolder = publicFolder
         self.secretKey = secretKey
+        self.olderSecretKey = olderSecretKey
         self.hasSecureCookies = hasSecureCookies
         self.limits = limits
         self.sessionLimits = sessionLimits

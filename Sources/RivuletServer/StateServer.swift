@@ -24,7 +24,7 @@ import Darwin
 public final class StateServer: Sendable {
     private let options: ServerOptions
     let storage: any StorageEngine
-    private let logger: Logger
+    let logger: Logger
     private let apps: Mutex<[any HostedApp]>
 
     /// Makes a server; nothing is opened before `run()`.
@@ -107,6 +107,7 @@ public final class StateServer: Sendable {
         let context = try makeContext(workers: options.workers, clock: ContinuousClock())
         try storage.start()
         defer { storage.close() }
+        try openShared(Array(context.apps.values))
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
         let loops = try (0..<options.workers).map { [limits] in try EventLoop(index: $0, limits: limits) }
@@ -131,6 +132,7 @@ public final class StateServer: Sendable {
             throw error
         }
         context.secret.logNotice(to: logger, sessionsAreKept: storage.capabilities.survivesPowerLoss)
+        if options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         didListen("http://\(host):\(port)")
         // A pipe is written in blocks; whoever waits for the line must not wait for a block.

@@ -24,6 +24,9 @@ package protocol HostedSecret: Sendable {
     /// Seals and stores one; no error says anything of the body but where it is wrong.
     func set(_ body: [UInt8], reply: @escaping SharedReply<Void>)
 
+    /// Seals it with the current key where it is sealed with an older one; gives whether it was.
+    func reseal(_ reply: @escaping SharedReply<Bool>)
+
     /// Removes it.
     func remove(_ reply: @escaping SharedReply<Void>)
 }

@@ -70,6 +70,13 @@ enum ItemDocument {
         return documents.map { document in Result { () throws(JSONError) in try decode(type, from: document) } }
     }
 
+    /// What of a type is not stored and must be there to be read, so that nothing of that type comes back; nil: nothing is.
+    ///
+    /// A type that is only Codable does not tell.
+    static func unreadablePlace(of type: Any.Type) -> String? {
+        (type as? any JSONCodable.Type)?.jsonSchema.unreadablePlace
+    }
+
     /// Writes a value of any type.
     static func write(_ value: some Encodable, into writer: inout JSONWriter) {
         if let value = value as? any JSONCodable {

@@ -13,6 +13,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
     /// Where the values are.
     public let storage: ItemCollection
     private let logger: Logger
+    private let unreadablePlace = ItemDocument.unreadablePlace(of: Object.self)
 
     /// Values in a collection.
     public init(storage: ItemCollection, logger: Logger = Logger(label: "rivulet.store")) {
@@ -31,6 +32,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``.
     public func store(_ objectsAndKeys: [(key: CacheKey, object: Object)]) async throws {
+        if let unreadablePlace { throw StoreError.unreadable(type: "\(Object.self)", place: unreadablePlace) }
         let changes = try objectsAndKeys.map { key, object in
             ItemChange.put(key: key.rawValue, document: try ItemDocument.encode(object, key: key.rawValue))
         }

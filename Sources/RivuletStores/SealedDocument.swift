@@ -34,6 +34,11 @@ enum SealedDocument {
         return [form] + key.name + Array(combined)
     }
 
+    /// Whether this key has sealed a document that opens.
+    static func isSealed(_ document: [UInt8], with key: SealingKey) -> Bool {
+        document.dropFirst().starts(with: key.name)
+    }
+
     static func open(_ document: [UInt8], at place: String, with keys: SealingKeys) throws(Fault) -> [UInt8] {
         let headBytes = 1 + SealingKey.nameBytes
         guard document.count > headBytes, document[0] == form else { throw .notSealed }

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the key that values are sealed with at rest.
 
-import Crypto
+package import Crypto
 
 /// A key made of a secret, with a name that tells which key it is and nothing of it.
 public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
@@ -19,6 +19,11 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
     public init?(secret: some Sequence<UInt8>) {
         let secret = SymmetricKey(data: Array(secret))
         guard secret.bitCount >= Self.secretBytesMin * 8 else { return nil }
+        self.init(derivedFrom: secret)
+    }
+
+    /// Derives the key from a secret that is long enough.
+    package init(derivedFrom secret: SymmetricKey) {
         key = Self.derived(from: secret, for: "rivulet sealed value", byteCount: 32)
         let name = Self.derived(from: secret, for: "rivulet sealed value key name", byteCount: Self.nameBytes)
         self.name = unsafe name.withUnsafeBytes { unsafe Array($0) }

@@ -19,7 +19,7 @@ struct SecretHost<Item: StorableItem>: HostedSecret {
             reply(
                 outcome.mapError(SharedError.init).map { change in
                     if change.after != nil { return .present }
-                    return change.isDamaged ? .unreadable : .absent
+                    return change.standing.condition == .unreadable ? .unreadable : .absent
                 }
             )
         }
@@ -38,8 +38,14 @@ struct SecretHost<Item: StorableItem>: HostedSecret {
         }
     }
 
+    func reseal(_ reply: @escaping SharedReply<Bool>) {
+        secret.box.change(knowing: secret.renewal) { outcome in
+            reply(outcome.mapError(SharedError.init).map(\.isWritten))
+        }
+    }
+
     func remove(_ reply: @escaping SharedReply<Void>) {
-        secret.box.change({ $0 == nil ? nil : .some(nil) }, clearsDamage: true) { outcome in
+        secret.box.change(knowing: SecurelyStoredValue<Item>.removal) { outcome in
             reply(outcome.mapError(SharedError.init).map { _ in })
         }
     }

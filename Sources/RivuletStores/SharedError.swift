@@ -42,3 +42,21 @@ package enum SharedError: Error {
 
 /// Receives the end of a request, exactly once, on any thread; it must not block.
 package typealias SharedReply<Value> = @Sendable (Result<Value, SharedError>) -> Void
+
+extension SharedError: CustomStringConvertible {
+    /// For the log.
+    package var description: String {
+        switch self {
+        case .body(let error): "\(error)"
+        case .refused(let detail, _), .fault(let detail): detail
+        case .noItem(let id): "there is no item \(String(reflecting: id))"
+        case .damagedItem(let id): "the item \(String(reflecting: id)) cannot be read"
+        case .pageGone(let after): "the item \(String(reflecting: after)) is not there any more"
+        case .moved(let version, _): "it stands at version \(version)"
+        case .itemMoved: "the item is another one"
+        case .store(let error): "\(error)"
+        case .storage(let error): "\(error)"
+        case .keychain(let error): "\(error)"
+        }
+    }
+}

@@ -21,6 +21,8 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     let logger: Logger
     let machine: Mutex<StoreMachine<Item>>
     private let registrar = ObservationRegistrar()
+    /// What of an item would not be there again after a restart; nil: nothing.
+    private let unreadablePlace = ItemDocument.unreadablePlace(of: Item.self)
     /// Made once: making a key path of a generic type takes a microsecond.
     private let itemsPath: any KeyPath<Store, [Item]> & Sendable = \.items
 
@@ -133,7 +135,11 @@ extension Store {
     ) {
         do {
             let prepared = try steps.map { step throws(StoreError) in
-                try PreparedStep(step, identifier: cacheIdentifier)
+                let prepared = try PreparedStep(step, identifier: cacheIdentifier)
+                if let unreadablePlace, !prepared.sizes.isEmpty {
+                    throw .unreadable(type: "\(Item.self)", place: unreadablePlace)
+                }
+                return prepared
             }
             try machine.withLock { machine throws(StoreError) in
                 try machine.ask(StoreRequest(prepared, if: condition, reply: reply))

@@ -9,6 +9,9 @@ public enum StoreError: Error, Hashable, Sendable {
     case full(limitBytes: Int)
     /// So much waits for the storage already; the same request may be made again later.
     case busy(detail: String)
+    /// A value of this type cannot be read again from what is stored of it; `place` is a JSON Pointer with `*` for any
+    /// element, empty where it is not known.
+    case unreadable(type: String, place: String)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -20,6 +23,9 @@ extension StoreError: CustomStringConvertible {
         case .full(let limitBytes):
             "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax): remove some items, or raise that"
         case .busy(let detail): "the store is busy: \(detail); try again later"
+        case .unreadable(let type, let place):
+            "nothing was stored, for a \(type) could not be read again\(place.isEmpty ? "" : " (\(place))"): give each of its fields "
+                + "that is not stored, such as one with @Transient, an initial value"
         }
     }
 }

@@ -9,16 +9,23 @@ import RivuletJSON
 enum StoredBox {
     private static let member = "value"
 
-    /// The document of a value.
+    /// The document of a value, which is there again after a restart.
     ///
     /// - Throws: ``StoreError/unrepresentable(key:)`` when JSON cannot carry the value; `key` is only for its words.
-    static func document<Value: Encodable>(of value: Value, key: String) throws(StoreError) -> [UInt8] {
+    ///   ``StoreError/unreadable(type:place:)`` when the value cannot be read from its document.
+    static func document<Value: Codable>(of value: Value, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         writer.beginObject()
         writer.key(member)
         ItemDocument.write(value, into: &writer)
         writer.endObject()
         guard !writer.hasUnrepresentableNumber else { throw .unrepresentable(key: key) }
+        do throws(JSONError) {
+            _ = try Self.value(Value.self, of: writer.bytes)
+        } catch {
+            // The error itself may repeat a part of a secret.
+            throw .unreadable(type: "\(Value.self)", place: ItemDocument.unreadablePlace(of: Value.self) ?? "")
+        }
         return writer.bytes
     }
 

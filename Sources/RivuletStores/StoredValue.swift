@@ -75,7 +75,8 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
 
     /// Stores a value; it is on disk on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; nothing has changed then.
+    /// - Throws: ``ItemStorageError``, or ``StoreError``, also for a value that could not be read again after a restart, as one with a
+    ///   transient field without an initial value; nothing has changed then.
     public func set(_ value: Item) async throws {
         try await edit { _ in value }
     }

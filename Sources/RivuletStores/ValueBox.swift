@@ -15,18 +15,38 @@ struct ValueForm<Value: Sendable>: Sendable {
     ///
     /// - Throws: what is wrong with the document.
     let value: @Sendable ([UInt8]?) throws -> Value
+    /// Whether a document that can be read is to be written anew, for the same value has another one now.
+    ///
+    /// - Throws: as `value`.
+    var isOlder: @Sendable ([UInt8]) throws -> Bool = { _ in false }
     /// The value while there is no document that can be read.
     let standard: Value
+}
+
+/// What storage has of a value.
+enum StoredCondition {
+    /// Nothing, or the document that the value has now.
+    case current
+    /// A document that the value had before.
+    case older
+    /// A document that cannot be read.
+    case unreadable
+}
+
+/// Where a value stands.
+struct StoredStanding {
+    /// What storage has of it.
+    var condition: StoredCondition
+    /// How often it was written since it was read.
+    var version: UInt64
 }
 
 /// What a change found and left.
 struct ValueChange<Value: Sendable>: Sendable {
     let before: Value
     let after: Value
-    /// How often it was written since it was read, this change included.
-    let version: UInt64
-    /// Whether storage has a document that cannot be read.
-    let isDamaged: Bool
+    /// Where the value stands after it.
+    let standing: StoredStanding
     /// Whether anything was written.
     let isWritten: Bool
 }
@@ -38,8 +58,8 @@ struct ValueChange<Value: Sendable>: Sendable {
 final class ValueBox<Value: Sendable>: Sendable {
     /// What makes another value of one; nil: it stays as it is, and nothing is written.
     typealias Edit = @Sendable (Value) throws -> Value?
-    /// The same, of a value and its version.
-    typealias VersionedEdit = @Sendable (Value, UInt64) throws -> Value?
+    /// The same, for one that depends on where the value stands.
+    typealias KnowingEdit = @Sendable (Value, StoredStanding) throws -> Value?
     typealias Outcome = Result<ValueChange<Value>, any Error>
 
     /// The most changes that wait for storage.
@@ -49,19 +69,14 @@ final class ValueBox<Value: Sendable>: Sendable {
     static var valuesPerStreamMax: Int { 1_024 }
 
     private struct Job {
-        let edit: VersionedEdit
-        /// Whether a document that cannot be read goes when the value stays as it is.
-        let clearsDamage: Bool
+        let edit: KnowingEdit
         let reply: @Sendable (Outcome) -> Void
     }
 
     private struct Content {
         /// Nil until it is read.
         var value: Value?
-        /// How often it was written since it was read.
-        var version: UInt64 = 0
-        /// Whether storage has a document that cannot be read.
-        var isDamaged = false
+        var standing = StoredStanding(condition: .current, version: 0)
         var jobs: Deque<Job> = []
         /// Whether the storage has a request of the first job.
         var isBusy = false
@@ -145,7 +160,7 @@ final class ValueBox<Value: Sendable>: Sendable {
         content.withLock { content in
             let values = content.followers[follower].map { Array($0.values) } ?? []
             content.followers[follower]?.values = []
-            return (values, content.version, content.value ?? form.standard)
+            return (values, content.standing.version, content.value ?? form.standard)
         }
     }
 
@@ -157,19 +172,15 @@ final class ValueBox<Value: Sendable>: Sendable {
     // MARK: - Changes
 
     /// Asks for a change; the reply comes on storage's thread, or at once.
-    func change(_ edit: @escaping Edit, clearsDamage: Bool = false, reply: @escaping @Sendable (Outcome) -> Void) {
-        change({ value, _ in try edit(value) }, clearsDamage: clearsDamage, reply: reply)
+    func change(_ edit: @escaping Edit, reply: @escaping @Sendable (Outcome) -> Void) {
+        change(knowing: { value, _ in try edit(value) }, reply: reply)
     }
 
-    /// Asks for a change that depends on the version.
-    func change(
-        _ edit: @escaping VersionedEdit,
-        clearsDamage: Bool = false,
-        reply: @escaping @Sendable (Outcome) -> Void
-    ) {
+    /// Asks for a change; the reply comes on storage's thread, or at once.
+    func change(knowing edit: @escaping KnowingEdit, reply: @escaping @Sendable (Outcome) -> Void) {
         let isTaken = content.withLock { content in
             guard content.jobs.count < Self.changesWaitingMax else { return false }
-            content.jobs.append(Job(edit: edit, clearsDamage: clearsDamage, reply: reply))
+            content.jobs.append(Job(edit: edit, reply: reply))
             return true
         }
         guard isTaken else {
@@ -182,19 +193,33 @@ final class ValueBox<Value: Sendable>: Sendable {
     /// Makes a change; durable on return.
     ///
     /// - Throws: what the edit throws, or why storage did not take it; nothing has changed then.
-    func change(_ edit: @escaping Edit, clearsDamage: Bool = false) async throws -> ValueChange<Value> {
+    func change(_ edit: @escaping Edit) async throws -> ValueChange<Value> {
+        try await change(knowing: { value, _ in try edit(value) })
+    }
+
+    /// Makes a change; durable on return.
+    ///
+    /// - Throws: as the other one.
+    func change(knowing edit: @escaping KnowingEdit) async throws -> ValueChange<Value> {
         try await withCheckedThrowingContinuation { continuation in
-            change(edit, clearsDamage: clearsDamage) { continuation.resume(with: $0) }
+            change(knowing: edit) { continuation.resume(with: $0) }
         }
     }
 
     /// Makes a change, and blocks the thread until it is durable.
     ///
     /// - Throws: as the other one.
-    func changeNow(_ edit: @escaping Edit, clearsDamage: Bool = false) throws -> ValueChange<Value> {
+    func changeNow(_ edit: @escaping Edit) throws -> ValueChange<Value> {
+        try changeNow(knowing: { value, _ in try edit(value) })
+    }
+
+    /// Makes a change, and blocks the thread until it is durable.
+    ///
+    /// - Throws: as the other one.
+    func changeNow(knowing edit: @escaping KnowingEdit) throws -> ValueChange<Value> {
         try storage.storage.open()
         let answer = Waiting<Outcome>()
-        change(edit, clearsDamage: clearsDamage) { answer.give($0) }
+        change(knowing: edit) { answer.give($0) }
         return try answer.take().get()
     }
 
@@ -209,19 +234,19 @@ final class ValueBox<Value: Sendable>: Sendable {
             return !content.isLooking
         }
         guard isFirst else { return }
-        while let (job, value) = nextJob() {
-            if let value { run(job, on: value) } else { read(for: job) }
+        while let (job, value, standing) = nextJob() {
+            if let value { run(job, on: value, standing) } else { read(for: job) }
         }
     }
 
-    private func nextJob() -> (job: Job, value: Value?)? {
+    private func nextJob() -> (job: Job, value: Value?, standing: StoredStanding)? {
         content.withLock { content in
             guard !content.isBusy, let job = content.jobs.popFirst() else {
                 content.isLooking = false
                 return nil
             }
             content.isBusy = true
-            return (job, content.value)
+            return (job, content.value, content.standing)
         }
     }
 
@@ -237,81 +262,80 @@ final class ValueBox<Value: Sendable>: Sendable {
     private func run(_ job: Job, afterReading collection: StoredCollection) {
         let key = ItemKey(key)
         let document = collection.items.first { ItemKey($0.key) == key }?.document
-        var isDamaged = collection.damaged.contains { $0.key.map(ItemKey.init) == key }
+        var condition = StoredCondition.current
+        if collection.damaged.contains(where: { $0.key.map(ItemKey.init) == key }) { condition = .unreadable }
         var value = form.standard
         do {
             value = try form.value(document)
+            if let document, try form.isOlder(document) { condition = .older }
         } catch {
-            isDamaged = true
+            condition = .unreadable
             logger.error(
                 "a stored value cannot be read, and counts as absent: \(error)",
                 metadata: ["key": "\(self.key)"]
             )
         }
+        let standing = StoredStanding(condition: condition, version: 0)
         content.withLock { content in
             content.value = value
-            content.isDamaged = isDamaged
+            content.standing = standing
         }
-        run(job, on: value)
+        run(job, on: value, standing)
     }
 
-    private func run(_ job: Job, on before: Value) {
-        // Only the one job that is under way changes these.
-        let (version, isDamaged) = content.withLock { ($0.version, $0.isDamaged) }
+    private func run(_ job: Job, on before: Value, _ standing: StoredStanding) {
         let after: Value
-        let changes: [ItemChange]
+        let change: ItemChange
         do {
-            if let edited = try job.edit(before, version) {
-                after = edited
-                changes = [try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)]
-            } else {
-                after = before
-                changes = job.clearsDamage && isDamaged ? [.remove(key: key)] : []
+            guard let edited = try job.edit(before, standing) else {
+                let change = ValueChange(before: before, after: before, standing: standing, isWritten: false)
+                return end(job, .success(change))
             }
+            after = edited
+            change = try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)
         } catch {
             return end(job, .failure(error))
         }
-        guard !changes.isEmpty else {
-            return end(job, .success(change(from: before, to: after, version, isDamaged: isDamaged)))
-        }
-        storage.storage.commit(changes, to: storage.name) { [self] result in
+        storage.storage.commit([change], to: storage.name) { [self] result in
             switch result {
             case .success:
-                publish(after)
-                end(job, .success(change(from: before, to: after, version + 1, isWritten: true)))
+                let standing = publish(after)
+                let change = ValueChange(before: before, after: after, standing: standing, isWritten: true)
+                end(job, .success(change))
             case .failure(let error):
                 end(job, .failure(error))
             }
         }
     }
 
-    private func change(
-        from before: Value,
-        to after: Value,
-        _ version: UInt64,
-        isDamaged: Bool = false,
-        isWritten: Bool = false
-    ) -> ValueChange<Value> {
-        ValueChange(before: before, after: after, version: version, isDamaged: isDamaged, isWritten: isWritten)
-    }
-
-    private func publish(_ value: Value) {
-        let wakes = content.withLock { content in
+    private func publish(_ value: Value) -> StoredStanding {
+        let (standing, wakes) = content.withLock { content in
             content.value = value
-            content.version += 1
-            content.isDamaged = false
+            content.standing = StoredStanding(condition: .current, version: content.standing.version + 1)
             for reader in content.readers.values { reader.yield(value) }
-            var wakes: [@Sendable () -> Void] = []
-            for id in content.followers.keys {
-                guard var follower = content.followers.removeValue(forKey: id) else { continue }
-                if follower.values.isEmpty { wakes.append(follower.wake) }
-                if follower.values.count == Self.valuesPerStreamMax { follower.values.removeFirst() }
-                follower.values.append((content.version, value))
-                content.followers[id] = follower
-            }
-            return wakes
+            return (content.standing, Self.note(value, content.standing.version, for: &content.followers))
         }
         for wake in wakes { wake() }
+        return standing
+    }
+
+    /// Notes a value for those who take values.
+    ///
+    /// - Returns: whom to wake, those for whom nothing waited.
+    private static func note(
+        _ value: Value,
+        _ version: UInt64,
+        for followers: inout [UInt64: Follower]
+    ) -> [@Sendable () -> Void] {
+        var wakes: [@Sendable () -> Void] = []
+        for id in Array(followers.keys) {
+            guard var follower = followers.removeValue(forKey: id) else { continue }
+            if follower.values.isEmpty { wakes.append(follower.wake) }
+            if follower.values.count == valuesPerStreamMax { follower.values.removeFirst() }
+            follower.values.append((version, value))
+            followers[id] = follower
+        }
+        return wakes
     }
 
     private func end(_ job: Job, _ outcome: Outcome) {

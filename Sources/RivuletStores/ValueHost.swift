@@ -42,15 +42,15 @@ struct ValueHost<Item: StorableItem>: HostedValue {
         _ reply: @escaping SharedReply<ValueAnswer>,
         _ edit: @escaping @Sendable (Item) throws -> Item?
     ) {
-        value.box.change { item, version in
-            if let expected, !expected.contains(version) {
-                throw SharedError.moved(version: version, value: ItemDocument.json(of: item))
+        value.box.change(knowing: { item, standing in
+            if let expected, !expected.contains(standing.version) {
+                throw SharedError.moved(version: standing.version, value: ItemDocument.json(of: item))
             }
             return try edit(item)
-        } reply: { outcome in
+        }) { outcome in
             reply(
                 outcome.mapError(SharedError.init).map { change in
-                    ValueAnswer(version: change.version, json: ItemDocument.json(of: change.after))
+                    ValueAnswer(version: change.standing.version, json: ItemDocument.json(of: change.after))
                 }
             )
         }

@@ -133,10 +133,22 @@ def test_a_key_of_the_environment_signs_for_all_who_have_it(tmp_path, serve, mon
     value, _ = cookie_of(serve(None).request("POST", ME + "/events", "increment"))
     path = tmp_path / "key"
     path.write_text("s" * 32 + "\n")
+    path.chmod(0o600)
     monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY_FILE": str(path)})
     data = tmp_path / "data"
     assert "set-cookie" not in serve(data).request("GET", ME + "/state", headers=sent(value)).headers
     assert not (data / "secret.key").exists()
+
+
+def test_a_cookie_of_the_older_key_is_replaced_by_one_of_the_current_key(tmp_path, serve, monkeypatch):
+    value, _ = cookie_of(serve(tmp_path / "a").request("POST", ME + "/events", "increment"))
+    older = {"RIVULET_OLDER_SECRET_KEY_FILE": str(tmp_path / "a" / "secret.key")}
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY": "s" * 32} | older)
+    server = serve(None)
+    renewed, _ = cookie_of(server.request("GET", ME + "/state", headers=sent(value)))
+    assert renewed.split(".")[0] == value.split(".")[0] and renewed != value
+    assert "set-cookie" not in server.request("GET", ME + "/state", headers=sent(renewed)).headers
+    assert "an older secret key was given too" in server.log_text()
 
 
 @pytest.mark.parametrize(
@@ -145,6 +157,8 @@ def test_a_key_of_the_environment_signs_for_all_who_have_it(tmp_path, serve, mon
         ({"RIVULET_SECRET_KEY": "short"}, "5 bytes"),
         ({"RIVULET_SECRET_KEY_FILE": "/nowhere"}, "/nowhere"),
         ({"RIVULET_SECRET_KEY_FILE": "/nowhere", "RIVULET_SECRET_KEY": "s" * 32}, "both set"),
+        ({"RIVULET_OLDER_SECRET_KEY": "short"}, "5 bytes"),
+        ({"RIVULET_OLDER_SECRET_KEY_FILE": "/nowhere"}, "/nowhere"),
     ],
 )
 def test_a_bad_key_is_a_reason_not_to_start(monkeypatch, settings, words):
@@ -157,6 +171,9 @@ def test_a_kept_key_that_others_may_read_is_refused(data, serve, monkeypatch):
     serve(data).stop()
     (data / "secret.key").chmod(0o640)
     ended = run("serve", "--port", "0", "--data", str(data))
+    assert ended.returncode == 1 and "chmod 600" in ended.stderr
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY_FILE": str(data / "secret.key")})
+    ended = run("serve", "--port", "0", "--memory")
     assert ended.returncode == 1 and "chmod 600" in ended.stderr
 
 

@@ -44,6 +44,18 @@ import Testing
         #expect(callers.caller(cookies: both).sessionID == own.sessionID)
     }
 
+    @Test func `a cookie of the older key names its caller, who gets one of the current key`() throws {
+        let (old, new) = (SecretKey(), SecretKey())
+        let first = Callers(old, isSecure: false).caller(cookies: [])
+        let rotated = Callers(new, older: old, isSecure: false)
+        let again = rotated.caller(cookies: cookie(try #require(first.newCookie)))
+        #expect(again.sessionID == first.sessionID)
+        let renewed = cookie(try #require(again.newCookie))
+        let known = Callers.Caller(sessionID: first.sessionID, newCookie: nil)
+        #expect(rotated.caller(cookies: renewed) == known)
+        #expect(Callers(new, isSecure: false).caller(cookies: renewed) == known)
+    }
+
     @Test func `a cookie is for the server alone, and for TLS where there is some`() {
         let attributes = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
         let plain = callers.field(cookie: "a.b", isForwardedFromTLS: false)

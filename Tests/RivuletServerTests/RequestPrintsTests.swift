@@ -43,6 +43,17 @@ import Testing
         #expect(!prints.mayBe(plain, of: Self.action, []))
     }
 
+    @Test func `what was kept under the older secret is known, and only for its own request`() throws {
+        let (old, new) = (
+            try SecretKey(String(repeating: "b", count: 32)), try SecretKey(String(repeating: "a", count: 32))
+        )
+        let kept = RequestPrints(old).fingerprint(of: Self.action, body)
+        let rotated = RequestPrints(new, older: old)
+        #expect(rotated.mayBe(kept, of: Self.action, body))
+        #expect(!rotated.mayBe(kept, of: Self.action, []))
+        #expect(try rotated.fingerprint(of: Self.action, body) == prints().fingerprint(of: Self.action, body))
+    }
+
     @Test func `what was kept under another secret passes for the same request`() throws {
         let kept = try prints("b").fingerprint(of: Self.action, body)
         #expect(try prints().mayBe(kept, of: Self.action, body))

@@ -52,8 +52,10 @@ import Testing
             _ = try SecretKey(keptIn: folder)
             let path = folder + "/secret.key"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-            let error = #expect(throws: ServerError.self) { try SecretKey(keptIn: folder) }
-            #expect(error?.description == "others may read the secret key file \(path); run: chmod 600 \(path)")
+            for make in [{ try SecretKey(keptIn: folder) }, { try SecretKey(file: path) }] {
+                let error = #expect(throws: ServerError.self) { try make() }
+                #expect(error?.description == "others may read the secret key file \(path); run: chmod 600 \(path)")
+            }
         }
     }
 

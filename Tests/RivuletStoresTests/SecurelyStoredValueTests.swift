@@ -138,6 +138,40 @@ import Testing
         #expect(try await secrets.contents().items.isEmpty)
     }
 
+    @Test func `E-24: asked for a value, an error says whether there is none or none that opens`() async throws {
+        await #expect(throws: KeychainError.itemNotFound) { try await stored(String.self).value() }
+        #expect(throws: KeychainError.itemNotFound) { try Self.value(of: stored(String.self)) }
+        try await stored(String.self).set("a")
+        #expect(try await stored(String.self).value() == "a")
+        #expect(try Self.value(of: stored(String.self)) == "a")
+        let other = SealingKeys(try #require(SealingKey(secret: Self.secret("b"))))
+        await #expect(throws: KeychainError.couldNotAccessKeychain) {
+            try await stored(String.self, keys: other).value()
+        }
+        let keyless = SecurelyStoredValue<String>(key: "token", storage: secrets, keys: nil)
+        await #expect(throws: KeychainError.missingEntitlement) { try await keyless.value() }
+    }
+
+    private static func value(of token: SecurelyStoredValue<String>) throws -> String { try token.value() }
+
+    @Test func `E-24: a value that does not open is not begun anew by what changes a part of it`() async throws {
+        try await stored([Int].self, "list").set([1])
+        try await stored([String: Int].self, "map").set(["a": 1])
+        let before = try await secrets.contents().items.map(\.document)
+        let other = SealingKeys(try #require(SealingKey(secret: Self.secret("b"))))
+        let list = stored([Int].self, "list", keys: other)
+        await #expect(throws: KeychainError.couldNotAccessKeychain) { try await list.append(2) }
+        await #expect(throws: KeychainError.couldNotAccessKeychain) { try await list.togglePresence(2) }
+        await #expect(throws: KeychainError.couldNotAccessKeychain) { try await list.replace(1, with: 2) }
+        await #expect(throws: KeychainError.couldNotAccessKeychain) {
+            try await stored([String: Int].self, "map", keys: other).update(key: "b", value: 2)
+        }
+        #expect(try await secrets.contents().items.map(\.document) == before)
+        try await list.set([3])
+        try await list.append(4)
+        #expect(stored([Int].self, "list", keys: other).wrappedValue == [3, 4])
+    }
+
     @Test func `a document has nothing of the value, and opens in its own place only`() async throws {
         try await stored(String.self).set("plaintext-of-the-secret")
         let items = try await secrets.contents().items
@@ -165,9 +199,35 @@ import Testing
         #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == nil)
         let rotating = stored(String.self, keys: SealingKeys(new, older: [keys.current]))
         #expect(rotating.wrappedValue == "a")
-        try await rotating.reseal()
+        #expect(try await rotating.reseal())
         #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == "a")
     }
+
+    @Test func `sealing anew writes what is sealed with an older key, and nothing else`() async throws {
+        let storage = ScriptedItemStorage()
+        func token(_ keys: SealingKeys?) -> SecurelyStoredValue<String> {
+            SecurelyStoredValue(key: "token", storage: storage.collection("secrets"), keys: keys)
+        }
+        let new = try #require(SealingKey(secret: Self.secret("b")))
+        let both = SealingKeys(new, older: [keys.current])
+        #expect(try await !token(both).reseal())
+        #expect(storage.commits.isEmpty)
+        try await token(keys).set("a")
+        #expect(try await !token(keys).reseal())
+        #expect(storage.commits.count == 1)
+        let rotating = token(both)
+        storage.failCommit(.full(detail: "no space"))
+        await #expect(throws: ItemStorageError.full(detail: "no space")) { try await rotating.reseal() }
+        #expect(try Self.reseal(rotating))
+        #expect(try await !rotating.reseal())
+        #expect(try await !token(both).reseal())
+        #expect(storage.commits.count == 3)
+        await #expect(throws: KeychainError.couldNotAccessKeychain) { try await token(keys).reseal() }
+        await #expect(throws: KeychainError.missingEntitlement) { try await token(nil).reseal() }
+        #expect(storage.commits.count == 3)
+    }
+
+    private static func reseal(_ token: SecurelyStoredValue<String>) throws -> Bool { try token.reseal() }
 
     @Test func `the log tells of a secret of another type without repeating it`() async throws {
         try await stored(String.self).set("hunter2")

@@ -27,10 +27,10 @@ import Testing
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
         ("History.md", "Support/CounterFixture/CounterFixture.swift"),
-        ("Stores.md", "RivuletStoresTests/DocumentedStoresTests.swift"),
+        ("Stores.md", "RivuletStoresTests/DocumentedStoresTests.swift RivuletTests/DocumentedValuesTests.swift"),
     ])
-    func `every sample of a page stands in a file that is compiled`(_ page: String, _ file: String) throws {
-        let compiled = Self.lines(try Self.text("Tests/\(file)"))
+    func `every sample of a page stands in a file that is compiled`(_ page: String, _ files: String) throws {
+        let compiled = try files.split(separator: " ").flatMap { Self.lines(try Self.text("Tests/\($0)")) }
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
         for sample in samples {

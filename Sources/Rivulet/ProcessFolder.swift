@@ -1,0 +1,13 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns where a process keeps what it stores without saying where.
+
+import FoundationEssentials
+
+/// The data folder of this process.
+enum ProcessFolder {
+    /// The folder that is named here; nil: RIVULET_DATA, or `./data` where that is not set.
+    static func path(_ folder: String? = nil) -> String {
+        let named = ProcessInfo.processInfo.environment["RIVULET_DATA"].flatMap { $0.isEmpty ? nil : $0 }
+        return folder ?? named ?? "data"
+    }
+}

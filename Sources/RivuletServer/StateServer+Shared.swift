@@ -1,0 +1,42 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what a server does at its start with what all sessions of an app share.
+
+import Logging
+import RivuletSessions
+import RivuletStores
+
+extension StateServer {
+    /// Opens the storages of stores, values and secrets, and seals with the current key what an older one has sealed.
+    ///
+    /// Called when the server's own storage is open. What is stored of a single resource and cannot be read keeps no server from starting: the
+    /// log tells of it, and so does every request for it.
+    ///
+    /// - Throws: a `ServerError` when a storage cannot be opened.
+    func openShared(_ apps: [any HostedApp]) throws(ServerError) {
+        for app in apps {
+            for place in app.shared.places {
+                do throws(ItemStorageError) {
+                    try place.collection.storage.open()
+                } catch {
+                    throw ServerError("app \"\(app.name)\" cannot be served: \(place.owner): \(error)")
+                }
+            }
+            for secret in app.shared.secrets { reseal(secret, of: app.name) }
+        }
+    }
+
+    private func reseal(_ secret: SharedSecret, of app: String) {
+        let metadata: Logger.Metadata = ["app": "\(app)", "secret": "\(secret.name)"]
+        secret.host.reseal { [logger] result in
+            switch result {
+            case .success(true): logger.notice("a secret was sealed anew, with the current key", metadata: metadata)
+            case .success(false): break
+            case .failure(let error):
+                logger.error(
+                    "what is stored of a secret cannot be opened or sealed anew: \(error)",
+                    metadata: metadata
+                )
+            }
+        }
+    }
+}

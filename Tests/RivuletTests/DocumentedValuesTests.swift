@@ -1,0 +1,42 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the samples of Documentation/Stores.md that need the whole of Rivulet, compiled and run.
+
+import Foundation
+import Rivulet
+import Testing
+
+// WallsTests checks that every sample of that page stands here or in DocumentedStoresTests, line by line.
+
+struct Preferences {
+    @StoredValue(key: "theme") var theme = "light"
+    @SecurelyStoredValue<String>(key: "token", service: "mail") var token
+}
+
+@Suite struct DocumentedValuesTests {
+    @Test func `properties name their keys alone, and are opened when they are used`() {
+        let preferences = Preferences()
+        #expect(preferences.$theme.defaultValue == "light" && preferences.$theme.key == "theme")
+        #expect(preferences.$token.service == "mail" && preferences.$token.group == nil)
+    }
+
+    @Test func `a secret of a storage has the keys of the server's options`() async throws {
+        let storage = MemoryItemStorage { 0 }
+        let options = ServerOptions(secretKey: SecretKey())
+        try await Self.secret(in: storage, options).set("a")
+        #expect(Self.secret(in: storage, options).wrappedValue == "a")
+        #expect(Self.secret(in: storage, ServerOptions(secretKey: SecretKey())).wrappedValue == nil)
+    }
+
+    private static func secret(in storage: any ItemStorage, _ options: ServerOptions) -> SecurelyStoredValue<String> {
+        let secrets = storage.collection("secrets")
+        let token = SecurelyStoredValue<String>(key: "token", storage: secrets, keys: options.sealingKeys)
+        return token
+    }
+
+    private static func kept(in storage: any ItemStorage) throws -> SecurelyStoredValue<String> {
+        let options = ServerOptions(secretKey: try SecretKey(keptIn: "data"))
+        let secrets = storage.collection("secrets")
+        let token = SecurelyStoredValue<String>(key: "token", storage: secrets, keys: options.sealingKeys)
+        return token
+    }
+}
