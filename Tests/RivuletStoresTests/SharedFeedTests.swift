@@ -1,0 +1,170 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests what the streams of stores and values are made of.
+
+import Foundation
+import RivuletStores
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SharedFeedTests {
+    private let storage = ScriptedItemStorage()
+
+    private func store(_ limits: StoreLimits = StoreLimits()) async throws -> Store<Note> {
+        try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+    }
+
+    private func feed(of store: Store<Note>) -> any SharedFeed { SharedStore("notes", store).host.makeFeed {} }
+
+    @Test func `E-11: who comes gets the latest event, and who follows each later one`() async throws {
+        let store = try await store()
+        let feed = feed(of: store)
+        #expect(try feed.take(joining: .fresh).first.lines == ["loaded 0"])
+        try await store.insert([Note("a"), Note("b")])
+        try await store.remove(Note("a"))
+        let take = try feed.take(joining: .fresh)
+        #expect(take.events.lines == ["insert 1 a,b", "remove 2 a"])
+        #expect(take.first.lines == ["remove 2 a"])
+        #expect(take.version == 2)
+        #expect(try feed.take(joining: nil).events.isEmpty)
+    }
+
+    @Test func `E-11: before the load there is nothing to go on from`() async throws {
+        try await store().insert(Note("a"))
+        storage.hold()
+        let store = Store<Note>.loading(storage)
+        let feed = feed(of: store)
+        let take = try feed.take(joining: .after(7))
+        #expect(take.first.map(\.name) == ["initialized"])
+        #expect(take.first.map(\.version) == [nil])
+        #expect(take.version == nil)
+        storage.release()
+        try await store.itemsHaveLoaded()
+        #expect(try feed.take(joining: nil).events.lines == ["loaded 0 a"])
+    }
+
+    @Test func `who comes back gets what it has missed, or everything when that is gone`() async throws {
+        let store = try await store(StoreLimits(historyEventsMax: 2))
+        let feed = feed(of: store)
+        for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
+        #expect(try feed.take(joining: .after(3)).first.isEmpty)
+        #expect(try feed.take(joining: .after(1)).first.lines == ["insert 2 b", "insert 3 c"])
+        #expect(try feed.take(joining: .after(0)).first.lines == ["reset 3 a,b,c history-gone"])
+        #expect(try feed.take(joining: .after(9)).first.lines == ["reset 3 a,b,c history-gone"])
+        #expect(try feed.take(joining: .lost(.unknownCursor)).first.lines == ["reset 3 a,b,c unknown-cursor"])
+    }
+
+    @Test func `streams that fall behind get everything once`() async throws {
+        let store = try await store(StoreLimits(subscriberEventsMax: 2))
+        let feed = feed(of: store)
+        for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
+        #expect(try feed.take(joining: nil).events.lines == ["reset 3 a,b,c history-gone"])
+        try await store.insert(Note("d"))
+        #expect(try feed.take(joining: nil).events.lines == ["insert 4 d"])
+    }
+
+    @Test func `a collection that was read again is another list`() async throws {
+        let store = try await store()
+        let feed = feed(of: store)
+        storage.failCommit(.indeterminate(detail: "power"))
+        await #expect(throws: ItemStorageError.self) { try await store.insert(Note("a")) }
+        try await store.insert(Note("b"))
+        let lines = try feed.take(joining: nil).events.lines
+        #expect(lines.first?.hasPrefix("reset 1") == true)
+        #expect(lines.first?.hasSuffix("epoch-changed") == true)
+        #expect(lines.last == "insert 2 b")
+    }
+
+    @Test func `an event too large for one block is a reset with the place where the list goes on`() async throws {
+        let store = try await store()
+        let feed = feed(of: store)
+        let text = String(repeating: "x", count: 400_000)
+        try await store.insert(Note("first"))
+        try await store.insert(["a", "b", "c", "d"].map { Note($0, text) })
+        try await store.insert(Note("last"))
+        let take = try feed.take(joining: .after(1))
+        #expect(take.events.map(\.name) == ["reset"])
+        #expect(take.first.map(\.name) == ["reset"])
+        #expect(take.version == 3)
+        #expect(take.events.first?.document.ids == ["first", "a", "b", "c"])
+        #expect(take.events.first?.document.next == "c")
+        try await store.removeAll()
+        let emptied = try #require(try feed.take(joining: nil).events.first)
+        #expect(emptied.name == "reset")
+        #expect(emptied.document.ids.isEmpty)
+    }
+
+    @Test func `a load that fails ends the feed`() async throws {
+        storage.failRead(.corrupt(detail: "torn"))
+        storage.hold()
+        let woken = Mutex(0)
+        let store = Store<Note>.loading(storage)
+        let feed = SharedStore("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
+        storage.release()
+        await #expect(throws: ItemStorageError.self) { try await store.itemsHaveLoaded() }
+        #expect(throws: SharedError.self) { try feed.take(joining: nil) }
+        #expect(woken.withLock { $0 } == 1)
+    }
+
+    @Test func `a feed is woken once for all that waits`() async throws {
+        let store = try await store()
+        let woken = Mutex(0)
+        let feed = SharedStore("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
+        for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
+        #expect(woken.withLock { $0 } == 1)
+        _ = try feed.take(joining: nil)
+        try await store.insert(Note("d"))
+        #expect(woken.withLock { $0 } == 2)
+        feed.close()
+        try await store.insert(Note("e"))
+        #expect(woken.withLock { $0 } == 2)
+        #expect(store.subscriberCount == 0)
+    }
+
+    // MARK: - Values
+
+    @Test func `E-18: a value is told as it is, then each time that it is set`() async throws {
+        let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
+        let host = SharedValue(value).host
+        let start = try await host.current()
+        #expect(start.text == #"0 "light""#)
+        let feed = host.makeFeed {}
+        #expect(try feed.take(joining: .fresh).first.map(\.text) == [#"change 0 {"version":0,"value":"light"}"#])
+        try await value.set("dark")
+        try await value.set("dark")
+        let take = try feed.take(joining: .after(1))
+        #expect(
+            take.events.map(\.text) == [
+                #"change 1 {"version":1,"value":"dark"}"#, #"change 2 {"version":2,"value":"dark"}"#,
+            ]
+        )
+        #expect(take.first.map(\.text) == [#"change 2 {"version":2,"value":"dark"}"#])
+        #expect(try feed.take(joining: .after(2)).first.isEmpty)
+        feed.close()
+        try await value.set("other")
+        #expect(try feed.take(joining: nil).events.isEmpty)
+    }
+
+    @Test func `a feed of a value that is not read misses the oldest`() async throws {
+        let value = StoredValue(key: "count", default: 0, storage: storage.collection("values"))
+        let feed = SharedValue(value).host.makeFeed {}
+        for number in 1...1_025 { try await value.set(number) }
+        let events = try feed.take(joining: nil).events
+        #expect(events.count == 1_024)
+        #expect(events.first?.version == 2)
+        #expect(events.last?.version == 1_025)
+    }
+
+    @Test func `E-19, E-21: a value is set, toggled and reset under a condition`() async throws {
+        let value = StoredValue(key: "flag", default: false, storage: storage.collection("values"))
+        let host = SharedValue(value).host
+        #expect(host.isBool)
+        #expect(try await host.set("true").text == "1 true")
+        #expect(try await host.toggled(expected: [1]).text == "2 false")
+        await expect(refusal: "it stands at version 2") { _ = try await host.toggled(expected: [1]) }
+        #expect(try await host.set("true", expected: [2]).text == "3 true")
+        #expect(try await host.reset().text == "4 false")
+        await #expect(throws: SharedError.self) { _ = try await host.set("12") }
+        let again = StoredValue(key: "flag", default: true, storage: storage.collection("values"))
+        #expect(again.wrappedValue == false)
+    }
+}

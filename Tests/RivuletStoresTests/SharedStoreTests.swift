@@ -1,0 +1,224 @@
+// Part of Rivulet. See README.md for the architecture.
+// Tests what clients do with a store, as JSON.
+
+import Foundation
+import RivuletStores
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SharedStoreTests {
+    private let storage = ScriptedItemStorage()
+
+    private func host(_ ids: String..., limits: StoreLimits = StoreLimits()) async throws -> any HostedStore {
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        if !ids.isEmpty { try await store.insert(ids.map { Note($0) }) }
+        return SharedStore("notes", store).host
+    }
+
+    private func ids(_ host: any HostedStore) async throws -> [String] {
+        try await host.page().document.ids
+    }
+
+    // MARK: - Reading
+
+    @Test func `pages follow each other in the store's order, and the last one has no next`() async throws {
+        let host = try await host("b", "a", "c")
+        #expect(
+            try await host.page(limit: 2).text
+                == #"{"version":1,"items":[{"id":"b","text":""},{"id":"a","text":""}],"next":"a"}"#
+        )
+        #expect(try await host.page(after: "a", limit: 2).text == #"{"version":1,"items":[{"id":"c","text":""}]}"#)
+        #expect(try await host.page(after: "c").text == #"{"version":1,"items":[]}"#)
+        #expect(try await host.page(limit: 3).document.next == nil)
+    }
+
+    @Test func `a page ends early when its items are large`() async throws {
+        let host = try await host()
+        let text = String(repeating: "x", count: 700_000)
+        for id in ["a", "b", "c"] { _ = try await host.put(#"{"id":"\#(id)","text":"\#(text)"}"#, under: id) }
+        let page = try await host.page().document
+        #expect(page.ids == ["a", "b"])
+        #expect(page.next == "b")
+        #expect(try await host.page(after: "b").document.ids == ["c"])
+    }
+
+    @Test func `a page behind an item that has gone is refused`() async throws {
+        let host = try await host("a")
+        await expect(refusal: #"the item "x" is not there any more"#) { _ = try await host.page(after: "x") }
+    }
+
+    @Test func `what cannot be read is counted and told by its identifier, and can be deleted`() async throws {
+        try await storage.collection("notes").commit([.put(key: "bad", document: Array("{".utf8))])
+        let host = try await host("good")
+        #expect(try await host.page().text == #"{"version":1,"items":[{"id":"good","text":""}],"damaged":1}"#)
+        await expect(refusal: #"the item "bad" cannot be read"#) { _ = try await host.item("bad") }
+        #expect(try await host.remove("bad").outcome.removed == 1)
+        await expect(refusal: #"there is no item "bad""#) { _ = try await host.item("bad") }
+        #expect(try await host.page().text == #"{"version":1,"items":[{"id":"good","text":""}]}"#)
+    }
+
+    @Test func `requests wait for the load, and a load that fails is told to each`() async throws {
+        storage.failRead(.corrupt(detail: "torn"))
+        storage.hold()
+        let host = SharedStore("notes", Store<Note>.loading(storage)).host
+        let page = Task { try await host.page().text }
+        storage.release()
+        await expect(refusal: "the stored collection is damaged: torn; restore it from a backup") {
+            _ = try await page.value
+        }
+    }
+
+    // MARK: - Changing
+
+    @Test func `an item is new, or takes the place of the one with its identifier`() async throws {
+        let host = try await host("a", "b")
+        let replaced = try await host.put(#"{"id":"a","text":"1"}"#, under: "a")
+        #expect(replaced.outcome.line == "v2 +0 =1 -0")
+        let new = try await host.insert(#"{"id":"c","text":""}"#)
+        #expect(new.outcome.line == "v3 +1 =0 -0")
+        #expect(new.item?.id == "c")
+        #expect(try await ids(host) == ["a", "b", "c"])
+        #expect(try await Store.lines(in: storage) == ["a=1", "b", "c"])
+    }
+
+    @Test func `of an array the last value of an identifier counts, at its first place`() async throws {
+        let host = try await host()
+        let answer = try await host.insert(#"[{"id":"a","text":"1"},{"id":"b","text":""},{"id":"a","text":"2"}]"#)
+        #expect(answer.outcome.line == "v1 +2 =0 -0")
+        #expect(answer.item == nil)
+        #expect(try await Store.lines(in: storage) == ["a=2", "b"])
+    }
+
+    @Test(arguments: ["", ".", "..", "events", "operations"])
+    func `an identifier that a URL has no place for is refused`(_ id: String) async throws {
+        let host = try await host()
+        await #expect(throws: SharedError.self) { _ = try await host.insert(#"[{"id":"\#(id)","text":""}]"#) }
+        #expect(try await ids(host).isEmpty)
+    }
+
+    @Test func `an item is put under its own identifier only`() async throws {
+        let host = try await host()
+        await expect(
+            refusal: #"the item's identifier is "b", and the path's "a"; send the item to its own path"#
+        ) { _ = try await host.put(#"{"id":"b","text":""}"#, under: "a") }
+    }
+
+    @Test func `removing what is not there changes nothing, and nobody hears of it`() async throws {
+        let host = try await host("a")
+        let feed = try await host.feed()
+        await expect(refusal: #"there is no item "x""#) { _ = try await host.remove("x") }
+        #expect(try feed.take(joining: nil).events.isEmpty)
+        #expect(try await host.page().version == 1)
+    }
+
+    @Test func `E-16: an insert behind a removal by identifiers is one step with it, but for a single one`()
+        async throws
+    {
+        let host = try await host("a", "b")
+        let feed = try await host.feed()
+        _ = try await host.perform(#"{"operations":[{"remove":["a","x"]},{"insert":[{"id":"c","text":""}]}]}"#)
+        _ = try await host.perform(#"{"operations":[{"remove":"b"},{"insert":{"id":"d","text":""}}]}"#)
+        _ = try await host.perform(#"{"operations":["removeAll",{"insert":[{"id":"e","text":""}]},{"removeAll":{}}]}"#)
+        let lines = try feed.take(joining: nil).events.map { "\($0.name) \($0.document.ids)" }
+        #expect(
+            lines == [
+                #"insert ["c"]"#, #"remove ["b"]"#, #"insert ["d"]"#, #"insert ["e"]"#, #"remove ["e"]"#,
+            ]
+        )
+        #expect(try await Store.lines(in: storage) == [])
+    }
+
+    @Test(arguments: [
+        #"{"operations":[{"insert":[{"id":"b","text":""}]},{"insert":[{"id":"c"}]}]}"#,
+        #"{"operations":[{"insert":[{"id":"b","text":""}]},{"clear":{}}]}"#,
+        #"{"operations":[{"insert":[{"id":"b","text":""}],"removeAll":{}}]}"#,
+        #"{"operations":[{"insert":[{"id":"b","text":""}]}]} x"#, #"{"operations":{}}"#, #"{}"#,
+        #"{"operations":[{}]}"#,
+    ])
+    func `of a chain that is wrong anywhere nothing is made`(_ body: String) async throws {
+        let host = try await host("a")
+        await #expect(throws: SharedError.self) { _ = try await host.perform(body) }
+        #expect(try await ids(host) == ["a"])
+        #expect(storage.commits.count == 1)
+    }
+
+    // MARK: - Conditions
+
+    @Test func `a condition is looked at when everything before the request has been made`() async throws {
+        let host = try await host()
+        storage.hold()
+        let first = Task { try await host.put(#"{"id":"a","text":"1"}"#, under: "a") }
+        await storage.waitForCommits(1)
+        let second = Task {
+            try await host.put(#"{"id":"a","text":"2"}"#, under: "a", if: ItemCondition(noneMatch: .any))
+        }
+        storage.release()
+        _ = try await first.value
+        await expect(refusal: "the item is another one") { _ = try await second.value }
+        #expect(try await Store.lines(in: storage) == ["a=1"])
+    }
+
+    @Test func `of many that change one item under its tag one is taken`() async throws {
+        let host = try await host("a")
+        let tag = try await host.item("a").tag
+        let taken = await withTaskGroup { tasks in
+            for number in 0..<20 {
+                tasks.addTask {
+                    let body = #"{"id":"a","text":"\#(number)"}"#
+                    return (try? await host.put(body, under: "a", if: ItemCondition(match: .some([tag])))) != nil
+                }
+            }
+            return await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(taken == 1)
+    }
+
+    @Test func `a tag says what an item is, and is the same after a restart`() async throws {
+        let tag = try await host("a").item("a").tag
+        #expect(try await host().item("a").tag == tag)
+        let host = try await host()
+        let other = try await host.put(#"{"id":"a","text":"1"}"#, under: "a", if: ItemCondition(match: .some([tag])))
+        #expect(other.item?.tag != tag)
+        let back = try await host.put(#"{"text":"","id":"a"}"#, under: "a")
+        #expect(back.item?.tag == tag)
+    }
+
+    @Test func `versions are a condition on everything`() async throws {
+        let host = try await host("a")
+        await expect(refusal: "it stands at version 1") { _ = try await host.removeAll(expected: [0, 2]) }
+        #expect(try await host.removeAll(expected: [1, 2]).outcome.removed == 1)
+        await expect(refusal: "it stands at version 2") { _ = try await host.insert("[]", expected: []) }
+    }
+
+    // MARK: - Bounds
+
+    @Test func `a store holds no more than its limit, and room is made by removing and replacing`() async throws {
+        // An item without text takes 21 bytes with its key.
+        let limits = StoreLimits(bytesMax: 44)
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        try await store.insert([Note("a"), Note("b")])
+        await #expect(throws: StoreError.full(limitBytes: 44)) { try await store.insert(Note("c")) }
+        try await store.insert(Note("a", "1"))
+        await #expect(throws: StoreError.full(limitBytes: 44)) { try await store.insert(Note("a", "123")) }
+        try await store.remove([Note("b")]).insert(Note("c")).run()
+        #expect(try await Store.lines(in: storage) == ["a=1", "c"])
+        let again = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
+        await #expect(throws: StoreError.full(limitBytes: 44)) { try await again.insert(Note("d")) }
+        try await again.removeAll()
+        try await again.insert([Note("d"), Note("e")])
+        #expect(again.items.lines == ["d", "e"])
+    }
+
+    @Test func `inserts on their way to disk count, each once`() async throws {
+        let store = try await Store<Note>(storage: storage.collection("notes"), limits: StoreLimits(bytesMax: 50))
+        storage.hold()
+        let tasks = ["a", "b", "c"].map { id in Task { try await store.insert(Note(id)) } }
+        while store.requestCount < 3 { await Task.yield() }
+        storage.release()
+        var failures = 0
+        for task in tasks {
+            do { try await task.value } catch StoreError.full { failures += 1 }
+        }
+        #expect(failures == 1)
+        #expect(store.items.count == 2)
+    }
+}
