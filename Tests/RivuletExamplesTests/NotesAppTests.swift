@@ -57,6 +57,16 @@ struct NotesAppTests {
         return TestServer(try app(on: engine), storage: { engine })
     }
 
+    @Test func `a program hosts it in the storage of the sessions`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "notes-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let storage = SQLiteStorageEngine(folder: folder)
+        let options = ServerOptions(secretKey: try SecretKey(keptIn: folder))
+        let server = StateServer(options: options, storage: storage)
+        try server.host(NotesApp(storage: storage, keys: options.sealingKeys))
+        #expect(throws: ServerError.self) { try server.host(NotesApp(storage: storage, keys: options.sealingKeys)) }
+    }
+
     private func ids(_ answer: TestAnswer) throws -> [String] {
         try answer.json()["items"]?.elements?.compactMap { $0["id"]?.stringValue } ?? []
     }

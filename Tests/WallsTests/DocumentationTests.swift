@@ -27,6 +27,7 @@ import Testing
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
         ("History.md", "Support/CounterFixture/CounterFixture.swift"),
+        ("Shared.md", "../Sources/RivuletExamples/NotesApp.swift RivuletExamplesTests/NotesAppTests.swift"),
         ("Stores.md", "RivuletStoresTests/DocumentedStoresTests.swift RivuletTests/DocumentedValuesTests.swift"),
     ])
     func `every sample of a page stands in a file that is compiled`(_ page: String, _ files: String) throws {
