@@ -31,9 +31,9 @@ struct ItemReader {
         try rows.bind(places.lowerBound, at: 1)
         try rows.bind(places.upperBound, at: 2)
         var contents = StoredCollection()
-        var keys = withKeys ? StoredKeys(number: number, hashMask: hashMask) : nil
+        var keys = withKeys ? StoredKeys.Gathering(number: number, hashMask: hashMask) : nil
         while try rows.step() { ItemRow.read(rows, into: &contents, &keys) }
-        return (contents, keys)
+        return (contents, keys?.keys)
     }
 
     /// The keys of a collection; nil when there is no such collection.

@@ -44,12 +44,16 @@ enum ItemRow {
     }
 
     /// Reads the row that a statement over `columns` stands on, and checks it; also into the collection's keys.
-    static func read(_ statement: SQLiteStatement, into contents: inout StoredCollection, _ keys: inout StoredKeys?) {
+    static func read(
+        _ statement: SQLiteStatement,
+        into contents: inout StoredCollection,
+        _ keys: inout StoredKeys.Gathering?
+    ) {
         let (place, created, age) = (statement.integer(0), statement.integer(1), statement.integer(2))
         let stored = statement.integer(3)
         let (key, document) = unsafe (statement.bytesInPlace(4), statement.bytesInPlace(5))
-        unsafe keys?.add(key, created: created, at: place, checksum: stored)
         if unsafe checksum(key, document, created: created, age: age, at: place) == stored {
+            unsafe keys?.add(key, at: place, isIdentified: true)
             let item = unsafe StoredItem(
                 key: String(decoding: key, as: UTF8.self),
                 document: Array(document),
@@ -59,6 +63,7 @@ enum ItemRow {
             return contents.items.append(item)
         }
         let isIdentified = unsafe isIdentified(key, created: created, at: place, checksum: stored)
+        unsafe keys?.add(key, at: place, isIdentified: isIdentified)
         let detail = "the row of table item at place \(place) fails its checksum"
         let name = unsafe isIdentified ? String(decoding: key, as: UTF8.self) : nil
         contents.damaged.append(DamagedItem(key: name, detail: detail))

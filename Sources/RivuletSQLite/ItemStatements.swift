@@ -140,7 +140,7 @@ struct ItemStatements {
             return remember(try keysReader.keys(of: number), of: key)
         }
         guard isMade else { return nil }
-        let keys = StoredKeys(number: try insert(name), hashMask: limits.keyHashMask)
+        let keys = StoredKeys.Gathering(number: try insert(name), hashMask: limits.keyHashMask).keys
         undo.append(.made(key))
         return remember(keys, of: key)
     }

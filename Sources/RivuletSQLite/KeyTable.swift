@@ -15,8 +15,15 @@ package struct KeyTable: Sendable {
         var place: Int64 = 0
     }
 
-    /// A table without places.
-    package init() {}
+    /// A table of some places.
+    package init(_ entries: [(hash: UInt64, place: Int64)] = []) {
+        guard !entries.isEmpty else { return }
+        var size = 16
+        while entries.count * 3 > size * 2 { size *= 2 }
+        slots = Array(repeating: Slot(), count: size)
+        for (hash, place) in entries { put(Slot(hash: hash, place: place)) }
+        count = entries.count
+    }
 
     /// The hash of a key's UTF-8; nobody outside can foresee which keys share one.
     static func hash(of key: UnsafeRawBufferPointer) -> UInt64 {

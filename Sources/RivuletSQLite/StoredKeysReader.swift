@@ -20,15 +20,13 @@ struct StoredKeysReader {
         let places = ItemRow.places(of: number)
         try rows.bind(places.lowerBound, at: 1)
         try rows.bind(places.upperBound, at: 2)
-        var keys = StoredKeys(number: number, hashMask: hashMask)
+        var keys = StoredKeys.Gathering(number: number, hashMask: hashMask)
         while try rows.step() {
-            unsafe keys.add(
-                rows.bytesInPlace(3),
-                created: rows.integer(1),
-                at: rows.integer(0),
-                checksum: rows.integer(2)
-            )
+            let (place, created, checksum) = (rows.integer(0), rows.integer(1), rows.integer(2))
+            let key = unsafe rows.bytesInPlace(3)
+            let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: place, checksum: checksum)
+            unsafe keys.add(key, at: place, isIdentified: isIdentified)
         }
-        return keys
+        return keys.keys
     }
 }

@@ -34,6 +34,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 10, 11, 1_000])
+    func `is made of any number of entries`(count: Int64) {
+        let table = KeyTable((0..<count).map { (hash: UInt64($0 / 3), place: $0 + 1) })
+        #expect(table.count == count)
+        for place in 0..<count { #expect(table.place(of: UInt64(place / 3)) { $0 == place + 1 } == place + 1) }
+        #expect(table.place(of: UInt64(count)) { _ in true } == nil)
+    }
+
     @Test func `asks only for places under the hash`() {
         var table = KeyTable()
         table.insert(1, of: 5)
