@@ -178,7 +178,8 @@ import Testing
                 continue
             }
         }
-        _ = try await engine.fill(upTo: 1)
+        let head = try await engine.fill(upTo: 1)
+        #expect(try await engine.load(TestData.key())?.head == head)
         #expect(engine.keyReadsByWriter == 0)
     }
 }
