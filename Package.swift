@@ -192,7 +192,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "StoreBenchmark",
-            dependencies: ["RivuletSQLite", "RivuletSessions", "RivuletStores"],
+            dependencies: ["RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions", "RivuletStores"],
             path: "Benchmarks/Stores/StoreBenchmark",
             swiftSettings: settings
         ),

@@ -22,6 +22,16 @@ static inline int rivulet_sqlite_bind_text(sqlite3_stmt *statement, int index, c
     return sqlite3_bind_text64(statement, index, count == 0 ? "" : text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+// The same without a copy: the bytes must stay where they are until the statement is reset.
+
+static inline int rivulet_sqlite_bind_blob_in_place(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_blob64(statement, index, count == 0 ? "" : bytes, count, SQLITE_STATIC);
+}
+
+static inline int rivulet_sqlite_bind_text_in_place(sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 count) {
+    return sqlite3_bind_text64(statement, index, count == 0 ? "" : text, count, SQLITE_STATIC, SQLITE_UTF8);
+}
+
 // sqlite3_db_config is variadic, which Swift cannot call.
 
 static inline int rivulet_sqlite_forbid_checkpoint_on_close(sqlite3 *database) {

@@ -7,18 +7,21 @@ internal import RivuletStores
 /// The writes of the stored family on one connection; each runs inside a transaction that the caller owns.
 struct ItemStatements {
     private let limits: SQLiteStorageLimits
+    private let sharedKeys: SharedKeys
     private let finder: CollectionFinder
+    private let keysReader: StoredKeysReader
     private let lastNumber: SQLiteStatement
     private let insertCollection: SQLiteStatement
-    private let keysBetween: SQLiteStatement
     private let insertItem: SQLiteStatement
+    private let replaceItem: SQLiteStatement
     private let identityAt: SQLiteStatement
-    private let updateItem: SQLiteStatement
     private let deleteItem: SQLiteStatement
     private let deleteItems: SQLiteStatement
 
     /// Collections as this connection has last seen them; right also inside the transaction under way.
     private var collections: [ItemKey: CollectionKeys] = [:]
+    /// How many keys they had when they were last counted.
+    private var keyCount = 0
     /// What leads back to the keys of before the transaction, last step first.
     private var undo: [Undo] = []
 
@@ -26,31 +29,33 @@ struct ItemStatements {
         case made(ItemKey)
         /// It grew from this place on.
         case grown(CollectionKeys, Int64)
-        case removed(ItemKey, from: CollectionKeys, Int64)
-        case all(of: CollectionKeys, [ItemKey: Int64])
+        case removed(Int64, of: UInt64, from: CollectionKeys)
+        case all(of: CollectionKeys, KeyTable)
+    }
+
+    /// A row that is there.
+    private struct Found {
+        let place: Int64
+        /// When the key came; nil when that is damaged.
+        let created: Int64?
     }
 
     /// The collections that a file holds: their numbers are the upper bits of places.
     static let collectionsMax: Int64 = 1 << (63 - ItemRow.arrivalBits) - 1
 
-    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
         self.limits = limits
+        self.sharedKeys = sharedKeys
         finder = try CollectionFinder(connection)
+        keysReader = try StoredKeysReader(connection, limits: limits)
         lastNumber = try SQLiteStatement("SELECT coalesce(max(number), 0) FROM collection", on: connection)
         insertCollection = try SQLiteStatement(
             "INSERT INTO collection(number, name, crc) VALUES (?, ?, ?)",
             on: connection
         )
-        keysBetween = try SQLiteStatement(
-            "SELECT place, key, created, crc FROM item WHERE place >= ? AND place < ? ORDER BY place",
-            on: connection
-        )
         insertItem = try SQLiteStatement(ItemRow.insertion, on: connection)
-        identityAt = try SQLiteStatement("SELECT created, crc FROM item WHERE place = ?", on: connection)
-        updateItem = try SQLiteStatement(
-            "UPDATE item SET created = ?, updated = ?, crc = ?, document = ? WHERE place = ?",
-            on: connection
-        )
+        replaceItem = try SQLiteStatement(ItemRow.replacement, on: connection)
+        identityAt = try SQLiteStatement("SELECT created, checksum, key FROM item WHERE place = ?", on: connection)
         deleteItem = try SQLiteStatement("DELETE FROM item WHERE place = ?", on: connection)
         deleteItems = try SQLiteStatement("DELETE FROM item WHERE place >= ? AND place < ?", on: connection)
     }
@@ -64,14 +69,12 @@ struct ItemStatements {
         guard let collection = try collection(name, isMade: changes.contains(where: \.isPut)) else {
             return .success(())
         }
-        guard collection.canTake(changes, itemsMax: limits.itemsMax) else {
-            return .failure(.tooMany(limit: limits.itemsMax))
-        }
+        guard try canTake(changes, in: collection) else { return .failure(.tooMany(limit: limits.itemsMax)) }
         undo.append(.grown(collection, collection.nextPlace))
         for change in changes {
             switch change {
             case .put(let key, let document): try put(key, document, in: collection, time: time)
-            case .remove(let key): try remove(ItemKey(key), from: collection)
+            case .remove(let key): try remove(key, from: collection)
             case .removeAll: try removeAll(from: collection)
             }
         }
@@ -82,24 +85,29 @@ struct ItemStatements {
 
     /// The changes are in the database.
     mutating func didCommit() {
-        guard !undo.isEmpty else { return }
+        for case .grown(let collection, _) in undo {
+            keyCount += collection.places.count - collection.counted
+            collection.counted = collection.places.count
+        }
         undo.removeAll(keepingCapacity: true)
-        if collections.values.reduce(0, { $0 + $1.places.count }) > limits.keysRememberedMax { forget() }
+        if keyCount > limits.keysRememberedMax { forget() }
     }
 
     /// The changes are not in the database.
     mutating func didRollBack() {
         for step in undo.reversed() {
             switch step {
-            case .made(let name): collections[name] = nil
-            case .removed(let key, let collection, let place): collection.places[key] = place
+            case .made(let name):
+                collections[name] = nil
+                sharedKeys.setKnown(name, to: false)
+            case .removed(let place, let hash, let collection): collection.places.insert(place, of: hash)
             case .all(let collection, let places): collection.places = places
             case .grown: continue
             }
         }
         // Last: what came in this transaction may have gone in it, and have been brought back just now.
         for case .grown(let collection, let place) in undo where collection.nextPlace > place {
-            collection.places = collection.places.filter { $0.value < place }
+            collection.places.removePlaces(from: place)
         }
         undo.removeAll(keepingCapacity: true)
     }
@@ -107,89 +115,41 @@ struct ItemStatements {
     /// What is remembered may not be so any more.
     mutating func forget() {
         collections = [:]
+        keyCount = 0
         undo = []
-    }
-
-    // MARK: - Parts
-
-    private mutating func put(
-        _ key: String,
-        _ document: [UInt8],
-        in collection: CollectionKeys,
-        time: Int64
-    ) throws(SQLiteError) {
-        let name = ItemKey(key)
-        // As if it were new: mostly it is, and then its key is looked for once.
-        guard let place = collection.places.updateValue(collection.nextPlace, forKey: name) else {
-            return try insert(
-                StoredItem(key: key, document: document, created: time, updated: time),
-                in: collection
-            )
-        }
-        collection.places[name] = place
-        let created = try created(key, at: place) ?? time
-        let item = StoredItem(key: key, document: document, created: created, updated: time)
-        defer { updateItem.reset() }
-        try updateItem.bind(created, at: 1)
-        try updateItem.bind(time, at: 2)
-        try updateItem.bind(ItemRow.checksum(of: item, at: place), at: 3)
-        try updateItem.bind(document, at: 4)
-        try updateItem.bind(place, at: 5)
-        try updateItem.step()
-    }
-
-    private func insert(_ item: StoredItem, in collection: CollectionKeys) throws(SQLiteError) {
-        defer { insertItem.reset() }
-        let place = collection.nextPlace
-        collection.nextPlace += 1
-        try ItemRow.bind(item, at: place, to: insertItem)
-        try insertItem.step()
-    }
-
-    private mutating func remove(_ key: ItemKey, from collection: CollectionKeys) throws(SQLiteError) {
-        guard let place = collection.places[key] else { return }
-        defer { deleteItem.reset() }
-        try deleteItem.bind(place, at: 1)
-        try deleteItem.step()
-        undo.append(.removed(key, from: collection, place))
-        collection.places[key] = nil
-    }
-
-    private mutating func removeAll(from collection: CollectionKeys) throws(SQLiteError) {
-        defer { deleteItems.reset() }
-        let places = ItemRow.places(of: collection.number)
-        try deleteItems.bind(places.lowerBound, at: 1)
-        try deleteItems.bind(places.upperBound, at: 2)
-        try deleteItems.step()
-        undo.append(.all(of: collection, collection.places))
-        collection.places = [:]
-    }
-
-    /// When a key came; nil when that is damaged.
-    private func created(_ key: String, at place: Int64) throws(SQLiteError) -> Int64? {
-        defer { identityAt.reset() }
-        try identityAt.bind(place, at: 1)
-        guard try identityAt.step() else { return nil }
-        let created = identityAt.integer(0)
-        return ItemRow.isIdentified(key, created: created, at: place, checksum: identityAt.integer(1)) ? created : nil
+        sharedKeys.forget()
     }
 
     // MARK: - Collections
+
+    /// Whether a commit to a collection need not read its keys: they are known, or have been read by another, or there are none.
+    mutating func isReady(_ name: ItemKey) throws(SQLiteError) -> Bool {
+        if collections[name] != nil { return true }
+        guard let number = try finder.number(of: name.text) else { return true }
+        guard let keys = sharedKeys.take(name), keys.number == number else { return false }
+        remember(keys, of: name)
+        return true
+    }
 
     /// A collection with its keys; nil when there is none and none is made.
     private mutating func collection(_ name: String, isMade: Bool) throws(SQLiteError) -> CollectionKeys? {
         let key = ItemKey(name)
         if let collection = collections[key] { return collection }
-        let collection: CollectionKeys
         if let number = try finder.number(of: name) {
-            collection = try stored(number)
-        } else {
-            guard isMade else { return nil }
-            collection = CollectionKeys(number: try insert(name))
+            sharedKeys.countWriterRead()
+            return remember(try keysReader.keys(of: number), of: key)
         }
-        // Also one that was stored: it may have been made by this very transaction, and forgotten.
+        guard isMade else { return nil }
+        let keys = StoredKeys.Gathering(number: try insert(name), hashMask: limits.keyHashMask).keys
         undo.append(.made(key))
-        collections[key] = collection
+        return remember(keys, of: key)
+    }
+
+    @discardableResult
+    private mutating func remember(_ keys: StoredKeys, of name: ItemKey) -> CollectionKeys {
+        let collection = CollectionKeys(keys)
+        collections[name] = collection
+        sharedKeys.setKnown(name, to: true)
         return collection
     }
 
@@ -207,25 +167,116 @@ struct ItemStatements {
         try insertCollection.step()
         return number
     }
+}
 
-    private func stored(_ number: Int64) throws(SQLiteError) -> CollectionKeys {
-        let collection = CollectionKeys(number: number)
-        let places = ItemRow.places(of: number)
-        defer { keysBetween.reset() }
-        try keysBetween.bind(places.lowerBound, at: 1)
-        try keysBetween.bind(places.upperBound, at: 2)
-        var found: [(key: ItemKey, place: Int64)] = []
-        while try keysBetween.step() {
-            let (place, key) = (keysBetween.integer(0), keysBetween.text(1))
-            let (created, checksum) = (keysBetween.integer(2), keysBetween.integer(3))
-            collection.nextPlace = place + 1
-            // Without its key a row is reached by `removeAll` only.
-            guard ItemRow.isIdentified(key, created: created, at: place, checksum: checksum) else { continue }
-            found.append((ItemKey(key), place))
+// MARK: - Items
+
+extension ItemStatements {
+    private func put(
+        _ key: String,
+        _ document: [UInt8],
+        in collection: CollectionKeys,
+        time: Int64
+    ) throws(SQLiteError) {
+        try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
+            try unsafe document.span.bytes.withUnsafeBytes { (document) throws(SQLiteError) in
+                let hash = unsafe hash(of: key)
+                let place: Int64
+                let created: Int64
+                let statement: SQLiteStatement
+                if let found = try unsafe find(key, hash, in: collection) {
+                    (place, created, statement) = (found.place, found.created ?? time, replaceItem)
+                } else {
+                    (place, created, statement) = (collection.nextPlace, time, insertItem)
+                    collection.nextPlace += 1
+                    collection.places.insert(place, of: hash)
+                }
+                try unsafe ItemRow.write(key, document, created: created, updated: time, at: place, by: statement)
+            }
         }
-        collection.places = Dictionary(minimumCapacity: found.count)
-        for (key, place) in found { collection.places[key] = place }
-        return collection
+    }
+
+    private mutating func remove(_ key: String, from collection: CollectionKeys) throws(SQLiteError) {
+        guard let (place, hash) = try find(key, in: collection) else { return }
+        defer { deleteItem.reset() }
+        try deleteItem.bind(place, at: 1)
+        try deleteItem.step()
+        undo.append(.removed(place, of: hash, from: collection))
+        collection.places.remove(place, of: hash)
+    }
+
+    private mutating func removeAll(from collection: CollectionKeys) throws(SQLiteError) {
+        defer { deleteItems.reset() }
+        let places = ItemRow.places(of: collection.number)
+        try deleteItems.bind(places.lowerBound, at: 1)
+        try deleteItems.bind(places.upperBound, at: 2)
+        try deleteItems.step()
+        undo.append(.all(of: collection, collection.places))
+        collection.places = KeyTable()
+    }
+
+    /// Whether no more than `itemsMax` documents are there after these changes.
+    private func canTake(_ changes: [ItemChange], in collection: CollectionKeys) throws(SQLiteError) -> Bool {
+        // Mostly there is room for all puts as if each were new.
+        if collection.places.count + changes.count <= limits.itemsMax { return true }
+        var count = collection.places.count
+        var isThere: [ItemKey: Bool] = [:]
+        var isCleared = false
+        for change in changes {
+            let (key, isPut): (String, Bool)
+            switch change {
+            case .put(let put, _): (key, isPut) = (put, true)
+            case .remove(let removed): (key, isPut) = (removed, false)
+            case .removeAll:
+                (isThere, isCleared, count) = ([:], true, 0)
+                continue
+            }
+            var wasThere = isThere.updateValue(isPut, forKey: ItemKey(key))
+            if wasThere == nil, !isCleared { wasThere = try find(key, in: collection) != nil }
+            count += (isPut ? 1 : 0) - (wasThere == true ? 1 : 0)
+        }
+        return count <= limits.itemsMax
+    }
+
+    private func find(
+        _ key: String,
+        in collection: CollectionKeys
+    ) throws(SQLiteError) -> (place: Int64, hash: UInt64)? {
+        try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
+            let hash = unsafe hash(of: key)
+            return try unsafe find(key, hash, in: collection).map { ($0.place, hash) }
+        }
+    }
+
+    /// The row of a key: of those under its hash the one that has this key.
+    @unsafe
+    private func find(
+        _ key: UnsafeRawBufferPointer,
+        _ hash: UInt64,
+        in collection: CollectionKeys
+    ) throws(SQLiteError) -> Found? {
+        var found: Found?
+        _ = try collection.places.place(of: hash) { (place) throws(SQLiteError) in
+            found = try unsafe row(at: place, of: key)
+            return found != nil
+        }
+        return found
+    }
+
+    /// The row at a place, if it is this key's.
+    @unsafe
+    private func row(at place: Int64, of key: UnsafeRawBufferPointer) throws(SQLiteError) -> Found? {
+        defer { identityAt.reset() }
+        try identityAt.bind(place, at: 1)
+        guard try identityAt.step(), unsafe key.elementsEqual(identityAt.bytesInPlace(2)) else { return nil }
+        let (created, checksum) = (identityAt.integer(0), identityAt.integer(1))
+        let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: place, checksum: checksum)
+        return Found(place: place, created: isIdentified ? created : nil)
+    }
+
+    @unsafe
+    private func hash(of key: UnsafeRawBufferPointer) -> UInt64 {
+        unsafe KeyTable.hash(of: key) & limits.keyHashMask
     }
 }
 

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// The checksum that every row carries, because SQLite has none for its payloads.
+// The checksum that rows of sessions carry, because SQLite has none for its payloads.
 
 internal import CZlib
 
@@ -12,23 +12,6 @@ struct RowChecksum {
 
     mutating func add(_ value: Int64) {
         unsafe withUnsafeBytes(of: value.littleEndian) { bytes in unsafe add(bytes) }
-    }
-
-    /// Adds numbers in one go, which is cheaper than one by one and the same.
-    mutating func add(_ first: Int64, _ second: Int64, _ third: Int64) {
-        let numbers = (first.littleEndian, second.littleEndian, third.littleEndian)
-        unsafe withUnsafeBytes(of: numbers) { bytes in unsafe add(bytes) }
-    }
-
-    /// Adds the bytes alone, whose count has been added.
-    mutating func add(counted bytes: [UInt8]) {
-        unsafe bytes.withUnsafeBytes { bytes in unsafe add(bytes) }
-    }
-
-    /// Adds the UTF-8 alone, whose count has been added.
-    mutating func add(counted text: String) {
-        var text = text
-        text.withUTF8 { utf8 in unsafe add(UnsafeRawBufferPointer(utf8)) }
     }
 
     /// Adds the length and the bytes.

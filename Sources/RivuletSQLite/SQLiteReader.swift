@@ -54,7 +54,7 @@ final class SQLiteReader {
             on: connection
         )
         answers = checksOrigin ? nil : try AnswerStatements(connection)
-        items = checksOrigin ? nil : try ItemReader(connection)
+        items = checksOrigin ? nil : try ItemReader(connection, limits: limits)
         summaries = try SQLiteStatement(
             """
             SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s
@@ -164,8 +164,17 @@ final class SQLiteReader {
         return sessions
     }
 
-    func items(of collection: String) throws(SQLiteError) -> StoredCollection {
-        try inOneView { () throws(SQLiteError) in try items?.items(of: collection) ?? StoredCollection() }
+    func items(
+        of collection: String,
+        withKeys: Bool
+    ) throws(SQLiteError) -> (contents: StoredCollection, keys: StoredKeys?) {
+        try inOneView { () throws(SQLiteError) in
+            try items?.items(of: collection, withKeys: withKeys) ?? (StoredCollection(), nil)
+        }
+    }
+
+    func keys(of collection: String) throws(SQLiteError) -> StoredKeys? {
+        try inOneView { () throws(SQLiteError) in try items?.keys(of: collection) }
     }
 
     func apps() throws(SQLiteError) -> [String] {

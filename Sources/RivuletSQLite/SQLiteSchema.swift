@@ -149,12 +149,13 @@ enum SQLiteSchema {
     /// The upper bits of a place are its collection's number, the lower ones count arrivals: a collection is one range, in its order.
     ///
     /// Keys have no index: they are random as often as not, and a commit of 1,000 would write nearly every page of it. The writer
-    /// knows the keys of the collections that it writes to, and keeps them unique.
+    /// knows the keys of the collections that it writes to, and keeps them unique. The age is how long after its creation a document was
+    /// written last: mostly 0, which takes no room.
     private static let itemTables = [
         "CREATE TABLE collection(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL) STRICT",
         """
         CREATE TABLE item(
-            place INTEGER PRIMARY KEY, created INTEGER NOT NULL, updated INTEGER NOT NULL, crc INTEGER NOT NULL,
+            place INTEGER PRIMARY KEY, created INTEGER NOT NULL, age INTEGER NOT NULL, checksum INTEGER NOT NULL,
             key TEXT NOT NULL, document BLOB NOT NULL) STRICT
         """,
     ]

@@ -57,6 +57,20 @@ internal import CSQLite
         try connection.check(code, "bind to \"\(sql)\"")
     }
 
+    /// Binds bytes where they are, which must stay there until the statement has been reset; it is not run again without new ones.
+    @unsafe
+    func bind(inPlace bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
+        let code = unsafe rivulet_sqlite_bind_blob_in_place(handle, index, bytes.baseAddress, UInt64(bytes.count))
+        try connection.check(code, "bind to \"\(sql)\"")
+    }
+
+    /// The same with the UTF-8 of a text.
+    @unsafe
+    func bind(textInPlace utf8: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
+        let code = unsafe rivulet_sqlite_bind_text_in_place(handle, index, utf8.baseAddress, UInt64(utf8.count))
+        try connection.check(code, "bind to \"\(sql)\"")
+    }
+
     /// Goes to the next row; false when there is none.
     @discardableResult
     func step() throws(SQLiteError) -> Bool {
@@ -77,11 +91,16 @@ internal import CSQLite
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
     /// A blob, or the UTF-8 of a text exactly as it is stored.
-    func bytes(_ column: Int32) -> [UInt8] {
-        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
-        let count = Int(unsafe sqlite3_column_bytes(handle, column))
-        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
-    }
+    func bytes(_ column: Int32) -> [UInt8] { unsafe Array(bytesInPlace(column)) }
 
-    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+    func text(_ column: Int32) -> String { unsafe String(decoding: bytesInPlace(column), as: UTF8.self) }
+
+    /// The same bytes where SQLite has them: until the statement goes on.
+    @unsafe
+    func bytesInPlace(_ column: Int32) -> UnsafeRawBufferPointer {
+        guard let start = unsafe sqlite3_column_blob(handle, column) else {
+            return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
 }

@@ -18,8 +18,14 @@ extension SQLiteStorageEngine: ItemStorage {
 
     /// Reads a whole collection; waits for `start()`.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
-        read(nil, waits: true, { reply($0.mapError(ItemStorageError.init)) }) { reader throws(SQLiteError) in
-            try reader.items(of: collection)
+        let name = ItemKey(collection)
+        read(nil, waits: true, { reply($0.mapError(ItemStorageError.init)) }) {
+            [sharedKeys] reader throws(SQLiteError) in
+            // Whoever reads a collection mostly writes to it next.
+            let term = sharedKeys.term(ofReading: name)
+            let (contents, keys) = try reader.items(of: collection, withKeys: term != nil)
+            if let term, let keys { sharedKeys.add(keys, of: name, in: term) }
+            return contents
         }
     }
 
@@ -42,11 +48,22 @@ extension SQLiteStorageEngine: ItemStorage {
             return reply(.failure(.tooLarge(limitBytes: limits.documentBytesMax)))
         }
         let time = clock()
-        submit(nil, byteCount: bytes, waits: true, { reply($0.mapError(ItemStorageError.init).flatMap { $0 }) }) {
+        submit(
+            nil,
+            in: ItemKey(collection),
+            byteCount: bytes,
+            waits: true,
+            { reply($0.mapError(ItemStorageError.init).flatMap { $0 }) }
+        ) {
             statements throws(SQLiteError) in
             try statements.items.commit(changes, to: collection, time: time)
         }
     }
+}
+
+extension SQLiteStorageEngine {
+    /// How often the writing thread had to read the keys of a collection by itself, and everybody to wait for it.
+    package var keyReadsByWriter: Int { sharedKeys.writerReads }
 }
 
 extension ItemChange {

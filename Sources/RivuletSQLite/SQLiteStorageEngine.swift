@@ -23,6 +23,7 @@ public final class SQLiteStorageEngine: StorageEngine {
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
     private let fault = SharedFault()
+    let sharedKeys: SharedKeys
 
     private enum Phase {
         /// The phase until `start()` succeeds.
@@ -55,6 +56,7 @@ public final class SQLiteStorageEngine: StorageEngine {
         self.filename = filename
         self.limits = limits
         self.clock = clock ?? ItemClock.milliseconds
+        sharedKeys = SharedKeys(keysMax: limits.keysRememberedMax)
         writes = WorkQueue(
             requestsMax: limits.writesWaitingMax,
             bytesMax: limits.writeBytesWaitingMax,
@@ -251,7 +253,13 @@ public final class SQLiteStorageEngine: StorageEngine {
         do throws(SQLiteError) {
             let reads = reads
             let fault = fault
-            writer = try SQLiteWriter(path: path, limits: limits, queue: writes) { error in
+            writer = try SQLiteWriter(
+                path: path,
+                limits: limits,
+                queue: writes,
+                sharedKeys: sharedKeys,
+                askForKeys: askForKeys
+            ) { error in
                 fault.set(error)
                 reads.refuse(with: error)
             }
@@ -272,6 +280,29 @@ public final class SQLiteStorageEngine: StorageEngine {
         writes.open()
         reads.open()
         return Running(folder: folder, writer: writerThread, reader: readerThread)
+    }
+
+    /// Has the reader read the keys of a collection for the writer; false: it does not.
+    private var askForKeys: @Sendable (ItemKey) -> Bool {
+        { [sharedKeys, reads, writes] name in
+            let request: ReadRequest = { reader in
+                do throws(StorageError) {
+                    let reader = try reader.get()
+                    do throws(SQLiteError) {
+                        let term = sharedKeys.term(ofReading: name)
+                        let keys = try reader.keys(of: name.text)
+                        if let term, let keys { sharedKeys.add(keys, of: name, in: term) }
+                    } catch {
+                        throw error.storageError(for: nil)
+                    }
+                    sharedKeys.answer(name, nil)
+                } catch {
+                    sharedKeys.answer(name, error)
+                }
+                writes.call()
+            }
+            return reads.submit(request, byteCount: 0) == nil
+        }
     }
 
     // MARK: - Requests
@@ -331,6 +362,7 @@ public final class SQLiteStorageEngine: StorageEngine {
     /// Hands a write to the writer; one that `waits` also before the start.
     func submit<Value: Sendable>(
         _ key: SessionKey?,
+        in collection: ItemKey? = nil,
         byteCount: Int,
         waits: Bool = false,
         _ reply: @escaping StorageReply<Value>,
@@ -338,6 +370,7 @@ public final class SQLiteStorageEngine: StorageEngine {
     ) {
         let request = WriteRequest(
             key: key,
+            collection: collection,
             byteCount: byteCount,
             write: { statements throws(SQLiteError) in
                 let value = try body(&statements)

@@ -53,10 +53,12 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     ///
     /// Beyond it they answer `.unavailable`.
     public var requestsBeforeStartMax = 1_024
-    /// The keys of stores that the writer remembers, about 100 bytes each: 4,000,000.
+    /// The keys of stores that the writer remembers, 24 to 48 bytes each: 4,000,000.
     ///
     /// Beyond it the keys of a collection are read anew at its next commit.
     public var keysRememberedMax = 4_000_000
+    /// The bits of a key's hash that count; with few of them keys share hashes, which tests want to see.
+    package var keyHashMask = UInt64.max
     /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000
     /// The pages of the write-ahead log at which a checkpoint waits for readers, so that the log can start again: 16,384.

@@ -2,18 +2,30 @@
 // The one thread that writes: it commits in groups, and tidies up between them.
 
 internal import RivuletSessions
+internal import RivuletStores
 
 /// A write that waits for its commit.
 struct WriteRequest: Sendable {
     /// The session whose fault a failure of this write alone is.
     let key: SessionKey?
+    /// The collection whose keys the write has to know.
+    let collection: ItemKey?
     let byteCount: Int
+    /// Whether it may wait until another thread has read these keys.
+    private(set) var mayWaitForKeys = true
     /// Writes inside a transaction, and says how to answer once that has ended: nil, it is durable.
     let write: @Sendable (inout WriteStatements) throws(SQLiteError) -> Answer
     /// Answers a write that was not tried, or that failed.
     let refuse: @Sendable (StorageError) -> Void
 
     typealias Answer = @Sendable () -> Void
+
+    /// The same write, which reads the keys by itself where they are missing still.
+    var withoutWaiting: WriteRequest {
+        var request = self
+        request.mayWaitForKeys = false
+        return request
+    }
 }
 
 /// The writing connection and its thread's function.
@@ -24,26 +36,34 @@ final class SQLiteWriter {
     private let beginStatement: SQLiteStatement
     private let commitStatement: SQLiteStatement
     private let dataVersion: SQLiteStatement
+    private let sharedKeys: SharedKeys
+    private let askForKeys: @Sendable (ItemKey) -> Bool
     private let onFault: @Sendable (StorageError) -> Void
 
+    private var waitingForKeys = WritesWaitingForKeys()
     private var statements: WriteStatements
     /// Changes when another connection has committed.
-    private var lastDataVersion: Int64 = -1
+    private var lastDataVersion: Int64
     private var walPagesAtCheckpoint = 0
     /// Why nothing is written any more.
     private var fault: StorageError?
 
     /// Opens the database, and makes it where there is none.
     ///
+    /// `askForKeys` has another thread read the keys of a collection into `sharedKeys`, answer there and call the queue; false: it does not.
     /// `onFault` is called once when the disk has failed in a way after which only a restart tells what it holds.
     init(
         path: String,
         limits: SQLiteStorageLimits,
         queue: WorkQueue<WriteRequest>,
+        sharedKeys: SharedKeys,
+        askForKeys: @escaping @Sendable (ItemKey) -> Bool,
         onFault: @escaping @Sendable (StorageError) -> Void
     ) throws(SQLiteError) {
         self.queue = queue
         self.limits = limits
+        self.sharedKeys = sharedKeys
+        self.askForKeys = askForKeys
         self.onFault = onFault
         connection = try SQLiteConnection(
             path: path,
@@ -54,7 +74,10 @@ final class SQLiteWriter {
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
         dataVersion = try SQLiteStatement("PRAGMA data_version", on: connection)
-        statements = try WriteStatements(connection, limits: limits)
+        try dataVersion.step()
+        lastDataVersion = dataVersion.integer(0)
+        dataVersion.reset()
+        statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
     }
 
     /// Commits whatever has queued while the last commit ran, until the queue is closed.
@@ -65,10 +88,11 @@ final class SQLiteWriter {
         while true {
             switch queue.take(idleMilliseconds: isTidy ? nil : limits.idleMilliseconds) {
             case .requests(let requests):
-                for group in groups(of: requests) {
-                    commit(group)
+                for group in groups(of: writesWithKeys() + requests) {
+                    let ready = ready(group)
+                    commit(ready)
                     checkpointIfDue()
-                    queue.finish(group.count, byteCount: group.reduce(0) { $0 + $1.byteCount })
+                    finish(ready)
                 }
                 isTidy = false
             case .none:
@@ -77,6 +101,39 @@ final class SQLiteWriter {
                 return
             }
         }
+    }
+
+    // MARK: - Keys
+
+    /// The commits whose keys have been read; answers those whose keys cannot be.
+    private func writesWithKeys() -> [WriteRequest] {
+        sharedKeys.takeAnswers().flatMap { (name, error) in
+            let writes = waitingForKeys.take(name)
+            guard let error else { return writes }
+            refuse(writes[...], with: error)
+            finish(writes[...])
+            return []
+        }
+    }
+
+    /// The writes of a group that are made now; the others wait for the keys of their collections, which can be many.
+    private func ready(_ group: ArraySlice<WriteRequest>) -> ArraySlice<WriteRequest> {
+        guard fault == nil, group.contains(where: { $0.collection != nil }) else { return group }
+        return group.filter { !waits($0) }[...]
+    }
+
+    private func waits(_ write: WriteRequest) -> Bool {
+        guard let name = write.collection else { return false }
+        if !waitingForKeys.contain(name) {
+            do throws(SQLiteError) {
+                guard try !statements.items.isReady(name), write.mayWaitForKeys, askForKeys(name) else { return false }
+            } catch {
+                // The write fails of it as well, and says so.
+                return false
+            }
+        }
+        waitingForKeys.add(write, of: name)
+        return true
     }
 
     // MARK: - Commits
@@ -99,6 +156,7 @@ final class SQLiteWriter {
     }
 
     private func commit(_ group: ArraySlice<WriteRequest>) {
+        guard !group.isEmpty else { return }
         if let fault { return refuse(group, with: fault) }
         do throws(SQLiteError) {
             try beginTransaction()
@@ -183,11 +241,18 @@ final class SQLiteWriter {
             // What matters is told by the fault already.
         }
         queue.refuse(with: fault)
+        let waiting = waitingForKeys.takeAll()[...]
+        refuse(waiting, with: fault)
+        finish(waiting)
         onFault(fault)
     }
 
     private func refuse(_ group: ArraySlice<WriteRequest>, with error: StorageError) {
         for request in group { request.refuse(error) }
+    }
+
+    private func finish(_ group: ArraySlice<WriteRequest>) {
+        queue.finish(group.count, byteCount: group.reduce(0) { $0 + $1.byteCount })
     }
 
     // MARK: - Between commits

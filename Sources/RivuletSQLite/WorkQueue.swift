@@ -19,6 +19,8 @@ final class WorkQueue<Request: Sendable>: Sendable {
         var bytes = 0
         var phase = Phase.new
         var isWorkerAsleep = false
+        /// Whether the worker has something else to look after.
+        var isCalled = false
 
         /// Whether the worker must be woken, which is then taken as done.
         mutating func takeWorkerAsleep() -> Bool {
@@ -40,7 +42,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
 
     /// What the worker is to do.
     enum Work {
-        /// The state of having requests, oldest first.
+        /// The state of having requests, oldest first; none when the worker was only called.
         case requests([Request])
         /// The state of having had none for the time given.
         case none
@@ -106,12 +108,21 @@ final class WorkQueue<Request: Sendable>: Sendable {
         return refusal
     }
 
+    /// Has the worker take what waits, also if that is nothing, before it sleeps again or ends.
+    func call() {
+        let wakes = state.withLock { state in
+            state.isCalled = true
+            return state.takeWorkerAsleep()
+        }
+        if wakes { wakeUp.signal() }
+    }
+
     /// Takes everything that waits; sleeps while there is nothing, at most for the time given.
     func take(idleMilliseconds: Int?) -> Work {
         while true {
             let work = state.withLock { state -> Work? in
-                guard state.waiting.isEmpty else {
-                    defer { state.waiting = [] }
+                guard state.waiting.isEmpty, !state.isCalled else {
+                    defer { (state.waiting, state.isCalled) = ([], false) }
                     return .requests(state.waiting)
                 }
                 if case .closed = state.phase { return .end }

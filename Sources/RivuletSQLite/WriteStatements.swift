@@ -35,9 +35,9 @@ struct WriteStatements {
         var version: UInt64
     }
 
-    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
         headsMax = limits.headsRememberedMax
-        items = try ItemStatements(connection, limits: limits)
+        items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys)
         finder = try SessionFinder(connection)
         insertSession = try SQLiteStatement(
             "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",

@@ -109,10 +109,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("UPDATE item SET document = x'00' WHERE key = 'b'", "b"), ("UPDATE item SET updated = 9 WHERE key = 'b'", "b"),
-        ("UPDATE item SET crc = crc - (crc & 0xff) + ((crc + 1) & 0xff) WHERE key = 'b'", "b"),
+        ("UPDATE item SET document = x'00' WHERE key = 'b'", "b"), ("UPDATE item SET age = 9 WHERE key = 'b'", "b"),
+        ("UPDATE item SET checksum = checksum - (checksum & 0xff) + ((checksum + 1) & 0xff) WHERE key = 'b'", "b"),
         ("UPDATE item SET created = 9 WHERE key = 'b'", nil), ("UPDATE item SET key = 'd' WHERE key = 'b'", nil),
-        ("UPDATE item SET crc = 0 WHERE key = 'b'", nil),
+        ("UPDATE item SET checksum = 0 WHERE key = 'b'", nil),
     ])
     func `a damaged item is named and hides no other, until it is written`(sql: String, key: String?) async throws {
         let folder = try TemporaryFolder()

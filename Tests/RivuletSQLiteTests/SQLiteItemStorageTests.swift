@@ -55,6 +55,11 @@ import Testing
         try await ItemStorageConformance.runRandomProgram(seed: seed, on: place { $0.keysRememberedMax = keysMax })
     }
 
+    @Test(arguments: 7...9)
+    func `holds what the reference holds when all keys share few hashes`(seed: UInt64) async throws {
+        try await ItemStorageConformance.runRandomProgram(seed: seed, on: place { $0.keyHashMask = seed & 2 })
+    }
+
     @Test func `requests before the start wait for it, in their order`() async throws {
         let folder = try TemporaryFolder()
         let engine = SQLiteStorageEngine(folder: folder.path)

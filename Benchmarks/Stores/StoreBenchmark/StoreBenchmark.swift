@@ -11,6 +11,7 @@ import RivuletStores
 enum StoreBenchmark {
     private static let commits = 100
     private static let itemsEach = 1_000
+    private static let text = String(repeating: "x", count: 120)
     private static let document = [UInt8](repeating: UInt8(ascii: "x"), count: 200)
 
     static func main() async throws {
@@ -21,6 +22,12 @@ enum StoreBenchmark {
         for _ in 0..<rounds {
             try await measure("ids that count up", in: folder) { "item-\(String($0 + 1_000_000))" }
             try await measure("random ids (UUID)", in: folder) { _ in UUID().uuidString }
+            try await measureOpening("JSONCodable", in: folder) {
+                StateNote(id: $0, title: "Buy milk", body: text, isDone: false)
+            }
+            try await measureOpening("Codable", in: folder) {
+                CodableNote(id: $0, title: "Buy milk", body: text, isDone: false)
+            }
         }
     }
 
@@ -41,6 +48,12 @@ enum StoreBenchmark {
         engine.close()
         engine = SQLiteStorageEngine(folder: path)
         try engine.start()
+        let firstAlone = try await ContinuousClock().measure {
+            try await engine.collection("items").commit([.put(key: "one more", document: document)])
+        }
+        engine.close()
+        engine = SQLiteStorageEngine(folder: path)
+        try engine.start()
         defer { engine.close() }
         var count = 0
         let reading = try await ContinuousClock().measure {
@@ -51,7 +64,32 @@ enum StoreBenchmark {
         }
         let perSecond = { (time: Duration) in Int(Double(commits * itemsEach) / (time / .seconds(1))) }
         print("- \(title): inserted \(perSecond(inserting))/s, updated \(perSecond(updating))/s,", terminator: " ")
-        print("\(count) read in \(milliseconds(reading)) ms, first commit after a start \(milliseconds(first)) ms")
+        print("\(count) read in \(milliseconds(reading)) ms,", terminator: " ")
+        print("first commit after a start \(milliseconds(firstAlone)) ms, after a read \(milliseconds(first)) ms")
+    }
+
+    private static func measureOpening<Item: StorableItem & Identifiable>(
+        _ title: String,
+        in folder: String,
+        item: @Sendable (String) -> Item
+    ) async throws where Item.ID == String {
+        let path = folder + "/stores-\(UUID().uuidString)"
+        defer { remove(path) }
+        var engine = SQLiteStorageEngine(folder: path)
+        try engine.start()
+        let filled = try await Store<Item>(storage: engine.collection("notes"))
+        for commit in 0..<commits {
+            try await filled.insert((0..<itemsEach).map { item("note-\(commit * itemsEach + $0 + 1_000_000)") })
+        }
+        engine.close()
+        engine = SQLiteStorageEngine(folder: path)
+        try engine.start()
+        defer { engine.close() }
+        var count = 0
+        let opening = try await ContinuousClock().measure {
+            count = try await Store<Item>(storage: engine.collection("notes")).items.count
+        }
+        print("- \(title): a store of \(count) items opened in \(milliseconds(opening)) ms")
     }
 
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }

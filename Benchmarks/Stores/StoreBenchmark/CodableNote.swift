@@ -1,0 +1,10 @@
+// Part of Rivulet. See README.md for the architecture.
+// An item that is read through the Codable of the standard library.
+
+/// The same note without a macro.
+struct CodableNote: Codable, Identifiable, Sendable {
+    var id: String
+    var title: String
+    var body: String
+    var isDone: Bool
+}
