@@ -8,11 +8,11 @@ import RivuletExamples
 /// Reads all stored sessions as `serve` would.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the stored sessions that this build could not read, before it is deployed.",
+        abstract: "List what is stored and this build could not read, before it is deployed.",
         discussion: """
             Writes nothing, and may run beside the server that uses the folder. Exits with 1 when there is a session that could not be \
-            read, or one of an app that this build does not host; with --strict also when anything that is stored has no field in this \
-            build, and is ignored for that.
+            read, an item of a store or a value that could not, or a session of an app that this build does not host; with --strict also \
+            when anything that is stored has no field in this build, and is ignored for that. Secrets are not opened.
             """
     )
 
@@ -29,6 +29,8 @@ struct Check: ParsableCommand {
         try ExampleApps.host(on: server, storage: nothing, keys: nil)
         let report = try server.check(storage) { session, reason in
             print("\(session): \(reason)")
+        } onUnreadableItem: { place, reason in
+            print("\(place): \(reason)")
         }
         for app in report.unknownApps {
             print("\(app)/*: this build hosts no app \"\(app)\"")
@@ -43,6 +45,7 @@ struct Check: ParsableCommand {
             "\(report.sessions) sessions: \(report.sessions - report.unreadable) can be read, \(report.migrated) of them after a "
                 + "migration; \(report.unreadable) cannot"
         )
+        if report.items > 0 { print("\(report.items) items and values: \(report.unreadableItems) cannot be read") }
         if !report.isClean || (strict && !report.ignored.isEmpty) { throw ExitCode.failure }
     }
 }

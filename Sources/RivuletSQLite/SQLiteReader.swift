@@ -41,7 +41,7 @@ final class SQLiteReader {
             lockWaitMilliseconds: limits.lockWaitMilliseconds
         )
         try SQLiteSchema.prepareReader(connection)
-        if checksOrigin { try SQLiteSchema.checkReadable(connection) }
+        let layout = checksOrigin ? try SQLiteSchema.readableLayout(of: connection) : SQLiteSchema.version
         finder = try SessionFinder(connection)
         begin = try SQLiteStatement("BEGIN", on: connection)
         end = try SQLiteStatement("COMMIT", on: connection)
@@ -54,7 +54,7 @@ final class SQLiteReader {
             on: connection
         )
         answers = checksOrigin ? nil : try AnswerStatements(connection)
-        items = checksOrigin ? nil : try ItemReader(connection, limits: limits)
+        items = layout < SQLiteSchema.itemsLayout ? nil : try ItemReader(connection, limits: limits)
         summaries = try SQLiteStatement(
             """
             SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s

@@ -52,9 +52,12 @@ enum SQLiteSchema {
         }
     }
 
-    /// Refuses a database that is empty, not ours, or of a newer layout.
-    static func checkReadable(_ connection: SQLiteConnection) throws(SQLiteError) {
-        guard try checkOrigin(of: connection) == nil else { return }
+    /// The first layout with items of stores.
+    static let itemsLayout: Int64 = 3
+
+    /// The layout of a database; refuses one that is empty, not ours, or of a newer layout.
+    static func readableLayout(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
+        if let layout = try checkOrigin(of: connection) { return layout }
         throw .refused(.unavailable(detail: "\(connection.path) is empty: no server has stored anything there"))
     }
 

@@ -3,6 +3,7 @@
 
 internal import Glibc
 public import RivuletSessions
+public import RivuletStores
 
 /// Reads the sessions of a data folder, also while a server uses it.
 ///
@@ -49,6 +50,11 @@ public final class SQLiteStorageInspection: StorageInspection {
     /// - Throws: `.corrupt` when a part of this session is damaged.
     public func load(_ key: SessionKey) throws(StorageError) -> StoredSession? {
         try answer(of: key) { () throws(SQLiteError) in try reader.load(key) }
+    }
+
+    /// The items of a collection, in the order in which their keys came, and what of them is damaged.
+    public func items(of collection: String) throws(StorageError) -> StoredCollection {
+        try answer(of: nil) { () throws(SQLiteError) in try reader.items(of: collection, withKeys: false).contents }
     }
 
     private func answer<Value>(

@@ -2,6 +2,7 @@
 // Owns the check of stored sessions before a new build is deployed.
 
 public import RivuletSessions
+import RivuletStores
 
 extension StateServer {
     /// The sessions that are asked for at once.
@@ -19,11 +20,14 @@ extension StateServer {
     /// - Parameters:
     ///   - storage: What is stored.
     ///   - onUnreadable: Called for each session that cannot be read, with the reason, in the order of apps and ids.
+    ///   - onUnreadableItem: Called for each item or value that cannot be read, with where it is, as
+    ///     `notes/stores/notes/id`, and the reason.
     /// - Returns: What there was, in figures.
     /// - Throws: a `StorageError` when the store as a whole cannot be read.
     public func check(
         _ storage: some StorageInspection,
-        onUnreadable: (_ session: SessionKey, _ reason: String) -> Void
+        onUnreadable: (_ session: SessionKey, _ reason: String) -> Void,
+        onUnreadableItem: (_ place: String, _ reason: String) -> Void = { _, _ in }
     ) throws(StorageError) -> StoredSessionsReport {
         var report = StoredSessionsReport()
         for name in try storage.apps() {
@@ -47,6 +51,7 @@ extension StateServer {
                 IgnoredKeyPath(app: name, path: path, sessions: sessions)
             }
         }
+        try checkShared(in: storage, &report, onUnreadableItem)
         return report
     }
 

@@ -25,6 +25,34 @@ extension StateServer {
         }
     }
 
+    /// Reads what is stored of the stores and values of all apps; secrets are not looked at, for no key is at hand.
+    func checkShared(
+        in storage: some StorageInspection,
+        _ report: inout StoredSessionsReport,
+        _ onUnreadable: (_ place: String, _ reason: String) -> Void
+    ) throws(StorageError) {
+        for app in hostedApps {
+            for store in app.shared.stores {
+                let contents = try storage.items(of: store.host.collection.name)
+                let faults = store.host.faults(in: contents)
+                report.items += contents.items.count + contents.damaged.count
+                report.unreadableItems += faults.count
+                for fault in faults {
+                    onUnreadable("\(app.name)/stores/\(store.name)/\(fault.key ?? "?")", fault.detail)
+                }
+            }
+            for value in app.shared.values {
+                let place = value.host.place
+                let contents = try storage.items(of: place.collection.name)
+                guard contents.hasKey(place.key) else { continue }
+                report.items += 1
+                guard let fault = value.host.fault(in: contents) else { continue }
+                report.unreadableItems += 1
+                onUnreadable("\(app.name)/values/\(value.name)", fault)
+            }
+        }
+    }
+
     private func reseal(_ secret: SharedSecret, of app: String) {
         let metadata: Logger.Metadata = ["app": "\(app)", "secret": "\(secret.name)"]
         secret.host.reseal { [logger] result in

@@ -94,6 +94,9 @@ public final class StateServer: Sendable {
         }
     }
 
+    /// All hosted apps, in the order in which they were added.
+    var hostedApps: [any HostedApp] { apps.withLock { $0 } }
+
     /// The hosted app of that name.
     func app(named name: String) -> (any HostedApp)? {
         apps.withLock { apps in apps.first { $0.name == name } }

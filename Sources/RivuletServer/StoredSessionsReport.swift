@@ -9,11 +9,15 @@ public struct StoredSessionsReport: Hashable, Sendable {
     public internal(set) var migrated = 0
     /// Those of them that cannot be read.
     public internal(set) var unreadable = 0
+    /// The items and values that were looked at, of the hosted apps' stores and values.
+    public internal(set) var items = 0
+    /// Those of them that cannot be read.
+    public internal(set) var unreadableItems = 0
     /// The stored apps that the server does not host, in the order of their names.
     public internal(set) var unknownApps: [String] = []
     /// What is stored and no field takes, in the order of apps and key paths; at most about 1,000 of each app.
     public internal(set) var ignored: [IgnoredKeyPath] = []
 
     /// Whether everything that is stored can be served, but for what is `ignored`.
-    public var isClean: Bool { unreadable == 0 && unknownApps.isEmpty }
+    public var isClean: Bool { unreadable == 0 && unreadableItems == 0 && unknownApps.isEmpty }
 }

@@ -12,6 +12,9 @@ package protocol HostedStore: Sendable {
     /// Where the items are kept.
     var collection: ItemCollection { get }
 
+    /// What of a collection could not be read, in the order in which keys came.
+    func faults(in contents: StoredCollection) -> [DamagedItem]
+
     /// Reads items in the store's order: at most so many, which stand behind the one with the identifier `after`, or first.
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>)
 

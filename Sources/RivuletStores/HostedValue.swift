@@ -24,6 +24,9 @@ package protocol HostedValue: Sendable {
     /// Where it is kept, and under which key.
     var place: (collection: ItemCollection, key: String) { get }
 
+    /// Why what a collection has of the value could not be read; nil: it can, or there is nothing.
+    func fault(in contents: StoredCollection) -> String?
+
     /// Reads the value.
     func read(_ reply: @escaping SharedReply<ValueAnswer>)
 

@@ -59,6 +59,14 @@ public struct StoredCollection: Hashable, Sendable {
     }
 }
 
+extension StoredCollection {
+    /// Whether something lies under a key, damaged or not.
+    package func hasKey(_ key: String) -> Bool {
+        let key = ItemKey(key)
+        return items.contains { ItemKey($0.key) == key } || damaged.contains { $0.key.map(ItemKey.init) == key }
+    }
+}
+
 /// One document of a collection.
 public struct StoredItem: Hashable, Sendable {
     /// Any text.

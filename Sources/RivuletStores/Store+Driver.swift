@@ -103,18 +103,23 @@ extension Store {
     }
 
     private func add(_ result: Result<Item, JSONError>, of stored: StoredItem, to contents: inout StoreContents<Item>) {
-        let key = stored.key
+        if let fault = fault(of: result, in: stored) {
+            contents.damaged.append(fault)
+        } else if case .success(let item) = result {
+            contents.put(item, under: ItemKey(stored.key), size: stored.key.utf8.count + stored.document.count)
+        }
+    }
+
+    /// Why what was read is no item of this store; nil: it is.
+    func fault(of result: Result<Item, JSONError>, in stored: StoredItem) -> DamagedItem? {
         switch result {
         case .success(let item):
             let identifier = item[keyPath: cacheIdentifier]
-            if ItemKey(identifier) == ItemKey(key) {
-                contents.put(item, under: ItemKey(key), size: key.utf8.count + stored.document.count)
-            } else {
-                // Under another key it could be neither replaced nor removed.
-                let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"
-                contents.damaged.append(DamagedItem(key: key, detail: detail))
-            }
-        case .failure(let error): contents.damaged.append(DamagedItem(key: key, detail: error.description))
+            if ItemKey(identifier) == ItemKey(stored.key) { return nil }
+            // Under another key it could be neither replaced nor removed.
+            let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"
+            return DamagedItem(key: stored.key, detail: detail)
+        case .failure(let error): return DamagedItem(key: stored.key, detail: error.description)
         }
     }
 

@@ -17,6 +17,11 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     var itemSchema: JSONSchema { ItemDocument.schema(of: Item.self) }
     var collection: ItemCollection { store.collection }
 
+    func faults(in contents: StoredCollection) -> [DamagedItem] {
+        let results = ItemDocument.decode(Item.self, from: contents.items.map(\.document))
+        return contents.damaged + zip(results, contents.items).compactMap { store.fault(of: $0, in: $1) }
+    }
+
     // MARK: - Reading
 
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>) {

@@ -16,6 +16,18 @@ struct ValueHost<Item: StorableItem>: HostedValue {
     var isBool: Bool { Item.self == Bool.self }
     var place: (collection: ItemCollection, key: String) { (value.box.storage, value.key) }
 
+    func fault(in contents: StoredCollection) -> String? {
+        let key = ItemKey(value.key)
+        if let damaged = contents.damaged.first(where: { $0.key.map(ItemKey.init) == key }) { return damaged.detail }
+        guard let item = contents.items.first(where: { ItemKey($0.key) == key }) else { return nil }
+        do throws(JSONError) {
+            _ = try StoredBox.value(Item.self, of: item.document)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     func read(_ reply: @escaping SharedReply<ValueAnswer>) {
         change(expected: nil, reply) { _ in nil }
     }

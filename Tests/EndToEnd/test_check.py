@@ -42,6 +42,29 @@ def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
     assert (tmp_path / "rivulet.db").read_bytes() == before
 
 
+def test_items_and_values_that_cannot_be_read_are_listed(serve, tmp_path):
+    server = serve(tmp_path)
+    for identifier in ("a", "b"):
+        note = {"id": identifier, "text": "", "created": "2026-01-01T00:00:00Z"}
+        assert server.request("POST", "/v1/apps/notes/stores/notes", note).status == 201
+    assert server.request("PUT", "/v1/apps/notes/values/theme", "dark").status == 200
+    assert server.request("PUT", "/v1/apps/notes/secrets/apiToken", "hunter2").status == 204
+    outcome = run("check", "--data", tmp_path)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert outcome.stdout.splitlines()[1:] == ["3 items and values: 0 cannot be read"]
+    server.stop()
+    database = sqlite3.connect(tmp_path / "rivulet.db")
+    database.execute("UPDATE item SET document = x'7b' WHERE key = CAST('a' AS BLOB) OR key = 'a'")
+    assert database.total_changes == 1
+    database.commit()
+    database.close()
+    outcome = run("check", "--data", tmp_path)
+    assert outcome.returncode == 1
+    assert outcome.stdout.splitlines()[0].startswith("notes/stores/notes/a: ")
+    assert outcome.stdout.splitlines()[-1] == "3 items and values: 1 cannot be read"
+    assert "hunter2" not in outcome.stdout
+
+
 def test_what_no_field_takes_is_listed_and_counts_where_it_is_asked_for(serve, tmp_path):
     server = fill(serve, tmp_path)
     server.session("other", app="todos").dispatch({"setFilter": "done"})

@@ -2,15 +2,26 @@
 // Checks what a check of stored sessions counts.
 
 import CounterFixture
+import RivuletEngine
 import RivuletJSON
 import RivuletServer
 import RivuletSessions
+import RivuletStores
 import Testing
 
 @Suite struct StateServerCheckTests {
     /// A store of snapshots, by app and id.
     private struct Snapshots: StorageInspection {
         let documents: [SessionKey: String]
+        var items: [String: [(key: String, document: String)]] = [:]
+
+        func items(of collection: String) -> StoredCollection {
+            StoredCollection(
+                items: (items[collection] ?? []).map { item in
+                    StoredItem(key: item.key, document: Array(item.document.utf8), created: 0, updated: 0)
+                }
+            )
+        }
 
         func apps() -> [String] { Set(documents.keys.map(\.app)).sorted() }
 
@@ -51,6 +62,46 @@ import Testing
         #expect(report.ignored.map(\.path) == ["/p/items/*/old", "/p/size", "/q"])
         #expect(report.ignored.map(\.sessions) == [2, 1, 1])
         #expect(report.isClean, "all of them can be served")
+    }
+
+    @Test func `items and values that this build cannot read are told with their place`() throws {
+        let memory = MemoryItemStorage { 0 }
+        let store = Store<Tag>(storage: memory.collection("tags"))
+        let value = StoredValue(key: "size", default: 1, storage: memory.collection("values"))
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(SharingApp(stores: [SharedStore("tags", store)], values: [SharedValue(value)]))
+        var storage = Snapshots(documents: [:])
+        storage.items = [
+            "tags": [("a", #"{"id":"a"}"#), ("b", "{"), ("c", #"{"id":"x"}"#)],
+            "values": [("size", #"{"value":"large"}"#), ("other", "{")],
+        ]
+        var places: [String] = []
+        let report = try server.check(storage) { key, reason in
+            Issue.record("\(key): \(reason)")
+        } onUnreadableItem: { place, reason in
+            #expect(!reason.isEmpty)
+            places.append(place)
+        }
+        #expect(places == ["tally/stores/tags/b", "tally/stores/tags/c", "tally/values/size"])
+        #expect(report.items == 4)
+        #expect(report.unreadableItems == 3)
+        #expect(!report.isClean)
+        storage.items = ["tags": [("a", #"{"id":"a"}"#)], "values": [("size", #"{"value":2}"#)]]
+        #expect(try server.check(storage) { _, _ in }.isClean)
+    }
+
+    private struct Tag: Codable, Sendable, Identifiable {
+        var id: String
+    }
+
+    /// The fixture's app, with something shared.
+    private struct SharingApp: AppDefinition {
+        let name = "tally"
+        let defaultState = TallyApp().defaultState
+        let stores: [SharedStore]
+        let values: [SharedValue]
+
+        func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
     }
 
     @Test func `more ignored key paths than are told apart are counted as one`() throws {

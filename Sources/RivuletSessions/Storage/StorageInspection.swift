@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // What a check of stored sessions needs of a store.
 
+public import RivuletStores
+
 /// Reads a store that another server may be using, and writes nothing.
 ///
 /// Calls block, and are made one at a time. What is written meanwhile may be seen or not; each session is read as it was at one moment.
@@ -15,4 +17,7 @@ public protocol StorageInspection {
     ///
     /// - Throws: `.corrupt` when a part of this session is damaged.
     func load(_ key: SessionKey) throws(StorageError) -> StoredSession?
+
+    /// The items of a collection, in the order in which their keys came; none, when there is no such collection.
+    func items(of collection: String) throws(StorageError) -> StoredCollection
 }
