@@ -3,10 +3,11 @@
 
 import { applyAll, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";
 import { request, sending } from "./request.js";
+import { SharedSource, canShare } from "./shared-source.js";
 import { Stream, attempt } from "./stream.js";
 
 export * from "./pointer.js";
-export { RivuletError } from "./request.js";
+export { RivuletError, request, sending } from "./request.js";
 export * from "./shared.js";
 
 /** @typedef {import("./pointer.js").Json} Json */
@@ -22,6 +23,7 @@ const pathsMax = 64;
  * @property {string} app the hosted app's name, such as `"counter"`
  * @property {string} session the session's id, `[A-Za-z0-9_-]{1,128}`
  * @property {string} [base] where the server is, such as `"https://example.org"`; this page's own server when left out
+ * @property {boolean} [shared] one stream for all pages of the browser that watch this session, where there are shared workers
  */
 
 /**
@@ -76,14 +78,18 @@ export class Session {
   /** @type {Set<{paths: string[], callback: (values: {[path: string]: Json}, update: Update) => void}>} */
   #observers = new Set();
   #refreshQueued = false;
-  #stream = new Stream({
-    names: ["snapshot", "change", "reset"],
-    address: () => this.#address(),
-    take: (name, content, cursor) => this.#take(name, content, cursor),
-  });
+  #stream;
 
   /** @param {Options} options */
-  constructor({ app, session, base = "" }) {
+  constructor({ shared = false, ...options }) {
+    const { app, session, base = "" } = options;
+    this.#stream = new Stream({
+      names: ["snapshot", "change", "reset"],
+      address: () => this.#address(),
+      take: (name, content, cursor) => this.#take(name, content, cursor),
+      source: (url) =>
+        shared && canShare() ? new SharedSource("session", { ...options, paths: this.#streamed }) : new EventSource(url),
+    });
     this.#url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/sessions/${encodeURIComponent(session)}`;
   }
 

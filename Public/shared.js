@@ -3,6 +3,7 @@
 
 import { equal } from "./pointer.js";
 import { request, sending } from "./request.js";
+import { SharedSource, canShare } from "./shared-source.js";
 import { Stream, attempt } from "./stream.js";
 
 /** @typedef {import("./pointer.js").Json} Json */
@@ -15,7 +16,8 @@ const pageItemsMax = 1_000;
  * @property {string} app the hosted app's name, such as `"notes"`
  * @property {string} store the store's name
  * @property {string} [base] where the server is; this page's own server when left out
- * @property {(item: any) => string} [id] what identifies an item; `item.id` when left out
+ * @property {string} [id] the property that identifies an item; `"id"` when left out
+ * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
  */
 
 /**
@@ -23,6 +25,7 @@ const pageItemsMax = 1_000;
  * @property {string} app the hosted app's name
  * @property {string} value the value's name
  * @property {string} [base] where the server is; this page's own server when left out
+ * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
  */
 
 /**
@@ -157,14 +160,17 @@ export class Store extends Followed {
   #fetching = new AbortController();
 
   /** @param {StoreOptions} options */
-  constructor({ id = (item) => item.id, ...options }) {
+  constructor({ shared = false, ...options }) {
+    const isShared = () => shared && canShare();
     super(options, "stores", options.store, {
       names: ["initialized", "loaded", "insert", "remove", "reset"],
-      prepare: (signal) => this.#load(signal),
+      // A shared stream begins with the list.
+      prepare: async (signal) => isShared() || this.#load(signal),
+      source: (url) => (isShared() ? new SharedSource("store", options) : new EventSource(url)),
       address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor)}`,
       take: (name, content, cursor) => this.#receive(name, content, cursor),
     });
-    this.#identify = id;
+    this.#identify = (item) => item[options.id ?? "id"];
   }
 
   /** The items in the store's order, as far as they are known; never altered, and an item that did not change is the same object. */
@@ -410,9 +416,10 @@ export class Value extends Followed {
   value;
 
   /** @param {ValueOptions} options */
-  constructor(options) {
+  constructor({ shared = false, ...options }) {
     super(options, "values", options.value, {
       names: ["change"],
+      source: (url) => (shared && canShare() ? new SharedSource("value", options) : new EventSource(url)),
       address: () => `${this.url}/changes${this.isKnown ? `?cursor=${encodeURIComponent(this.cursor)}` : ""}`,
       take: (_, { value, version }, cursor) => this.#become(value, version, cursor),
     });

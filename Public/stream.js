@@ -45,6 +45,7 @@ const passingStatuses = [408, 410, 425, 429];
  * @property {(name: string, content: any, cursor: string) => void} take takes in one event. What it throws ends the stream; it
  *   has to see to it that the next address goes on from what it has
  * @property {(signal: AbortSignal) => Promise<void>} [prepare] what has to be done before the address is asked for
+ * @property {(url: string) => EventSource} [source] makes what brings the events; an EventSource of its own when left out
  */
 
 /** A stream, closed until `open`. */
@@ -113,7 +114,7 @@ export class Stream {
 
   /** Opens the stream, in place of one that is open. */
   open() {
-    this.drop();
+    this.#drop();
     if (this.#handlers.prepare === undefined) return this.#connect();
     const { signal } = (this.#preparing = new AbortController());
     this.#handlers.prepare(signal).then(
@@ -129,13 +130,11 @@ export class Stream {
     this.open();
   }
 
-  /** Lets go of the stream, and forgets an attempt that waits. */
+  /** Lets go of the stream: nobody wants what it brings. */
   drop() {
-    clearTimeout(this.#timer);
-    this.#preparing?.abort();
-    this.#preparing = null;
-    this.#source?.close();
-    this.#source = null;
+    this.#drop();
+    const { state } = this.#connection;
+    if (state === "live" || state === "reconnecting") this.#become({ state: "connecting", retryAt: null });
   }
 
   /** Opens the stream anew after the back-off: what is here cannot be gone on from. */
@@ -167,7 +166,7 @@ export class Stream {
 
   #connect() {
     const url = this.#handlers.address();
-    const source = new EventSource(url);
+    const source = this.#handlers.source?.(url) ?? new EventSource(url);
     this.#preparing = null;
     this.#source = source;
     this.#openedAt = 0;
@@ -210,7 +209,7 @@ export class Stream {
    */
   async #lost(url, refused) {
     const steady = this.#openedAt > 0 && Date.now() - this.#openedAt > steadyMilliseconds;
-    this.drop();
+    this.#drop();
     if (steady) this.#become({ attempt: 0 });
     this.again();
     if (!refused) return;
@@ -228,8 +227,17 @@ export class Stream {
     }
   }
 
+  /** Lets go of the stream, and forgets an attempt that waits. */
+  #drop() {
+    clearTimeout(this.#timer);
+    this.#preparing?.abort();
+    this.#preparing = null;
+    this.#source?.close();
+    this.#source = null;
+  }
+
   #retry(milliseconds) {
-    this.drop();
+    this.#drop();
     this.#become({ state: "reconnecting", attempt: this.#connection.attempt + 1, retryAt: Date.now() + milliseconds });
     this.#timer = setTimeout(() => {
       this.#become({ retryAt: null });
@@ -244,7 +252,7 @@ export class Stream {
   }
 
   #end(reason) {
-    this.drop();
+    this.#drop();
     clearTimeout(this.#hiddenTimer);
     this.#become({ state: "closed", retryAt: null, reason });
   }
@@ -263,7 +271,7 @@ export class Stream {
     };
     const pause = () => {
       if (!this.#isAtWork) return;
-      this.drop();
+      this.#drop();
       this.#become({ state: "paused", retryAt: null });
     };
     globalThis.addEventListener?.("online", soon, { signal });
