@@ -87,6 +87,7 @@ export class Session {
       names: ["snapshot", "change", "reset"],
       address: () => this.#address(),
       take: (name, content, cursor) => this.#take(name, content, cursor),
+      forget: () => (this.#cursor = null),
       source: (url) =>
         shared && canShare() ? new SharedSource("session", { ...options, paths: this.#streamed }) : new EventSource(url),
     });
@@ -231,20 +232,9 @@ export class Session {
     return `${this.#url}/changes${query.length > 0 ? "?" : ""}${query.join("&")}`;
   }
 
-  /** Takes in one event. After one that cannot be read, the next stream begins with a snapshot. */
   #take(name, content, cursor) {
     const before = this.#root;
-    try {
-      this.#root = name === "change" ? applyAll(before, content.changes) : this.#replaced(content.values);
-      this.#accept(name, content, cursor, before);
-    } catch (error) {
-      this.#root = before;
-      this.#cursor = null;
-      throw error;
-    }
-  }
-
-  #accept(name, content, cursor, before) {
+    this.#root = name === "change" ? applyAll(before, content.changes) : this.#replaced(content.values);
     this.#cursor = cursor === "" ? this.#cursor : cursor;
     this.#version = content.version;
     if (name !== "change") this.#known = this.#streamed;

@@ -84,8 +84,8 @@ class Followed {
   stream;
   /** Whether there is something to show. */
   isKnown = false;
-  /** Where the local copy stands; null: nothing to go on from. */
-  cursor = "";
+  /** @type {string | null} Where the local copy stands; null: nothing to go on from. */
+  cursor = null;
   version = 0;
   #observers = new Set();
 
@@ -167,8 +167,9 @@ export class Store extends Followed {
       // A shared stream begins with the list.
       prepare: async (signal) => isShared() || this.#load(signal),
       source: (url) => (isShared() ? new SharedSource("store", options) : new EventSource(url)),
-      address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor)}`,
-      take: (name, content, cursor) => this.#receive(name, content, cursor),
+      address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor ?? "")}`,
+      take: (name, content, cursor) => this.#take(name, content, cursor),
+      forget: () => (this.cursor = null),
     });
     this.#identify = (item) => item[options.id ?? "id"];
   }
@@ -270,7 +271,7 @@ export class Store extends Followed {
   async #load(signal) {
     this.#fetching.abort();
     this.#waiting = null;
-    if (this.isKnown && this.cursor !== null) return;
+    if (this.cursor !== null) return;
     const { items, cursor, version, catchUp } = await this.#pages(null, signal);
     this.#become("loaded", items, version, cursor, catchUp);
   }
@@ -300,15 +301,6 @@ export class Store extends Followed {
   }
 
   // Events.
-
-  #receive(name, content, cursor) {
-    try {
-      this.#take(name, content, cursor);
-    } catch (error) {
-      this.cursor = null;
-      throw error;
-    }
-  }
 
   /** Takes in one event; false: the list has to be fetched anew. */
   #take(name, content, cursor) {
@@ -420,8 +412,9 @@ export class Value extends Followed {
     super(options, "values", options.value, {
       names: ["change"],
       source: (url) => (shared && canShare() ? new SharedSource("value", options) : new EventSource(url)),
-      address: () => `${this.url}/changes${this.isKnown ? `?cursor=${encodeURIComponent(this.cursor)}` : ""}`,
+      address: () => `${this.url}/changes${this.cursor === null ? "" : `?cursor=${encodeURIComponent(this.cursor)}`}`,
       take: (_, { value, version }, cursor) => this.#become(value, version, cursor),
+      forget: () => (this.cursor = null),
     });
   }
 
@@ -484,7 +477,7 @@ export class Value extends Followed {
 
   /** @returns {ValueUpdate} */
   #update(event) {
-    return { event, version: this.version, cursor: this.cursor };
+    return { event, version: this.version, cursor: this.cursor ?? "" };
   }
 }
 

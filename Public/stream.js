@@ -42,8 +42,8 @@ const passingStatuses = [408, 410, 425, 429];
  * @typedef {object} Handlers
  * @property {string[]} names of its events; `bye` is the stream's own
  * @property {() => string} address where it is, asked anew for each attempt: with a cursor it goes on where the last one ended
- * @property {(name: string, content: any, cursor: string) => void} take takes in one event. What it throws ends the stream; it
- *   has to see to it that the next address goes on from what it has
+ * @property {(name: string, content: any, cursor: string) => void} take takes in one event
+ * @property {() => void} forget an event could not be read, or `take` threw: the next address is to begin anew
  * @property {(signal: AbortSignal) => Promise<void>} [prepare] what has to be done before the address is asked for
  * @property {(url: string) => EventSource} [source] makes what brings the events; an EventSource of its own when left out
  */
@@ -188,6 +188,7 @@ export class Stream {
       else this.#handlers.take(name, content, cursor);
     } catch (error) {
       reportError(new RivuletError(`The stream's "${name}" event cannot be read.`, { cause: error }));
+      this.#handlers.forget();
       this.again();
       return;
     }
