@@ -36,7 +36,7 @@ function open() {
   session = opened;
   showSession(id, opened);
   opened.observe(paths, show);
-  follow(opened, wire);
+  follow(wire, opened);
 }
 
 /** Shows the values of the session as they are now. */

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// What the pages share: session ids, the connection's state in the bar, commands to copy.
+// What the pages share: session ids, the connections' state in the bar, commands to copy.
 
 /** The element with this id. */
 export const the = (id) => document.getElementById(id);
@@ -16,15 +16,25 @@ export function freshID() {
 }
 
 /**
- * Shows in the bar where the stream stands, with a button that skips the wait, and on the wire what it brings.
+ * Shows in the bar where the stream stands, with a button that skips the wait, and on the wire what it brings. Of several
+ * streams, the bar has the one that stands worst.
  *
- * @param {import("./rivulet.js").Session} session
  * @param {import("./panels.js").Wire} wire
+ * @param {(import("./rivulet.js").Session | import("./rivulet.js").Store | import("./rivulet.js").Value)[]} streams
  */
-export function follow(session, wire) {
-  the("reconnect").onclick = () => session.reconnect();
-  session.onEvent((event) => wire.add(event));
-  session.onConnection((connection) => showConnection(connection, wire));
+export function follow(wire, ...streams) {
+  the("reconnect").onclick = () => streams.filter(({ connection }) => connection.state !== "live").forEach((one) => one.reconnect());
+  for (const stream of streams) {
+    stream.onEvent((event) => wire.add(event));
+    stream.onConnection(() => {
+      const [worst] = streams.map(({ connection }) => connection).sort((a, b) => badness(b) - badness(a));
+      showConnection(worst, wire);
+    });
+  }
+}
+
+function badness({ state }) {
+  return ["live", "connecting", "reconnecting", "paused", "closed"].indexOf(state);
 }
 
 /** @type {ReturnType<typeof setInterval> | undefined} */

@@ -194,5 +194,5 @@ the("undo").addEventListener("click", undo);
 the("many").addEventListener("click", addMany);
 enableCopying();
 showSession();
-follow(session, new Wire(the("wire"), the("wire-total")));
+follow(new Wire(the("wire"), the("wire-total")), session);
 session.observe(paths, show);

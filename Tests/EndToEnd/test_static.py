@@ -8,8 +8,8 @@ import pytest
 from harness import PUBLIC, Connection
 
 KINDS = {
-    "index.html": "text/html", "todos.html": "text/html", "app.js": "text/javascript", "rivulet.js": "text/javascript", "app.css": "text/css",
-    "favicon.svg": "image/svg+xml",
+    "index.html": "text/html", "todos.html": "text/html", "notes.html": "text/html", "app.js": "text/javascript", "rivulet.js": "text/javascript",
+    "app.css": "text/css", "favicon.svg": "image/svg+xml",
 }
 
 

@@ -1,0 +1,60 @@
+// Part of Rivulet. See README.md for the architecture.
+// Requests to a Rivulet server, and the error that a refusing answer becomes.
+
+/** What a request failed with. `status` is 0 when no answer came at all; `problem` is the RFC 9457 document, if there is one. */
+export class RivuletError extends Error {
+  /**
+   * @param {string} message
+   * @param {{status?: number, problem?: {[name: string]: any} | null, tag?: string | null, cause?: unknown}} [details] `tag`:
+   *   the entity tag of what is there now, as a 412 tells it
+   */
+  constructor(message, { status = 0, problem = null, tag = null, cause } = {}) {
+    super(message, { cause });
+    this.name = "RivuletError";
+    this.status = status;
+    this.problem = problem;
+    this.tag = tag;
+  }
+}
+
+/**
+ * Asks the server; an answer that is not a success is thrown.
+ *
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
+ * @throws {RivuletError}
+ */
+export async function request(url, options) {
+  let response;
+  try {
+    response = await fetch(url, options);
+  } catch (error) {
+    throw new RivuletError("The server cannot be reached.", { cause: error });
+  }
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+/**
+ * A request with a JSON body.
+ *
+ * @param {string} method
+ * @param {import("./pointer.js").Json} body
+ * @param {{[name: string]: string}} [headers]
+ * @returns {RequestInit}
+ */
+export function sending(method, body, headers = {}) {
+  return { method, headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) };
+}
+
+/**
+ * The error that a refusing answer stands for, with the problem document's own words.
+ *
+ * @param {Response} response
+ */
+export async function refusal(response) {
+  const problem = await response.json().catch(() => null);
+  const message = problem?.detail ?? problem?.title ?? `The server answered ${response.status}.`;
+  return new RivuletError(message, { status: response.status, problem, tag: response.headers.get("ETag") });
+}

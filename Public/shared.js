@@ -1,0 +1,486 @@
+// Part of Rivulet. See README.md for the architecture.
+// The browser's end of what the sessions of an app share: local copies of a store and of a value, which follow the server's.
+
+import { equal } from "./pointer.js";
+import { request, sending } from "./request.js";
+import { SharedSource, canShare } from "./shared-source.js";
+import { Stream, attempt } from "./stream.js";
+
+/** @typedef {import("./pointer.js").Json} Json */
+
+/** The most items that the server gives in one page. */
+const pageItemsMax = 1_000;
+
+/**
+ * @typedef {object} StoreOptions
+ * @property {string} app the hosted app's name, such as `"notes"`
+ * @property {string} store the store's name
+ * @property {string} [base] where the server is; this page's own server when left out
+ * @property {string} [id] the property that identifies an item; `"id"` when left out
+ * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
+ */
+
+/**
+ * @typedef {object} ValueOptions
+ * @property {string} app the hosted app's name
+ * @property {string} value the value's name
+ * @property {string} [base] where the server is; this page's own server when left out
+ * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
+ */
+
+/**
+ * What happened to a store.
+ *
+ * @typedef {object} StoreUpdate
+ * @property {"loaded" | "insert" | "remove" | "reset" | "local"} event `loaded`, `reset`: all items are others, or may be;
+ *   `local`: items that were here already when the observer subscribed
+ * @property {number} version counted by the server since it was started
+ * @property {string} cursor
+ * @property {any[]} items those that came, changed or went; all of them after `loaded`, `reset` and `local`
+ */
+
+/**
+ * What happened to a value.
+ *
+ * @typedef {object} ValueUpdate
+ * @property {"change" | "local"} event
+ * @property {number} version counted by the server since it was started
+ * @property {string} cursor
+ */
+
+/**
+ * Follows a store. Nothing is asked of the server before the first `observe` or request.
+ *
+ *     const notes = followStore({ app: "notes", store: "notes" });
+ *     notes.observe((items) => console.log(items.length));
+ *     await notes.insert({ id: "1", text: "Milk", created: new Date() });
+ *
+ * @param {StoreOptions} options
+ * @returns {Store}
+ */
+export function followStore(options) {
+  return new Store(options);
+}
+
+/**
+ * Follows a stored value.
+ *
+ *     const theme = followValue({ app: "notes", value: "theme" });
+ *     theme.observe((value) => (document.documentElement.dataset.theme = value));
+ *     await theme.set("dark");
+ *
+ * @param {ValueOptions} options
+ * @returns {Value}
+ */
+export function followValue(options) {
+  return new Value(options);
+}
+
+/** What a store and a value have in common: one stream for all observers, open while there are any. */
+class Followed {
+  /** The address of the resource, without a slash at its end. */
+  url;
+  /** @type {Stream} */
+  stream;
+  /** Whether there is something to show. */
+  isKnown = false;
+  /** @type {string | null} Where the local copy stands; null: nothing to go on from. */
+  cursor = null;
+  version = 0;
+  #observers = new Set();
+
+  constructor({ app, base = "" }, kind, name, handlers) {
+    this.url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/${kind}/${encodeURIComponent(name)}`;
+    this.stream = new Stream(handlers);
+  }
+
+  /** @returns {import("./stream.js").Connection} */
+  get connection() {
+    return this.stream.connection;
+  }
+
+  /**
+   * Tells where the stream stands: now, and whenever that changes.
+   *
+   * @param {(connection: import("./stream.js").Connection) => void} callback
+   * @returns {() => void} ends it
+   */
+  onConnection(callback) {
+    return this.stream.onConnection(callback);
+  }
+
+  /**
+   * Tells every event that the stream brings.
+   *
+   * @param {(event: import("./stream.js").WireEvent) => void} callback
+   * @returns {() => void} ends it
+   */
+  onEvent(callback) {
+    return this.stream.onEvent(callback);
+  }
+
+  /** Opens the stream now, without waiting for the back-off; also after `close`. */
+  reconnect() {
+    this.stream.reconnect();
+  }
+
+  /** Ends the stream for good. What is known stays readable. */
+  close() {
+    this.stream.close();
+  }
+
+  /** Adds an observer; `local` makes what it is told of what is known already. */
+  follow(callback, local) {
+    const observer = { callback };
+    this.#observers.add(observer);
+    if (this.#observers.size === 1 && !this.stream.isResting) this.stream.open();
+    if (this.isKnown) queueMicrotask(() => this.#observers.has(observer) && attempt(() => callback(...local())));
+    return () => {
+      if (this.#observers.delete(observer) && this.#observers.size === 0) this.stream.drop();
+    };
+  }
+
+  notify(...news) {
+    for (const { callback } of [...this.#observers]) attempt(() => callback(...news));
+  }
+}
+
+/** One store of one app. Make it with {@link followStore}. */
+export class Store extends Followed {
+  #identify;
+  /** @type {Map<string, any>} The items by id, in the store's order: a map keeps the place of what is set again, as a store does. */
+  #items = new Map();
+  /** @type {any[] | null} The same as a list, once somebody has asked for it. */
+  #list = null;
+  /** @type {CatchUp | null} While events tell again what the pages of the list may have had already. */
+  #catchUp = null;
+  /** @type {[string, any, string][] | null} The events that came while the rest of a list is fetched. */
+  #waiting = null;
+  /** Ends the fetching of the rest of a list. */
+  #fetching = new AbortController();
+
+  /** @param {StoreOptions} options */
+  constructor({ shared = false, ...options }) {
+    const isShared = () => shared && canShare();
+    super(options, "stores", options.store, {
+      names: ["initialized", "loaded", "insert", "remove", "reset"],
+      // A shared stream begins with the list.
+      prepare: async (signal) => isShared() || this.#load(signal),
+      source: (url) => (isShared() ? new SharedSource("store", options) : new EventSource(url)),
+      address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor ?? "")}`,
+      take: (name, content, cursor) => this.#take(name, content, cursor),
+      forget: () => (this.cursor = null),
+    });
+    this.#identify = (item) => item[options.id ?? "id"];
+  }
+
+  /** The items in the store's order, as far as they are known; never altered, and an item that did not change is the same object. */
+  get items() {
+    return (this.#list ??= [...this.#items.values()]);
+  }
+
+  /**
+   * The item with this id, as far as it is known.
+   *
+   * @param {string} id
+   */
+  item(id) {
+    return this.#items.get(id);
+  }
+
+  /**
+   * Watches the items: the callback gets all of them as soon as they are known, then again after every change.
+   *
+   * @param {(items: any[], update: StoreUpdate) => void} callback
+   * @returns {() => void} ends the observation
+   */
+  observe(callback) {
+    return this.follow(callback, () => [this.items, this.#update("local", this.items)]);
+  }
+
+  // Requests. Each is refused with a RivuletError.
+
+  /**
+   * Inserts an item, or several as one transaction. One whose id is there already takes its place.
+   *
+   * @param {any} items one, or an array
+   * @returns {Promise<void>}
+   */
+  async insert(items) {
+    await request(this.url, sending("POST", items));
+  }
+
+  /**
+   * Asks the server for an item, past the local copy.
+   *
+   * @param {string} id
+   * @returns {Promise<{item: any, tag: string}>} `tag` is for `put` and `remove`
+   */
+  async read(id) {
+    const response = await request(this.#place(id), { cache: "no-store" });
+    return { item: await response.json(), tag: response.headers.get("ETag") ?? "" };
+  }
+
+  /**
+   * Writes an item under its id. With `tag`, only in place of the one that has this tag; with null, only where there is none: else
+   * the error's status is 412, its `problem.value` the item that is there (absent: none), and its `tag` that one's tag.
+   *
+   * @param {any} item
+   * @param {string | null} [tag]
+   * @returns {Promise<string>} the new tag
+   */
+  async put(item, tag) {
+    const condition = tag === undefined ? {} : tag === null ? { "If-None-Match": "*" } : { "If-Match": tag };
+    const response = await request(this.#place(this.#identify(item)), sending("PUT", item, condition));
+    return response.headers.get("ETag") ?? "";
+  }
+
+  /**
+   * Removes an item; with `tag`, only the one that has this tag.
+   *
+   * @param {string} id
+   * @param {string} [tag]
+   * @returns {Promise<void>}
+   */
+  async remove(id, tag) {
+    await request(this.#place(id), { method: "DELETE", headers: tag === undefined ? {} : { "If-Match": tag } });
+  }
+
+  /**
+   * Performs a chain as one transaction, such as `[{ remove: ["a"] }, { insert: [item] }]`, or `[{ removeAll: {} }]`.
+   *
+   * @param {Json[]} operations
+   * @returns {Promise<void>}
+   */
+  async perform(operations) {
+    await request(`${this.url}/operations`, sending("POST", { operations }));
+  }
+
+  close() {
+    this.#fetching.abort();
+    super.close();
+  }
+
+  #place(id) {
+    return `${this.url}/${encodeURIComponent(id)}`;
+  }
+
+  // The list.
+
+  /** Fetches the list, unless there is one that a stream can go on from. */
+  async #load(signal) {
+    this.#fetching.abort();
+    this.#waiting = null;
+    if (this.cursor !== null) return;
+    const { items, cursor, version, catchUp } = await this.#pages(null, signal);
+    this.#become("loaded", items, version, cursor, catchUp);
+  }
+
+  /**
+   * Fetches the items after one of them, or all, page by page. The list may change between two pages, so it stands where the first
+   * page stood: the events since then are told again.
+   */
+  async #pages(after, signal) {
+    const items = new Map();
+    const starts = new Set();
+    let first, page;
+    do {
+      if (after !== null) starts.add(after);
+      page = await this.#page(after, signal);
+      first ??= page;
+      for (const item of page.items) items.set(this.#identify(item), item);
+      after = page.next ?? null;
+    } while (after !== null);
+    return { items, cursor: first.cursor, version: first.version, catchUp: new CatchUp(starts, page.version) };
+  }
+
+  async #page(after, signal) {
+    const query = after === null ? "" : `&after=${encodeURIComponent(after)}`;
+    const response = await request(`${this.url}?limit=${pageItemsMax}${query}`, { cache: "no-store", signal });
+    return { ...(await response.json()), cursor: (response.headers.get("ETag") ?? "").replaceAll('"', "") };
+  }
+
+  // Events.
+
+  /** Takes in one event; false: the list has to be fetched anew. */
+  #take(name, content, cursor) {
+    // The server has not read its store yet: what is here stays until it has.
+    if (name === "initialized") return true;
+    if (name === "loaded" || name === "reset") return this.#replace(name, content, cursor);
+    if (this.#waiting !== null) return this.#waiting.push([name, content, cursor]) > 0;
+
+    const ids = content.items.map(this.#identify);
+    if (this.#catchUp?.isBroken(name, ids, content.version)) return this.#startOver();
+    if (content.version >= (this.#catchUp?.until ?? 0)) this.#catchUp = null;
+    for (const [index, id] of ids.entries()) {
+      if (name === "insert") this.#items.set(id, content.items[index]);
+      else this.#items.delete(id);
+    }
+    this.#list = null;
+    this.cursor = cursor;
+    this.version = content.version;
+    this.notify(this.items, this.#update(name, content.items));
+    return true;
+  }
+
+  /** Takes the list of an event in place of what is here; one that did not fit into the event goes on in pages. */
+  #replace(name, content, cursor) {
+    this.#fetching.abort();
+    this.#waiting = null;
+    const items = new Map(content.items.map((item) => [this.#identify(item), item]));
+    if (content.next === undefined) this.#become(name, items, content.version, cursor, null);
+    else this.#fetchRest(name, items, content, cursor);
+    return true;
+  }
+
+  async #fetchRest(name, items, { version, next }, cursor) {
+    const { signal } = (this.#fetching = new AbortController());
+    this.cursor = null;
+    this.#waiting = [];
+    try {
+      const rest = await this.#pages(next, signal);
+      if (signal.aborted) return;
+      for (const [id, item] of rest.items) items.set(id, item);
+      const waiting = this.#waiting;
+      this.#waiting = null;
+      this.#become(name, items, version, cursor, rest.catchUp);
+      waiting.every((event) => this.#take(...event));
+    } catch (error) {
+      if (signal.aborted) return;
+      this.cursor = null;
+      this.stream.fail(error);
+    }
+  }
+
+  #startOver() {
+    this.cursor = null;
+    this.stream.again();
+    return false;
+  }
+
+  #become(name, items, version, cursor, catchUp) {
+    for (const [id, item] of items) {
+      const known = this.#items.get(id);
+      if (known !== undefined && equal(known, item)) items.set(id, known);
+    }
+    this.#items = items;
+    this.#list = null;
+    this.#catchUp = catchUp;
+    this.cursor = cursor;
+    this.version = version;
+    this.isKnown = true;
+    this.notify(this.items, this.#update(name, this.items));
+  }
+
+  /** @returns {StoreUpdate} */
+  #update(event, items) {
+    return { event, version: this.version, cursor: this.cursor ?? "", items };
+  }
+}
+
+/**
+ * The events that lead from the first page of a list to its last: what they tell, the later pages may have had already. Telling it
+ * again does no harm, but for two things, after which the list may lack items or have them at a wrong place.
+ */
+class CatchUp {
+  #starts;
+  #removed = new Set();
+  /** The version of the last page. */
+  until;
+
+  constructor(starts, until) {
+    this.#starts = starts;
+    this.until = until;
+  }
+
+  /** Whether an item went after which a page began, which then may have begun elsewhere, or one that went has come back. */
+  isBroken(name, ids, version) {
+    if (version > this.until) return false;
+    if (name === "insert") return ids.some((id) => this.#removed.has(id));
+    ids.forEach((id) => this.#removed.add(id));
+    return ids.some((id) => this.#starts.has(id));
+  }
+}
+
+/** One stored value of one app. Make it with {@link followValue}. */
+export class Value extends Followed {
+  /** @type {Json | undefined} The value as far as it is known. */
+  value;
+
+  /** @param {ValueOptions} options */
+  constructor({ shared = false, ...options }) {
+    super(options, "values", options.value, {
+      names: ["change"],
+      source: (url) => (shared && canShare() ? new SharedSource("value", options) : new EventSource(url)),
+      address: () => `${this.url}/changes${this.cursor === null ? "" : `?cursor=${encodeURIComponent(this.cursor)}`}`,
+      take: (_, { value, version }, cursor) => this.#become(value, version, cursor),
+      forget: () => (this.cursor = null),
+    });
+  }
+
+  /**
+   * Watches the value: the callback gets it as soon as it is known, then again after every change.
+   *
+   * @param {(value: Json, update: ValueUpdate) => void} callback
+   * @returns {() => void} ends the observation
+   */
+  observe(callback) {
+    return this.follow(callback, () => [this.value, this.#update("local")]);
+  }
+
+  // Requests. Each answers the value as it is now and its tag, and is refused with a RivuletError. With `tag`, a change is made only
+  // where the value still has that tag: else the error's status is 412, its `problem.value` the value, and its `tag` that one's tag.
+
+  /** @returns {Promise<{value: Json, tag: string}>} */
+  read() {
+    return this.#ask({ cache: "no-store" });
+  }
+
+  /**
+   * @param {Json} value
+   * @param {string} [tag]
+   */
+  set(value, tag) {
+    return this.#ask(sending("PUT", value, conditionOn(tag)));
+  }
+
+  /**
+   * Sets the default.
+   *
+   * @param {string} [tag]
+   */
+  reset(tag) {
+    return this.#ask({ method: "DELETE", headers: conditionOn(tag) });
+  }
+
+  /**
+   * Makes true of false and false of true.
+   *
+   * @param {string} [tag]
+   */
+  toggle(tag) {
+    return this.#ask({ method: "POST", headers: conditionOn(tag) }, "/toggle");
+  }
+
+  async #ask(options, path = "") {
+    const response = await request(this.url + path, options);
+    return { value: await response.json(), tag: response.headers.get("ETag") ?? "" };
+  }
+
+  #become(value, version, cursor) {
+    this.value = value;
+    this.version = version;
+    this.cursor = cursor;
+    this.isKnown = true;
+    this.notify(value, this.#update("change"));
+  }
+
+  /** @returns {ValueUpdate} */
+  #update(event) {
+    return { event, version: this.version, cursor: this.cursor ?? "" };
+  }
+}
+
+function conditionOn(tag) {
+  return tag === undefined ? {} : { "If-Match": tag };
+}
