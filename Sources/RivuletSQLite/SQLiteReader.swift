@@ -19,7 +19,7 @@ final class SQLiteReader {
     private let entriesBetween: SQLiteStatement
     /// Nil on a connection that only inspects: an older layout may have no answers.
     private let answers: AnswerStatements?
-    /// Nil on such a connection too.
+    /// Nil where the layout has none yet.
     private let items: ItemReader?
     private let summaries: SQLiteStatement
     private let fault: @Sendable () -> StorageError?

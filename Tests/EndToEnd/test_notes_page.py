@@ -393,6 +393,7 @@ def test_the_page_fits_and_looks_like_this(open_tab, server, theme, width):
     tab.rows.nth(1).locator(".open").click()
     expect(tab.page.locator("#recent button")).to_have_count(1)
     tab.rows.nth(0).locator(".edit").click()
+    expect(tab.page.locator(".field")).to_be_visible()
     server.request("PUT", f"{STORE}/n0", items[0] | {"text": "Standup moves to 10:00"})
     tab.page.fill(".field", "Standup moves to 9:45")
     tab.page.click(".save")
