@@ -192,7 +192,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "StoreBenchmark",
-            dependencies: ["RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions", "RivuletStores"],
+            dependencies: [
+                "CAllocationCount", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions", "RivuletStores",
+            ],
             path: "Benchmarks/Stores/StoreBenchmark",
             swiftSettings: settings
         ),

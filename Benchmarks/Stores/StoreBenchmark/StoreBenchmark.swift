@@ -1,16 +1,19 @@
 // Part of Rivulet. See README.md for the architecture.
 // Measures how fast items of stores are committed to SQLite and read again.
 
+import CAllocationCount
 import Foundation
 import RivuletSQLite
 import RivuletSessions
 import RivuletStores
 
-/// Prints items per second written in commits of 1,000, and the time of one read of them all; `StoreBenchmark FOLDER [ROUNDS]`.
+/// Prints items per second written in commits of 1,000, the time of one read of them all, what a store of them takes of time and memory to
+/// open, and what one insert costs; `StoreBenchmark FOLDER [ROUNDS]`.
 @main
 enum StoreBenchmark {
     private static let commits = 100
     private static let itemsEach = 1_000
+    private static let insertsEach = 501
     private static let text = String(repeating: "x", count: 120)
     private static let document = [UInt8](repeating: UInt8(ascii: "x"), count: 200)
 
@@ -85,12 +88,42 @@ enum StoreBenchmark {
         engine = SQLiteStorageEngine(folder: path)
         try engine.start()
         defer { engine.close() }
-        var count = 0
-        let opening = try await ContinuousClock().measure {
-            count = try await Store<Item>(storage: engine.collection("notes")).items.count
-        }
-        print("- \(title): a store of \(count) items opened in \(milliseconds(opening)) ms")
+        let before = allocated_bytes()
+        let start = ContinuousClock.now
+        let store = try await Store<Item>(storage: engine.collection("notes"))
+        let opening = ContinuousClock.now - start
+        let count = store.items.count
+        // With what SQLite keeps of its pages, and the keys that the writer keeps.
+        let bytes = (allocated_bytes() - before) / UInt64(count)
+        print(
+            "- \(title): a store of \(count) items opened in \(milliseconds(opening)) ms, \(bytes) bytes each,",
+            terminator: " "
+        )
+        let small = try await Store<Item>(storage: engine.collection("few"))
+        try await small.insert((0..<10).map { item("few-\($0)") })
+        let (few, many) = try await medians(of: small, store, item)
+        print("one insert into 10 \(few) us, into \(count) \(many) us")
     }
+
+    /// The medians of single inserts into two stores, made in turns, in microseconds.
+    private static func medians<Item: StorableItem>(
+        of first: Store<Item>,
+        _ second: Store<Item>,
+        _ item: (String) -> Item
+    ) async throws -> (Int, Int) {
+        var times: (first: [Duration], second: [Duration]) = ([], [])
+        for number in 0..<insertsEach {
+            for (store, isFirst) in [(first, true), (second, false)] {
+                let start = ContinuousClock.now
+                try await store.insert(item("new-\(number)"))
+                let time = ContinuousClock.now - start
+                if isFirst { times.first.append(time) } else { times.second.append(time) }
+            }
+        }
+        return (median(times.first), median(times.second))
+    }
+
+    private static func median(_ times: [Duration]) -> Int { Int(times.sorted()[times.count / 2] / .microseconds(1)) }
 
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }
 
