@@ -193,7 +193,8 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "CAllocationCount", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions", "RivuletStores",
+                "CAllocationCount", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions",
+                "RivuletStores",
             ],
             path: "Benchmarks/Stores/StoreBenchmark",
             swiftSettings: settings
