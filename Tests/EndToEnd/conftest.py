@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from harness import SCREENSHOTS, Server
+from notes import Store
 
 numbers = itertools.count(1)
 
@@ -30,6 +31,14 @@ def session(shared):
 def todos(shared):
     """The same of the app `todos`."""
     return shared.session(f"test-{next(numbers)}", app="todos")
+
+
+@pytest.fixture
+def store(shared):
+    """The store of the app `notes`, empty."""
+    store = Store(shared)
+    assert store.delete().status == 204
+    return store
 
 
 @pytest.fixture

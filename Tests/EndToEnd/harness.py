@@ -299,11 +299,14 @@ class Event:
 class Stream:
     """A change stream, read block by block."""
 
+    #: What is streamed, below the path of what it is of.
+    resource = "/changes"
+
     def __init__(self, session, paths, cursor=None, last_event_id=None, receive_buffer=None):
         query = [("path", path) for path in paths] + ([("cursor", cursor)] if cursor is not None else [])
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id is not None else {})
         self.connection = Connection(session.server, receive_buffer=receive_buffer)
-        target = session.path + "/changes" + ("?" + urllib.parse.urlencode(query) if query else "")
+        target = session.path + self.resource + ("?" + urllib.parse.urlencode(query) if query else "")
         self.connection.send(message("GET", target, headers=headers))
         self.status, self.headers = self.connection.head()
         self.chunked = self.headers.get("transfer-encoding") == "chunked"
