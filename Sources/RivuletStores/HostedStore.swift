@@ -15,6 +15,9 @@ package protocol HostedStore: Sendable {
     /// What of a collection could not be read, in the order in which keys came.
     func faults(in contents: StoredCollection) -> [DamagedItem]
 
+    /// Waits until the items are there.
+    func load(_ reply: @escaping SharedReply<Void>)
+
     /// Reads items in the store's order: at most so many, which stand behind the one with the identifier `after`, or first.
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>)
 

@@ -85,12 +85,20 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
 
     private func first(_ start: SharedStart, _ machine: borrowing StoreMachine<Item>) -> [Entry] {
         guard machine.hasLoaded else { return [.event(machine.first)] }
+        let updates: [Update]?
         switch start {
-        case .fresh: return [.event(machine.first)]
         case .lost(let reason): return [.reset(machine.everything, reason)]
-        case .after(let version):
-            return machine.missed(since: version)?.map(Entry.event) ?? [.reset(machine.everything, .historyGone)]
+        case .after(let version) where version > machine.version: return [.reset(machine.everything, .unknownCursor)]
+        case .after(let version): updates = machine.missed(since: version)
+        case .fresh:
+            guard machine.first.event.operation != .loaded else { return [.event(machine.first)] }
+            updates = [machine.first]
         }
+        // All of it goes to one connection at once, where it waits for a reader that may be slow.
+        guard let updates, updates.reduce(0, { $0 + $1.bytes }) <= ItemList.bytesMax else {
+            return [.reset(machine.everything, .historyGone)]
+        }
+        return updates.map(Entry.event)
     }
 
     // MARK: - Rendering

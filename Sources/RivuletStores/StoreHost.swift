@@ -24,6 +24,8 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     // MARK: - Reading
 
+    func load(_ reply: @escaping SharedReply<Void>) { whenLoaded(reply) {} }
+
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>) {
         whenLoaded(reply) { () throws(SharedError) in try page(after: after, limit: limit) }
     }

@@ -70,9 +70,9 @@ struct StoreMachine<Item: StorableItem>: Sendable {
 
     init(limits: StoreLimits) {
         self.limits = limits
-        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []))
-        history = StoreHistory(eventsMax: limits.historyEventsMax, itemsMax: limits.historyItemsMax)
-        subscribers = StoreSubscribers(eventsMax: limits.subscriberEventsMax, itemsMax: limits.subscriberItemsMax)
+        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []), bytes: 0)
+        history = StoreHistory(limits.history)
+        subscribers = StoreSubscribers(limits.subscriber)
     }
 
     /// A store that holds items from the start.
@@ -209,10 +209,11 @@ extension StoreMachine {
         switch result {
         case .success:
             for step in request.steps {
+                let bytes = bytes(of: step)
                 guard let event = carryOut(step, &outcome) else { continue }
                 announcement.changesItems = true
                 version += 1
-                publish(event, into: &announcement)
+                publish(StoreUpdate(version: version, event: event, bytes: bytes), into: &announcement)
             }
             outcome.version = version
             announcement.result = .success(outcome)
@@ -260,8 +261,16 @@ extension StoreMachine {
         }
     }
 
-    private mutating func publish(_ event: StoreEvent<Item>, into announcement: inout Announcement) {
-        let update = StoreUpdate(version: version, event: event)
+    /// The bytes of the items that the event of a step has.
+    private func bytes(of step: PreparedStep<Item>) -> Int {
+        switch (step.event, step.removal) {
+        case (.insertion, _): step.sizes.reduce(0, +)
+        case (_, .keys(let keys)): keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
+        case (_, .all): contents.bytes
+        }
+    }
+
+    private mutating func publish(_ update: StoreUpdate<Item>, into announcement: inout Announcement) {
         latest = update
         history.appendMakingRoom(for: update)
         subscribers.publish(update, into: &announcement.deliveries)
@@ -307,7 +316,11 @@ extension StoreMachine {
 
     /// All items as they are.
     var everything: StoreUpdate<Item> {
-        StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: contents.list))
+        StoreUpdate(
+            version: version,
+            event: StoreEvent(operation: .loaded, items: contents.list),
+            bytes: contents.bytes
+        )
     }
 
     /// How many follow the store.

@@ -43,14 +43,12 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         }
     }
 
-    private let eventsMax: Int
-    private let itemsMax: Int
+    private let bounds: StoreEventBounds
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
 
-    init(eventsMax: Int, itemsMax: Int) {
-        self.eventsMax = eventsMax
-        self.itemsMax = itemsMax
+    init(_ bounds: StoreEventBounds) {
+        self.bounds = bounds
     }
 
     /// How many there are.
@@ -58,7 +56,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
 
     /// Adds a subscriber that gets these updates first.
     mutating func add(_ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
-        add(.updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax)), first)
+        add(.updates(StoreHistory(bounds)), first)
     }
 
     /// Adds a subscriber that gets all items, as they are when it asks.
@@ -122,7 +120,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         defer { subscribers[id] = subscriber }
         switch subscriber.pending {
         case .everything:
-            subscriber.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+            subscriber.pending = .updates(StoreHistory(bounds))
             return .update(everything, reply)
         case .updates(var updates):
             subscriber.pending = .everything
@@ -136,7 +134,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// Takes all that waits for a subscriber; nil: it was too slow, and gets all items instead.
     mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
         guard let pending = subscribers[id]?.pending else { return [] }
-        subscribers[id]?.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+        subscribers[id]?.pending = .updates(StoreHistory(bounds))
         switch pending {
         case .updates(let updates): return Array(updates.updates)
         case .everything: return nil

@@ -49,7 +49,7 @@ import Testing
         #expect(try feed.take(joining: .after(3)).first.isEmpty)
         #expect(try feed.take(joining: .after(1)).first.lines == ["insert 2 b", "insert 3 c"])
         #expect(try feed.take(joining: .after(0)).first.lines == ["reset 3 a,b,c history-gone"])
-        #expect(try feed.take(joining: .after(9)).first.lines == ["reset 3 a,b,c history-gone"])
+        #expect(try feed.take(joining: .after(9)).first.lines == ["reset 3 a,b,c unknown-cursor"])
         #expect(try feed.take(joining: .lost(.unknownCursor)).first.lines == ["reset 3 a,b,c unknown-cursor"])
     }
 

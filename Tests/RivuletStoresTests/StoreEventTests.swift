@@ -138,6 +138,36 @@ import Testing
         #expect(update.event.line == "remove a,b,c,d")
     }
 
+    @Test func `a subscriber is bounded by bytes too, but gets a single event however large`() async throws {
+        let store = try await loaded(limits: StoreLimits(subscriberBytesMax: 1_000))
+        let large = String(repeating: "x", count: 2_000)
+        let events = store.events
+        #expect(await events.lines(1) == ["loaded "])
+        try await store.insert(Note("a", large))
+        #expect(await events.lines(1) == ["insert a=\(large)"])
+        try await store.insert(Note("a"))
+        try await store.insert(Note("b", large))
+        #expect(await events.lines(1) == ["loaded a,b=\(large)"])
+    }
+
+    @Test func `what is kept for subscribers that come back is bounded by bytes, of removed items too`() async throws {
+        let store = try await loaded(limits: StoreLimits(historyBytesMax: 1_000))
+        func missed(after version: UInt64) async -> String? {
+            await store.subscribe(after: version).next()?.event.operation.rawValue
+        }
+        try await store.insert(Note("a", String(repeating: "x", count: 600)))
+        try await store.insert(Note("b"))
+        #expect(await missed(after: 0) == "insert")
+        try await store.remove(Note("a"))
+        #expect(await missed(after: 0) == "loaded")
+        #expect(await missed(after: 1) == "insert")
+        try await store.insert(Note("c", String(repeating: "x", count: 300)))
+        #expect(await missed(after: 1) == "insert")
+        try await store.insert(Note("c", String(repeating: "x", count: 500)))
+        #expect(await missed(after: 2) == "loaded")
+        #expect(await missed(after: 3) == "insert")
+    }
+
     @Test func `a subscriber that comes back before the store has loaded waits for that`() async throws {
         try await Store<Note>(storage: storage.collection("notes")).insert(Note("a"))
         storage.hold()
