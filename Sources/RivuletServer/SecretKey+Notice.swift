@@ -18,8 +18,8 @@ extension SecretKey {
     }
 
     private static let loss =
-        "browsers get new sessions for their cookies of \"me\", and the fingerprints of what was sent under an Idempotency-Key "
-        + "cannot be checked"
+        "sealed values cannot be opened, browsers get new sessions for their cookies of \"me\", and the fingerprints of what was "
+        + "sent under an Idempotency-Key cannot be checked"
 
     /// What a log says of a secret that was the server's before.
     static let olderNotice =

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.parse
 import zlib
 
@@ -315,7 +316,11 @@ class Stream:
 
     def next(self):
         """The next event; comments and `retry:` are passed over."""
+        end = time.monotonic() + PATIENCE
         while True:
+            # A quiet stream has comments, each of which ends a wait of the socket's.
+            if time.monotonic() > end:
+                raise TimeoutError("the stream has nothing but comments")
             block = self._block()
             fields = {}
             for line in re.split("\r\n|\r|\n", block.decode()):

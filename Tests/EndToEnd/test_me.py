@@ -186,7 +186,7 @@ def test_a_start_says_where_the_key_comes_from(data, tmp_path, serve, monkeypatc
         return lines[0]
 
     key = data / "secret.key"
-    assert f"a secret key was made in {key}: keep that file, for without it browsers get new sessions" in notice(data)
+    assert f"a secret key was made in {key}: keep that file, for without it sealed values cannot be opened, browsers get" in notice(data)
     assert f"the secret key was read from {key}" in notice(data)
     assert "no secret key was given, so one was made for this run" in notice(None) and " info " in notice(None)
     monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY": "s" * 32})

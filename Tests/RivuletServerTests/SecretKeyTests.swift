@@ -66,8 +66,8 @@ import Testing
 
     @Test func `a start says where the key comes from, and what is lost without it`() throws {
         let loss =
-            "browsers get new sessions for their cookies of \"me\", and the fingerprints of what was sent under an Idempotency-Key "
-            + "cannot be checked"
+            "sealed values cannot be opened, browsers get new sessions for their cookies of \"me\", and the fingerprints of what was "
+            + "sent under an Idempotency-Key cannot be checked"
         #expect(
             SecretKey().notice
                 == "no secret key was given, so one was made for this run: after a restart \(loss). To keep one, give ServerOptions "
