@@ -81,7 +81,7 @@ def test_every_schema_is_one_and_every_example_fits_it(document):
 
 def test_the_example_of_each_event_is_taken(document, shared):
     """Its reducer may reject it; that it does not decode is a fault of the document."""
-    for app in ("counter", "todos"):
+    for app in ("counter", "todos", "notes"):
         path = f"/v1/apps/{app}/sessions/{{session}}/events"
         media = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         for name, example in media["examples"].items():
@@ -125,7 +125,7 @@ def test_the_data_of_stream_events_fits_the_schemas(document, session):
 
 
 def test_every_field_and_every_binding_has_a_path(document, shared):
-    for app in ("counter", "todos"):
+    for app in ("counter", "todos", "notes"):
         description = shared.get(f"/v1/apps/{app}").json
         base = f"/v1/apps/{app}/sessions/{{session}}/state"
 
