@@ -263,17 +263,17 @@ final class ValueBox<Value: Sendable>: Sendable {
         let key = ItemKey(key)
         let document = collection.items.first { ItemKey($0.key) == key }?.document
         var condition = StoredCondition.current
-        if collection.damaged.contains(where: { $0.key.map(ItemKey.init) == key }) { condition = .unreadable }
+        if let damage = collection.damaged.first(where: { $0.key.map(ItemKey.init) == key }) {
+            condition = .unreadable
+            report(damage.detail)
+        }
         var value = form.standard
         do {
             value = try form.value(document)
             if let document, try form.isOlder(document) { condition = .older }
         } catch {
             condition = .unreadable
-            logger.error(
-                "a stored value cannot be read, and counts as absent: \(error)",
-                metadata: ["key": "\(self.key)"]
-            )
+            report("\(error)")
         }
         let standing = StoredStanding(condition: condition, version: 0)
         content.withLock { content in
@@ -281,6 +281,10 @@ final class ValueBox<Value: Sendable>: Sendable {
             content.standing = standing
         }
         run(job, on: value, standing)
+    }
+
+    private func report(_ fault: String) {
+        logger.error("a stored value cannot be read, and counts as absent: \(fault)", metadata: ["key": "\(key)"])
     }
 
     private func run(_ job: Job, on before: Value, _ standing: StoredStanding) {
