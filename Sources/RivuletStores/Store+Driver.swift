@@ -131,7 +131,8 @@ extension Store {
             logger.error(
                 "an item cannot be read; it stays in the storage and is left out",
                 metadata: [
-                    "store": "\(collection.name)", "key": "\(item.key ?? "unknown")", "detail": "\(item.detail)",
+                    "store": "\(collection.name)", "key": "\(item.key.map { String(reflecting: $0) } ?? "unknown")",
+                    "detail": "\(item.detail)",
                 ]
             )
         }
