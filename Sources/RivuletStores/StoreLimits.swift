@@ -17,10 +17,14 @@ public struct StoreLimits: Hashable, Sendable {
     public var subscriberEventsMax: Int
     /// The most items in the events that wait for one subscriber; a single event may have more.
     public var subscriberItemsMax: Int
+    /// The most bytes of keys and documents in the events that wait for one subscriber; a single event may have more.
+    public var subscriberBytesMax: Int
     /// The most events of the past that are kept for subscribers that come back.
     public var historyEventsMax: Int
     /// The most items in the events that are kept for subscribers that come back.
     public var historyItemsMax: Int
+    /// The most bytes of keys and documents in the events that are kept for subscribers that come back.
+    public var historyBytesMax: Int
 
     /// Limits that serve most stores; a limit below 1 counts as 1.
     public init(
@@ -30,8 +34,10 @@ public struct StoreLimits: Hashable, Sendable {
         commitsMax: Int = 256,
         subscriberEventsMax: Int = 1_024,
         subscriberItemsMax: Int = 65_536,
+        subscriberBytesMax: Int = 4 << 20,
         historyEventsMax: Int = 1_024,
-        historyItemsMax: Int = 65_536
+        historyItemsMax: Int = 65_536,
+        historyBytesMax: Int = 4 << 20
     ) {
         self.bytesMax = max(1, bytesMax)
         self.requestsMax = max(1, requestsMax)
@@ -39,7 +45,9 @@ public struct StoreLimits: Hashable, Sendable {
         self.commitsMax = max(1, commitsMax)
         self.subscriberEventsMax = max(1, subscriberEventsMax)
         self.subscriberItemsMax = max(1, subscriberItemsMax)
+        self.subscriberBytesMax = max(1, subscriberBytesMax)
         self.historyEventsMax = max(1, historyEventsMax)
         self.historyItemsMax = max(1, historyItemsMax)
+        self.historyBytesMax = max(1, historyBytesMax)
     }
 }

@@ -62,7 +62,8 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     private var commitBytes = 0
     /// Whether the last commit goes by itself: what it means depends on what is there.
     private var isLastCommitAlone = false
-    private var damagedKeys: Set<ItemKey> = []
+    /// The keys under which something lies that cannot be read.
+    private(set) var damagedKeys: Set<ItemKey> = []
     /// The event that a new subscriber gets first; nil: `loaded`, with the items that are there.
     private var latest: StoreUpdate<Item>?
     private var history: StoreHistory<Item>
@@ -70,9 +71,17 @@ struct StoreMachine<Item: StorableItem>: Sendable {
 
     init(limits: StoreLimits) {
         self.limits = limits
-        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []))
-        history = StoreHistory(eventsMax: limits.historyEventsMax, itemsMax: limits.historyItemsMax)
-        subscribers = StoreSubscribers(eventsMax: limits.subscriberEventsMax, itemsMax: limits.subscriberItemsMax)
+        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []), byteCount: 0)
+        history = StoreHistory(
+            eventsMax: limits.historyEventsMax,
+            itemsMax: limits.historyItemsMax,
+            bytesMax: limits.historyBytesMax
+        )
+        subscribers = StoreSubscribers(
+            eventsMax: limits.subscriberEventsMax,
+            itemsMax: limits.subscriberItemsMax,
+            bytesMax: limits.subscriberBytesMax
+        )
     }
 
     /// A store that holds items from the start.
@@ -209,10 +218,11 @@ extension StoreMachine {
         switch result {
         case .success:
             for step in request.steps {
+                let bytes = byteCount(of: step)
                 guard let event = carryOut(step, &outcome) else { continue }
                 announcement.changesItems = true
                 version += 1
-                publish(event, into: &announcement)
+                publish(StoreUpdate(version: version, event: event, byteCount: bytes), into: &announcement)
             }
             outcome.version = version
             announcement.result = .success(outcome)
@@ -246,13 +256,23 @@ extension StoreMachine {
         return event
     }
 
+    /// The bytes of the items that are told of.
+    private func byteCount(of step: PreparedStep<Item>) -> Int {
+        switch (step.event, step.removal) {
+        case (.insertion, _): step.sizes.reduce(0, +)
+        case (_, .keys(let keys)): keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
+        case (_, .all): contents.bytes
+        }
+    }
+
     private func event(of step: PreparedStep<Item>) -> StoreEvent<Item>? {
         switch (step.event, step.removal) {
         case (.insertion, _): StoreEvent(operation: .insert, items: step.insertion.values.elements)
         case (.removal(let items), _): StoreEvent(operation: .remove, items: items)
         case (.removalOfPresent, .keys(let keys)):
-            if case let items = keys.compactMap({ contents.items[$0] }), !items.isEmpty {
-                StoreEvent(operation: .remove, items: items)
+            // What cannot be read is no item, but without it the store is another one too.
+            if keys.contains(where: { contents.items[$0] != nil || damagedKeys.contains($0) }) {
+                StoreEvent(operation: .remove, items: keys.compactMap { contents.items[$0] })
             } else {
                 nil
             }
@@ -260,8 +280,7 @@ extension StoreMachine {
         }
     }
 
-    private mutating func publish(_ event: StoreEvent<Item>, into announcement: inout Announcement) {
-        let update = StoreUpdate(version: version, event: event)
+    private mutating func publish(_ update: StoreUpdate<Item>, into announcement: inout Announcement) {
         latest = update
         history.appendMakingRoom(for: update)
         subscribers.publish(update, into: &announcement.deliveries)
@@ -307,7 +326,11 @@ extension StoreMachine {
 
     /// All items as they are.
     var everything: StoreUpdate<Item> {
-        StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: contents.list))
+        StoreUpdate(
+            version: version,
+            event: StoreEvent(operation: .loaded, items: contents.list),
+            byteCount: contents.bytes
+        )
     }
 
     /// How many follow the store.

@@ -45,12 +45,18 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
 
     private let eventsMax: Int
     private let itemsMax: Int
+    private let bytesMax: Int
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
 
-    init(eventsMax: Int, itemsMax: Int) {
+    init(eventsMax: Int, itemsMax: Int, bytesMax: Int) {
         self.eventsMax = eventsMax
         self.itemsMax = itemsMax
+        self.bytesMax = bytesMax
+    }
+
+    private var emptyQueue: Pending {
+        .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax, bytesMax: bytesMax))
     }
 
     /// How many there are.
@@ -58,7 +64,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
 
     /// Adds a subscriber that gets these updates first.
     mutating func add(_ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
-        add(.updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax)), first)
+        add(emptyQueue, first)
     }
 
     /// Adds a subscriber that gets all items, as they are when it asks.
@@ -122,7 +128,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         defer { subscribers[id] = subscriber }
         switch subscriber.pending {
         case .everything:
-            subscriber.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+            subscriber.pending = emptyQueue
             return .update(everything, reply)
         case .updates(var updates):
             subscriber.pending = .everything
@@ -136,7 +142,8 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// Takes all that waits for a subscriber; nil: it was too slow, and gets all items instead.
     mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
         guard let pending = subscribers[id]?.pending else { return [] }
-        subscribers[id]?.pending = .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax))
+        let nothing = emptyQueue
+        subscribers[id]?.pending = nothing
         switch pending {
         case .updates(let updates): return Array(updates.updates)
         case .everything: return nil

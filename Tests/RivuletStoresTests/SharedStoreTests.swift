@@ -53,7 +53,9 @@ import Testing
         await expect(refusal: #"the item "bad" cannot be read"#) { _ = try await host.item("bad") }
         #expect(try await host.remove("bad").outcome.removed == 1)
         await expect(refusal: #"there is no item "bad""#) { _ = try await host.item("bad") }
-        #expect(try await host.page().text == #"{"version":1,"items":[{"id":"good","text":""}]}"#)
+        // Another list than before, and so another version.
+        #expect(try await host.page().text == #"{"version":2,"items":[{"id":"good","text":""}]}"#)
+        #expect(try await host.feed().take(joining: .after(1)).first.lines == ["remove 2"])
     }
 
     @Test func `requests wait for the load, and a load that fails is told to each`() async throws {
