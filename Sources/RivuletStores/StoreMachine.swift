@@ -108,10 +108,19 @@ extension StoreMachine {
         waiting.append(request)
     }
 
-    /// Tells when the collection was read: at once, or later by `reply`.
+    /// Tells when the collection was read for the first time: at once, or later by `reply`.
     mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
-        if hasLoaded { return .success(StoreOutcome(version: version)) }
-        if case .unloaded(let error?) = phase { return .failure(error) }
+        hasLoaded ? .success(StoreOutcome(version: version)) : try askForContents(reply)
+    }
+
+    /// Tells when the contents are what the storage has: at once, or later by `reply`, also when the collection is read again, as
+    /// nobody knows what a failed write left behind.
+    mutating func askForContents(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
+        switch phase {
+        case .open: return .success(StoreOutcome(version: version))
+        case .unloaded(let error?): return .failure(error)
+        case .unloaded, .loading, .loaded: break
+        }
         try checkRoom()
         loadReplies.append(reply)
         return nil

@@ -79,6 +79,8 @@ final class ValueBox<Value: Sendable>: Sendable {
     private struct Content {
         /// Nil until it is read.
         var value: Value?
+        /// Whether storage may have another one: nobody knows what a failed write left behind.
+        var isDoubtful = false
         var standing = StoredStanding(condition: .current, version: 0)
         var jobs: Deque<Job> = []
         /// Whether the storage has a request of the first job.
@@ -130,7 +132,7 @@ final class ValueBox<Value: Sendable>: Sendable {
     ///
     /// Without an answer from storage it is the value without a document, this time.
     var value: Value {
-        if let value = content.withLock({ $0.value }) { return value }
+        if let value = content.withLock({ $0.isDoubtful ? nil : $0.value }) { return value }
         do {
             return try changeNow { _ in nil }.after
         } catch {
@@ -266,7 +268,7 @@ final class ValueBox<Value: Sendable>: Sendable {
                 return nil
             }
             content.isBusy = true
-            return (job, content.value, content.standing)
+            return (job, content.isDoubtful ? nil : content.value, content.standing)
         }
     }
 
@@ -295,12 +297,7 @@ final class ValueBox<Value: Sendable>: Sendable {
                 metadata: ["key": "\(self.key)"]
             )
         }
-        let standing = StoredStanding(condition: condition, version: 0)
-        content.withLock { content in
-            content.value = value
-            content.standing = standing
-        }
-        run(job, on: value, standing)
+        run(job, on: value, take(value, condition, byteCount: document?.count ?? 0))
     }
 
     private func run(_ job: Job, on before: Value, _ standing: StoredStanding) {
@@ -321,19 +318,24 @@ final class ValueBox<Value: Sendable>: Sendable {
         storage.storage.commit([change], to: storage.name) { [self] result in
             switch result {
             case .success:
-                let standing = publish(after, byteCount: byteCount)
+                let standing = take(after, .current, byteCount: byteCount)
                 let change = ValueChange(before: before, after: after, standing: standing, isWritten: true)
                 end(job, .success(change))
             case .failure(let error):
+                if case .indeterminate = error { content.withLock { $0.isDoubtful = true } }
                 end(job, .failure(error))
             }
         }
     }
 
-    private func publish(_ value: Value, byteCount: Int) -> StoredStanding {
-        let (standing, wakes) = content.withLock { content in
-            content.value = value
-            content.standing = StoredStanding(condition: .current, version: content.standing.version + 1)
+    /// Takes a value that was written or read, and tells of it unless it is the first one.
+    private func take(_ value: Value, _ condition: StoredCondition, byteCount: Int) -> StoredStanding {
+        let (standing, wakes) = content.withLock { content -> (StoredStanding, [@Sendable () -> Void]) in
+            let isFirst = content.value == nil
+            (content.value, content.isDoubtful) = (value, false)
+            content.standing.condition = condition
+            if isFirst { return (content.standing, []) }
+            content.standing.version += 1
             for reader in content.readers.values { reader.yield(value) }
             let wakes = Self.note(value, content.standing.version, byteCount: byteCount, for: &content.followers)
             return (content.standing, wakes)

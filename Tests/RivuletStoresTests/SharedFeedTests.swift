@@ -186,6 +186,24 @@ import Testing
         #expect(events.last?.version == 1_025)
     }
 
+    @Test(arguments: [true, false])
+    func `a value that may be stored is read again, and told under a version of its own`(_ isWritten: Bool) async throws
+    {
+        let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
+        let host = SharedValue(value).host
+        try await value.set("dark")
+        let feed = host.makeFeed {}
+        storage.failCommit(.indeterminate(detail: "power"), isWritten: isWritten)
+        await #expect(throws: ItemStorageError.self) { try await value.set("other") }
+        storage.failRead(.unavailable(detail: "power"))
+        await expect(refusal: "storage is unavailable: power") { _ = try await host.current() }
+        let found = isWritten ? "other" : "dark"
+        #expect(try await host.current().text == "2 \"\(found)\"")
+        #expect(try feed.take(joining: nil).events.map(\.version) == [2])
+        #expect(value.wrappedValue == found)
+        #expect(try await host.set(#""last""#).text == #"3 "last""#)
+    }
+
     @Test func `a feed of a value keeps the newest values, as many as have room`() async throws {
         let value = StoredValue(key: "text", default: "", storage: storage.collection("values"))
         let feed = SharedValue(value).host.makeFeed {}

@@ -69,6 +69,16 @@ import Testing
         }
     }
 
+    @Test func `after a change that may be stored nobody is told what was there before`() async throws {
+        let host = try await host("a")
+        storage.failRead(.unavailable(detail: "power"))
+        storage.failCommit(.indeterminate(detail: "power"), isWritten: true)
+        await #expect(throws: SharedError.self) { _ = try await host.put(#"{"id":"b","text":""}"#, under: "b") }
+        await expect(refusal: "storage is unavailable: power") { _ = try await host.page() }
+        _ = try await host.put(#"{"id":"c","text":""}"#, under: "c")
+        #expect(try await ids(host) == ["a", "b", "c"])
+    }
+
     // MARK: - Changing
 
     @Test func `an item is new, or takes the place of the one with its identifier`() async throws {
