@@ -346,14 +346,7 @@ extension StoreMachine {
     var subscriberCount: Int { subscribers.count }
 
     /// Adds a subscriber that gets the latest event first, then every later one.
-    mutating func subscribe() -> UInt64 { subscribers.add(CollectionOfOne(first)) }
-
-    /// Adds a subscriber that has seen the store at a version; when what came after it is gone, it gets all items first.
-    mutating func subscribe(after seen: UInt64) -> UInt64 {
-        if hasLoaded, seen == version { return subscribers.add(EmptyCollection()) }
-        if seen < version, let missed = history.updates(after: seen) { return subscribers.add(missed) }
-        return hasLoaded ? subscribers.addBehind() : subscribe()
-    }
+    mutating func subscribe() -> UInt64 { subscribers.add(first) }
 
     /// Asks for a subscriber's next update.
     mutating func nextUpdate(

@@ -62,25 +62,20 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// How many there are.
     var count: Int { subscribers.count }
 
-    /// Adds a subscriber that gets these updates first.
-    mutating func add(_ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
-        add(emptyQueue, first)
+    /// Adds a subscriber that gets this update first.
+    mutating func add(_ first: StoreUpdate<Item>) -> UInt64 {
+        var subscriber = Subscriber(pending: emptyQueue)
+        Self.append(first, to: &subscriber.pending)
+        return add(subscriber)
     }
-
-    /// Adds a subscriber that gets all items, as they are when it asks.
-    mutating func addBehind() -> UInt64 { add(.everything, EmptyCollection()) }
 
     /// Adds a subscriber that is woken when there is something to take.
     mutating func add(waking wake: @escaping @Sendable () -> Void) -> UInt64 {
-        let id = add(EmptyCollection())
-        subscribers[id]?.wake = wake
-        return id
+        add(Subscriber(pending: emptyQueue, wake: wake))
     }
 
-    private mutating func add(_ pending: Pending, _ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
+    private mutating func add(_ subscriber: Subscriber) -> UInt64 {
         lastID += 1
-        var subscriber = Subscriber(pending: pending)
-        for update in first { Self.append(update, to: &subscriber.pending) }
         subscribers[lastID] = subscriber
         return lastID
     }

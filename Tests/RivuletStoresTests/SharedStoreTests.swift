@@ -136,6 +136,8 @@ import Testing
                 #"insert ["c"]"#, #"remove ["b"]"#, #"insert ["d"]"#, #"insert ["e"]"#, #"remove ["e"]"#,
             ]
         )
+        // One for what was there before, and one for each chain.
+        #expect(storage.commits.count == 4)
         #expect(try await Store.lines(in: storage) == [])
     }
 
