@@ -11,7 +11,7 @@ public import RivuletStores
 /// The folder is a server's neighbour, not its database: a server locks its own, for its process or another one, and both may run at
 /// once. All values of a process share one lock and one file, which is opened by the first that is read or written, and stays open until
 /// the process ends. A second process is refused.
-public struct DataFolderValues: ItemStorage {
+public struct DataFolderValues: ItemStorage, Hashable {
     /// Opens the file, for requests must not wait for that, and keeps them in their order.
     private static let queue = DispatchQueue(label: "rivulet.values")
 

@@ -6,6 +6,7 @@ import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 import Synchronization
 
 /// The unchanging parts of a running server.
@@ -28,8 +29,8 @@ final class ServerContext: Sendable {
     let callers: Callers
     /// What requests with an idempotency key are known by.
     let prints: RequestPrints
-    /// The name in cursors of what stores and values have been since this server has started.
-    let sharedEpoch = RandomToken.epoch()
+    /// The names in cursors of what each store and value has been since this server has started.
+    private let sharedEpochs: [SharedKey: String]
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
@@ -55,7 +56,15 @@ final class ServerContext: Sendable {
         secret = options.secretKey ?? SecretKey()
         callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
         prints = RequestPrints(secret, older: options.olderSecretKey)
+        let sharedKeys = apps.flatMap { app in
+            app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
+                + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
+        }
+        sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
     }
+
+    /// The epoch of a store or a value; a cursor of another one is foreign here.
+    func epoch(of key: SharedKey) -> String { sharedEpochs[key] ?? RandomToken.epoch() }
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.
     func shard(of key: SessionKey) -> Int {

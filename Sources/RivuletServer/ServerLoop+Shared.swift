@@ -42,13 +42,14 @@ extension ServerLoop {
     }
 
     /// The versions that a request asks for; nil: any will do.
-    func expectedVersions(_ request: HTTPRequest) throws(Problem) -> [UInt64]? {
-        try SharedCursor.expected(request.headers.list(of: "if-match"), epoch: context.sharedEpoch)
+    static func expectedVersions(_ request: HTTPRequest, _ epoch: String) throws(Problem) -> [UInt64]? {
+        try SharedCursor.expected(request.headers.list(of: "if-match"), epoch: epoch)
     }
 
-    /// What sends the answer that a result becomes, from whatever thread.
+    /// What sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
     func reply<Value: Sendable>(
         to exchange: Exchange,
+        _ epoch: String?,
         _ response: @escaping @Sendable (Value) -> Response
     ) -> SharedReply<Value> {
         let confined = Confined(self, to: loop)
@@ -56,15 +57,15 @@ extension ServerLoop {
             confined.post { loop in
                 switch result {
                 case .success(let value): loop.answer(exchange.connection, response(value))
-                case .failure(let error): loop.answer(exchange.connection, loop.refusal(error))
+                case .failure(let error): loop.answer(exchange.connection, loop.refusal(error, epoch))
                 }
             }
         }
     }
 
     /// The answer to an error; what is the server's own fault is logged under the answer's `trace_id`.
-    func refusal(_ error: SharedError) -> Response {
-        traced(Problem(error, epoch: context.sharedEpoch), of: error)
+    func refusal(_ error: SharedError, _ epoch: String?) -> Response {
+        traced(Problem(error, epoch: epoch ?? ""), of: error)
     }
 
     /// The two fields that say where a store or a value stands.

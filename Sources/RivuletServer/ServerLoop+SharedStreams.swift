@@ -46,36 +46,27 @@ extension ServerLoop {
     }
 
     private func join(_ request: SharedStreamRequest) {
+        guard !isDraining else { return refuse(request, .storage(.closed)) }
         do throws(Problem) {
             switch request.key.kind {
             case .store:
                 let store = try store(request.key)
-                // Whether one who comes back has missed anything is known only when the items are there.
-                guard request.resume != nil else { return follow(request) { store.makeFeed(wake: $0) } }
-                store.load(following(request) { store.makeFeed(wake: $0) })
+                follow(request) { store.makeFeed(wake: $0) }
             case .value:
                 // A feed has the value; the first time it has to be read.
                 let value = try value(request.key)
-                value.read(following(request) { value.makeFeed(wake: $0) })
+                let confined = Confined(self, to: loop)
+                value.read { result in
+                    confined.post { loop in
+                        switch result {
+                        case .success: loop.follow(request) { value.makeFeed(wake: $0) }
+                        case .failure(let error): loop.refuse(request, error)
+                        }
+                    }
+                }
             }
         } catch {
             refuse(request, .fault(error.detail))
-        }
-    }
-
-    /// What follows when there is something to follow.
-    private func following<Value: Sendable>(
-        _ request: SharedStreamRequest,
-        _ makeFeed: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
-    ) -> SharedReply<Value> {
-        let confined = Confined(self, to: loop)
-        return { result in
-            confined.post { loop in
-                switch result {
-                case .success: loop.follow(request, makeFeed)
-                case .failure(let error): loop.refuse(request, error)
-                }
-            }
         }
     }
 
@@ -83,19 +74,21 @@ extension ServerLoop {
         _ request: SharedStreamRequest,
         _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) {
+        // The value may have been read while the server began to drain.
         guard !isDraining else { return refuse(request, .storage(.closed)) }
         let (key, confined) = (request.key, Confined(self, to: loop))
+        let epoch = context.epoch(of: key)
         var group =
             sharedGroups[key]
             ?? SharedGroup(id: context.makeGroupID(), feed: makeFeed { confined.post { $0.feed(key) } })
         do throws(SharedError) {
-            let start = SharedCursor.start(of: request.resume, epoch: context.sharedEpoch)
+            let start = SharedCursor.start(of: request.resume, epoch: epoch)
             let take = try group.feed.take(joining: start)
-            deliver(take.events, to: group)
+            deliver(take.events, to: group, epoch)
             group.members[request.stream.loop, default: 0] += 1
             sharedGroups[key] = group
-            let first = bytes(of: take.first)
-            let cursor = take.version.map(cursor) ?? ""
+            let first = Self.bytes(of: take.first, epoch)
+            let cursor = Self.cursor(take.version, epoch) ?? ""
             let id = group.id
             onLoop(request.stream.loop) { target in
                 target.join(request.stream, group: id, source: .shared(key), first: first, cursor: cursor)
@@ -116,7 +109,7 @@ extension ServerLoop {
     private func feed(_ key: SharedKey) {
         guard let group = sharedGroups[key] else { return }
         do throws(SharedError) {
-            deliver(try group.feed.take(joining: nil).events, to: group)
+            deliver(try group.feed.take(joining: nil).events, to: group, context.epoch(of: key))
         } catch {
             context.logger.error(
                 "a store that is followed cannot be read",
@@ -126,24 +119,27 @@ extension ServerLoop {
         }
     }
 
-    private func deliver(_ events: [SharedEvent], to group: SharedGroup) {
-        guard !events.isEmpty else { return }
-        let bytes = bytes(of: events)
-        let cursor = events.last?.version.map(cursor) ?? ""
+    private func deliver(_ events: [SharedEvent], to group: SharedGroup, _ epoch: String) {
+        guard let last = events.last else { return }
+        let bytes = Self.bytes(of: events, epoch)
+        let cursor = Self.cursor(last.version, epoch) ?? ""
         for index in group.members.keys {
             onLoop(index) { $0.streams.deliver(bytes, cursor: cursor, to: group.id) }
         }
     }
 
-    private func bytes(of events: [SharedEvent]) -> [UInt8] {
+    private static func bytes(of events: [SharedEvent], _ epoch: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for event in events {
-            ServerSentEvent.append(event: event.name, id: event.version.map(cursor), data: event.data.span, to: &bytes)
+            let id = cursor(event.version, epoch)
+            ServerSentEvent.append(event: event.name, id: id, data: event.data.span, to: &bytes)
         }
         return bytes
     }
 
-    private func cursor(_ version: UInt64) -> String { "\(SharedCursor(epoch: context.sharedEpoch, version: version))" }
+    private static func cursor(_ version: UInt64?, _ epoch: String) -> String? {
+        version.map { "\(SharedCursor(epoch: epoch, version: $0))" }
+    }
 
     // MARK: - Leaving
 

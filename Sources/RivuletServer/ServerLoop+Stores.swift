@@ -13,20 +13,25 @@ extension ServerLoop {
         let store = try store(key)
         switch request.method {
         case .post: try insert(into: store, key, request, exchange)
-        case .delete: try removeAll(of: store, request, exchange)
-        default: try list(store, request, exchange)
+        case .delete: try removeAll(of: store, key, request, exchange)
+        default: try list(store, key, request, exchange)
         }
     }
 
-    private func list(_ store: any HostedStore, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    private func list(
+        _ store: any HostedStore,
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         let condition = request.headers.list(of: "if-none-match")
-        let epoch = context.sharedEpoch
+        let epoch = context.epoch(of: key)
         store.read(
             after: query["after"],
             limit: limit,
-            reply: reply(to: exchange) { page in
+            reply: reply(to: exchange, epoch) { page in
                 let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
                 return .json(page.json, fields: Self.fields(page.version, epoch: epoch))
                     .reading(tag: tag, unless: condition)
@@ -42,23 +47,28 @@ extension ServerLoop {
     ) throws(Problem) {
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = context.sharedEpoch
+        let epoch = context.epoch(of: key)
         store.insert(
             request.body,
-            expected: try expectedVersions(request),
-            reply: reply(to: exchange) { answer in
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
                 let response = Self.response(to: answer, in: key, epoch: epoch)
                 return response.minimal(if: request)
             }
         )
     }
 
-    private func removeAll(of store: any HostedStore, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    private func removeAll(
+        of store: any HostedStore,
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
         _ = try Query(request, known: [])
-        let epoch = context.sharedEpoch
+        let epoch = context.epoch(of: key)
         store.removeAll(
-            expected: try expectedVersions(request),
-            reply: reply(to: exchange) { answer in
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
                 Response(.noContent, fields: Self.fields(answer.outcome.version, epoch: epoch))
             }
         )
@@ -71,11 +81,11 @@ extension ServerLoop {
         let store = try store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = context.sharedEpoch
+        let epoch = context.epoch(of: key)
         store.perform(
             request.body,
-            expected: try expectedVersions(request),
-            reply: reply(to: exchange) { answer in
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
                 Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
             }
         )
@@ -87,7 +97,7 @@ extension ServerLoop {
     func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try store(key)
         _ = try Query(request, known: [])
-        let epoch = context.sharedEpoch
+        let epoch = context.epoch(of: key)
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
@@ -95,7 +105,7 @@ extension ServerLoop {
                 request.body,
                 under: id,
                 if: try Self.condition(request),
-                reply: reply(to: exchange) { answer in
+                reply: reply(to: exchange, epoch) { answer in
                     Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
                 }
             )
@@ -103,7 +113,7 @@ extension ServerLoop {
             store.remove(
                 id,
                 if: try Self.condition(request),
-                reply: reply(to: exchange) { answer in
+                reply: reply(to: exchange, epoch) { answer in
                     Response(.noContent, fields: [HTTPField("Rivulet-Version", "\(answer.outcome.version)")])
                 }
             )
@@ -111,7 +121,7 @@ extension ServerLoop {
             let condition = request.headers.list(of: "if-none-match")
             store.read(
                 id,
-                reply: reply(to: exchange) { item in
+                reply: reply(to: exchange, epoch) { item in
                     let tag = "\"\(item.tag)\""
                     return .json(item.json, fields: [HTTPField("ETag", tag)]).reading(tag: tag, unless: condition)
                 }
@@ -119,21 +129,32 @@ extension ServerLoop {
         }
     }
 
-    /// What the request asks of the item; a weak tag is none of ours.
+    /// What the request asks of the item; a weak tag is a tag only where weak comparison will do.
+    ///
+    /// Source: RFC 9110 §8.8.3.2, §13.1.1, §13.1.2.
     private static func condition(_ request: HTTPRequest) throws(Problem) -> ItemCondition {
         ItemCondition(
-            match: try tags(request, "If-Match"),
-            noneMatch: try tags(request, "If-None-Match")
+            match: try tags(request, "If-Match", takesWeak: false),
+            noneMatch: try tags(request, "If-None-Match", takesWeak: true)
         )
     }
 
-    private static func tags(_ request: HTTPRequest, _ name: String) throws(Problem) -> ItemCondition.Tags? {
+    private static func tags(
+        _ request: HTTPRequest,
+        _ name: String,
+        takesWeak: Bool
+    ) throws(Problem) -> ItemCondition.Tags? {
         guard let field = request.headers.list(of: name.lowercased()) else { return nil }
         if field == "*" { return .any }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
             throw Problem(400, "\(name) takes tags in quotes, as an answer's ETag has them, or *; found \(field)")
         }
-        return .some(tags.filter { !$0.hasPrefix("W/") }.map { String($0.dropFirst().dropLast()) })
+        return .some(
+            tags.compactMap { tag in
+                guard tag.hasPrefix("W/") else { return String(tag.dropFirst().dropLast()) }
+                return takesWeak ? String(tag.dropFirst(3).dropLast()) : nil
+            }
+        )
     }
 
     // MARK: - Answers

@@ -84,7 +84,7 @@ extension ServerLoop {
         switch error {
         case .storage(.closed), .storage(.unavailable): answerBye(id, .draining, after: Int.random(in: 500...2_500))
         case .store(.busy): answerFull(id)
-        default: answer(id, refusal(error))
+        default: answer(id, refusal(error, nil))
         }
     }
 
@@ -131,8 +131,8 @@ extension ServerLoop {
         case .session(let key, let topic):
             subscribe(StreamRequest(stream: stream, topic: topic, resume: leaver.cursor), to: key)
         case .shared(let key):
-            let resume = leaver.cursor.isEmpty ? nil : leaver.cursor
-            subscribe(SharedStreamRequest(stream: stream, key: key, resume: resume))
+            // Without a cursor it has had nothing; the latest event alone would not do by now, and so it gets everything.
+            subscribe(SharedStreamRequest(stream: stream, key: key, resume: leaver.cursor))
         }
     }
 

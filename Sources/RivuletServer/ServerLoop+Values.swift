@@ -12,16 +12,19 @@ extension ServerLoop {
     func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let value = try value(key)
         _ = try Query(request, known: [])
+        let epoch = context.epoch(of: key)
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
-            value.set(request.body, expected: try expectedVersions(request), reply: changed(request, exchange))
-        case .delete: value.reset(expected: try expectedVersions(request), reply: changed(request, exchange))
+            let expected = try Self.expectedVersions(request, epoch)
+            value.set(request.body, expected: expected, reply: changed(request, exchange, epoch))
+        case .delete:
+            let expected = try Self.expectedVersions(request, epoch)
+            value.reset(expected: expected, reply: changed(request, exchange, epoch))
         default:
             let condition = request.headers.list(of: "if-none-match")
-            let epoch = context.sharedEpoch
             value.read(
-                reply(to: exchange) { answer in
+                reply(to: exchange, epoch) { answer in
                     let tag = "\"\(SharedCursor(epoch: epoch, version: answer.version))\""
                     return .json(answer.json, fields: Self.fields(answer.version, epoch: epoch))
                         .reading(tag: tag, unless: condition)
@@ -37,12 +40,17 @@ extension ServerLoop {
         guard value.isBool else {
             throw Problem(404, "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it")
         }
-        value.toggle(expected: try expectedVersions(request), reply: changed(request, exchange))
+        let epoch = context.epoch(of: key)
+        let expected = try Self.expectedVersions(request, epoch)
+        value.toggle(expected: expected, reply: changed(request, exchange, epoch))
     }
 
-    private func changed(_ request: HTTPRequest, _ exchange: Exchange) -> SharedReply<ValueAnswer> {
-        let epoch = context.sharedEpoch
-        return reply(to: exchange) { answer in
+    private func changed(
+        _ request: HTTPRequest,
+        _ exchange: Exchange,
+        _ epoch: String
+    ) -> SharedReply<ValueAnswer> {
+        reply(to: exchange, epoch) { answer in
             Response.json(answer.json, fields: Self.fields(answer.version, epoch: epoch)).minimal(if: request)
         }
     }
@@ -56,11 +64,11 @@ extension ServerLoop {
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
-            secret.set(request.body, reply: reply(to: exchange) { Response(.noContent) })
-        case .delete: secret.remove(reply(to: exchange) { Response(.noContent) })
+            secret.set(request.body, reply: reply(to: exchange, nil) { Response(.noContent) })
+        case .delete: secret.remove(reply(to: exchange, nil) { Response(.noContent) })
         default:
             secret.read(
-                reply(to: exchange) { presence in
+                reply(to: exchange, nil) { presence in
                     switch presence {
                     case .absent: .json(Array(#"{"set":false}"#.utf8))
                     case .present: .json(Array(#"{"set":true}"#.utf8))

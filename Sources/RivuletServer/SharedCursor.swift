@@ -6,8 +6,8 @@ import RivuletStores
 
 /// A version of a store or a value, as clients have it: `epoch.version`.
 ///
-/// Versions are counted in memory, so each start of the server has an epoch of its own. It is the ETag of a store's list and of a value,
-/// the `id` of their events, and where a stream goes on.
+/// Versions are counted in memory, so each store and value has an epoch of its own at each start of the server. It is the ETag of a
+/// store's list and of a value, the `id` of their events, and where a stream goes on.
 struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
     let epoch: String
     let version: UInt64

@@ -63,8 +63,16 @@ package struct SharedPlace: Sendable {
 
     private func isIn(_ other: SharedPlace) -> Bool {
         guard collection.name == other.collection.name,
-            (collection.storage as AnyObject) === (other.collection.storage as AnyObject)
+            Self.isSame(collection.storage, other.collection.storage)
         else { return false }
         return key == nil || other.key == nil || key == other.key
+    }
+
+    private static func isSame(_ one: any ItemStorage, _ other: any ItemStorage) -> Bool {
+        // One that is a value has no identity; what it says of itself counts.
+        if let one = one as? any Hashable, let other = other as? any Hashable {
+            return AnyHashable(one) == AnyHashable(other)
+        }
+        return (one as AnyObject) === (other as AnyObject)
     }
 }

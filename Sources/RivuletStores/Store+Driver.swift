@@ -25,10 +25,10 @@ extension Store {
         }
     }
 
-    /// Replies when the store has loaded, at once when it has; for callers that do not wait.
+    /// Replies when the items are those that the storage has, at once when they are; for callers that do not wait.
     func whenLoaded(_ reply: @escaping StoreReply) {
         do {
-            if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForLoad(reply) }) {
+            if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForContents(reply) }) {
                 reply(result)
             }
         } catch {
@@ -131,7 +131,8 @@ extension Store {
             logger.error(
                 "an item cannot be read; it stays in the storage and is left out",
                 metadata: [
-                    "store": "\(collection.name)", "key": "\(item.key ?? "unknown")", "detail": "\(item.detail)",
+                    "store": "\(collection.name)", "key": "\(item.key.map { String(reflecting: $0) } ?? "unknown")",
+                    "detail": "\(item.detail)",
                 ]
             )
         }

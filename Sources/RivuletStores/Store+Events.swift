@@ -27,19 +27,9 @@ extension Store {
     /// How many follow the store.
     package var subscriberCount: Int { machine.withLock { $0.subscriberCount } }
 
-    /// All items and their version, at one moment.
-    package var snapshot: (version: UInt64, items: [Item]) {
-        machine.withLock { ($0.version, $0.contents.list) }
-    }
-
     /// Follows the store: first the latest event, then every later one.
     package func subscribe() -> StoreSubscription<Item> {
         StoreSubscription(of: self, id: machine.withLock { $0.subscribe() })
-    }
-
-    /// Follows the store: every event after a version; when they are gone, `loaded` with all items.
-    package func subscribe(after version: UInt64) -> StoreSubscription<Item> {
-        StoreSubscription(of: self, id: machine.withLock { $0.subscribe(after: version) })
     }
 }
 

@@ -42,14 +42,6 @@ extension Store {
             for step in take() { try await store.perform([step]) }
         }
 
-        /// Makes all steps in one commit, each with its event; does nothing in a chain that has run.
-        ///
-        /// - Throws: why no step was made.
-        package func runInOneCommit() async throws {
-            let steps = take()
-            if !steps.isEmpty { try await store.perform(steps) }
-        }
-
         private func adding(_ step: StoreStep<Item>) -> Operation {
             steps.withLock { steps in
                 guard var longer = steps else { return }

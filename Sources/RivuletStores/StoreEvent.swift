@@ -37,6 +37,6 @@ package struct StoreUpdate<Item: StorableItem>: Sendable {
     package let version: UInt64
     /// What happened.
     package let event: StoreEvent<Item>
-    /// The bytes of the keys and documents of its items, as they are stored.
-    package let bytes: Int
+    /// The bytes of keys and documents of the items in it, as far as they were in the store.
+    let byteCount: Int
 }

@@ -56,8 +56,14 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
                 version: machine.hasLoaded ? machine.version : nil
             )
         }
-        if let events = render(found.waiting), let first = render(found.first) {
-            return SharedTake(events: events, first: first, version: found.version)
+        if let events = render(found.waiting) {
+            if let first = render(found.first) {
+                return SharedTake(events: events, first: first, version: found.version)
+            }
+            // What is too large for the one who comes is no matter of those who follow already.
+            var take = try take(joining: .lost(.historyGone))
+            take.events = events + take.events
+            return take
         }
         // Something is too large. Everything at a later moment takes its place; what came in between is part of that.
         let late = store.machine.withLock { machine in
@@ -95,7 +101,7 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
             updates = [machine.first]
         }
         // All of it goes to one connection at once, where it waits for a reader that may be slow.
-        guard let updates, updates.reduce(0, { $0 + $1.bytes }) <= ItemList.bytesMax else {
+        guard let updates, updates.reduce(0, { $0 + $1.byteCount }) <= ItemList.bytesMax else {
             return [.reset(machine.everything, .historyGone)]
         }
         return updates.map(Entry.event)

@@ -61,7 +61,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     func read(_ id: String, reply: @escaping SharedReply<ItemAnswer>) {
         whenLoaded(reply) { () throws(SharedError) in
             let (item, isDamaged) = store.machine.withLock { machine in
-                (machine.contents[id], machine.contents.damagedKeys.contains(ItemKey(id)))
+                (machine.contents[id], machine.damagedKeys.contains(ItemKey(id)))
             }
             guard let item else { throw isDamaged ? .damagedItem(id) : .noItem(id) }
             return ItemAnswer(item, id: id)

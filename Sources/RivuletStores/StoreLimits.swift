@@ -23,7 +23,7 @@ public struct StoreLimits: Hashable, Sendable {
     public var historyEventsMax: Int
     /// The most items in the events that are kept for subscribers that come back.
     public var historyItemsMax: Int
-    /// The most bytes of keys and documents in the events that are kept for subscribers that come back; the latest event may have more.
+    /// The most bytes of keys and documents in the events that are kept for subscribers that come back.
     public var historyBytesMax: Int
 
     /// Limits that serve most stores; a limit below 1 counts as 1.
@@ -34,10 +34,10 @@ public struct StoreLimits: Hashable, Sendable {
         commitsMax: Int = 256,
         subscriberEventsMax: Int = 1_024,
         subscriberItemsMax: Int = 65_536,
-        subscriberBytesMax: Int = 8 << 20,
+        subscriberBytesMax: Int = 4 << 20,
         historyEventsMax: Int = 1_024,
         historyItemsMax: Int = 65_536,
-        historyBytesMax: Int = 8 << 20
+        historyBytesMax: Int = 4 << 20
     ) {
         self.bytesMax = max(1, bytesMax)
         self.requestsMax = max(1, requestsMax)
@@ -49,17 +49,5 @@ public struct StoreLimits: Hashable, Sendable {
         self.historyEventsMax = max(1, historyEventsMax)
         self.historyItemsMax = max(1, historyItemsMax)
         self.historyBytesMax = max(1, historyBytesMax)
-    }
-}
-
-extension StoreLimits {
-    /// What may wait for one subscriber.
-    var subscriber: StoreEventBounds {
-        StoreEventBounds(eventsMax: subscriberEventsMax, itemsMax: subscriberItemsMax, bytesMax: subscriberBytesMax)
-    }
-
-    /// What is kept for subscribers that come back.
-    var history: StoreEventBounds {
-        StoreEventBounds(eventsMax: historyEventsMax, itemsMax: historyItemsMax, bytesMax: historyBytesMax)
     }
 }

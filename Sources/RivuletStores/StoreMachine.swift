@@ -62,7 +62,8 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     private var commitBytes = 0
     /// Whether the last commit goes by itself: what it means depends on what is there.
     private var isLastCommitAlone = false
-    private var damagedKeys: Set<ItemKey> = []
+    /// The keys under which something lies that cannot be read.
+    private(set) var damagedKeys: Set<ItemKey> = []
     /// The event that a new subscriber gets first; nil: `loaded`, with the items that are there.
     private var latest: StoreUpdate<Item>?
     private var history: StoreHistory<Item>
@@ -70,9 +71,17 @@ struct StoreMachine<Item: StorableItem>: Sendable {
 
     init(limits: StoreLimits) {
         self.limits = limits
-        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []), bytes: 0)
-        history = StoreHistory(limits.history)
-        subscribers = StoreSubscribers(limits.subscriber)
+        latest = StoreUpdate(version: 0, event: StoreEvent(operation: .initialized, items: []), byteCount: 0)
+        history = StoreHistory(
+            eventsMax: limits.historyEventsMax,
+            itemsMax: limits.historyItemsMax,
+            bytesMax: limits.historyBytesMax
+        )
+        subscribers = StoreSubscribers(
+            eventsMax: limits.subscriberEventsMax,
+            itemsMax: limits.subscriberItemsMax,
+            bytesMax: limits.subscriberBytesMax
+        )
     }
 
     /// A store that holds items from the start.
@@ -99,10 +108,19 @@ extension StoreMachine {
         waiting.append(request)
     }
 
-    /// Tells when the collection was read: at once, or later by `reply`.
+    /// Tells when the collection was read for the first time: at once, or later by `reply`.
     mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
-        if hasLoaded { return .success(StoreOutcome(version: version)) }
-        if case .unloaded(let error?) = phase { return .failure(error) }
+        hasLoaded ? .success(StoreOutcome(version: version)) : try askForContents(reply)
+    }
+
+    /// Tells when the contents are what the storage has: at once, or later by `reply`, also when the collection is read again, as
+    /// nobody knows what a failed write left behind.
+    mutating func askForContents(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
+        switch phase {
+        case .open: return .success(StoreOutcome(version: version))
+        case .unloaded(let error?): return .failure(error)
+        case .unloaded, .loading, .loaded: break
+        }
         try checkRoom()
         loadReplies.append(reply)
         return nil
@@ -209,11 +227,11 @@ extension StoreMachine {
         switch result {
         case .success:
             for step in request.steps {
-                let bytes = bytes(of: step)
+                let bytes = byteCount(of: step)
                 guard let event = carryOut(step, &outcome) else { continue }
                 announcement.changesItems = true
                 version += 1
-                publish(StoreUpdate(version: version, event: event, bytes: bytes), into: &announcement)
+                publish(StoreUpdate(version: version, event: event, byteCount: bytes), into: &announcement)
             }
             outcome.version = version
             announcement.result = .success(outcome)
@@ -247,26 +265,27 @@ extension StoreMachine {
         return event
     }
 
+    /// The bytes of the items that are told of.
+    private func byteCount(of step: PreparedStep<Item>) -> Int {
+        switch (step.event, step.removal) {
+        case (.insertion, _): step.sizes.reduce(0, +)
+        case (_, .keys(let keys)): keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
+        case (_, .all): contents.bytes
+        }
+    }
+
     private func event(of step: PreparedStep<Item>) -> StoreEvent<Item>? {
         switch (step.event, step.removal) {
         case (.insertion, _): StoreEvent(operation: .insert, items: step.insertion.values.elements)
         case (.removal(let items), _): StoreEvent(operation: .remove, items: items)
         case (.removalOfPresent, .keys(let keys)):
-            if case let items = keys.compactMap({ contents.items[$0] }), !items.isEmpty {
-                StoreEvent(operation: .remove, items: items)
+            // What cannot be read is no item, but without it the store is another one too.
+            if keys.contains(where: { contents.items[$0] != nil || damagedKeys.contains($0) }) {
+                StoreEvent(operation: .remove, items: keys.compactMap { contents.items[$0] })
             } else {
                 nil
             }
         case (.emptying, _), (.removalOfPresent, .all): StoreEvent(operation: .remove, items: contents.list)
-        }
-    }
-
-    /// The bytes of the items that the event of a step has.
-    private func bytes(of step: PreparedStep<Item>) -> Int {
-        switch (step.event, step.removal) {
-        case (.insertion, _): step.sizes.reduce(0, +)
-        case (_, .keys(let keys)): keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
-        case (_, .all): contents.bytes
         }
     }
 
@@ -319,7 +338,7 @@ extension StoreMachine {
         StoreUpdate(
             version: version,
             event: StoreEvent(operation: .loaded, items: contents.list),
-            bytes: contents.bytes
+            byteCount: contents.bytes
         )
     }
 
@@ -327,14 +346,7 @@ extension StoreMachine {
     var subscriberCount: Int { subscribers.count }
 
     /// Adds a subscriber that gets the latest event first, then every later one.
-    mutating func subscribe() -> UInt64 { subscribers.add(CollectionOfOne(first)) }
-
-    /// Adds a subscriber that has seen the store at a version; when what came after it is gone, it gets all items first.
-    mutating func subscribe(after seen: UInt64) -> UInt64 {
-        if hasLoaded, seen == version { return subscribers.add(EmptyCollection()) }
-        if seen < version, let missed = history.updates(after: seen) { return subscribers.add(missed) }
-        return hasLoaded ? subscribers.addBehind() : subscribe()
-    }
+    mutating func subscribe() -> UInt64 { subscribers.add(first) }
 
     /// Asks for a subscriber's next update.
     mutating func nextUpdate(

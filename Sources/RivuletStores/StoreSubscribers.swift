@@ -43,36 +43,39 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         }
     }
 
-    private let bounds: StoreEventBounds
+    private let eventsMax: Int
+    private let itemsMax: Int
+    private let bytesMax: Int
     private var subscribers: [UInt64: Subscriber] = [:]
     private var lastID: UInt64 = 0
 
-    init(_ bounds: StoreEventBounds) {
-        self.bounds = bounds
+    init(eventsMax: Int, itemsMax: Int, bytesMax: Int) {
+        self.eventsMax = eventsMax
+        self.itemsMax = itemsMax
+        self.bytesMax = bytesMax
+    }
+
+    private var emptyQueue: Pending {
+        .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax, bytesMax: bytesMax))
     }
 
     /// How many there are.
     var count: Int { subscribers.count }
 
-    /// Adds a subscriber that gets these updates first.
-    mutating func add(_ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
-        add(.updates(StoreHistory(bounds)), first)
+    /// Adds a subscriber that gets this update first.
+    mutating func add(_ first: StoreUpdate<Item>) -> UInt64 {
+        var subscriber = Subscriber(pending: emptyQueue)
+        Self.append(first, to: &subscriber.pending)
+        return add(subscriber)
     }
-
-    /// Adds a subscriber that gets all items, as they are when it asks.
-    mutating func addBehind() -> UInt64 { add(.everything, EmptyCollection()) }
 
     /// Adds a subscriber that is woken when there is something to take.
     mutating func add(waking wake: @escaping @Sendable () -> Void) -> UInt64 {
-        let id = add(EmptyCollection())
-        subscribers[id]?.wake = wake
-        return id
+        add(Subscriber(pending: emptyQueue, wake: wake))
     }
 
-    private mutating func add(_ pending: Pending, _ first: some Sequence<StoreUpdate<Item>>) -> UInt64 {
+    private mutating func add(_ subscriber: Subscriber) -> UInt64 {
         lastID += 1
-        var subscriber = Subscriber(pending: pending)
-        for update in first { Self.append(update, to: &subscriber.pending) }
         subscribers[lastID] = subscriber
         return lastID
     }
@@ -120,7 +123,7 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
         defer { subscribers[id] = subscriber }
         switch subscriber.pending {
         case .everything:
-            subscriber.pending = .updates(StoreHistory(bounds))
+            subscriber.pending = emptyQueue
             return .update(everything, reply)
         case .updates(var updates):
             subscriber.pending = .everything
@@ -134,7 +137,8 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     /// Takes all that waits for a subscriber; nil: it was too slow, and gets all items instead.
     mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
         guard let pending = subscribers[id]?.pending else { return [] }
-        subscribers[id]?.pending = .updates(StoreHistory(bounds))
+        let nothing = emptyQueue
+        subscribers[id]?.pending = nothing
         switch pending {
         case .updates(let updates): return Array(updates.updates)
         case .everything: return nil

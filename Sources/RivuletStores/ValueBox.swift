@@ -68,6 +68,9 @@ final class ValueBox<Value: Sendable>: Sendable {
     /// The most values that wait for one reader of a stream; it misses older ones then, and has the newest.
     static var valuesPerStreamMax: Int { 1_024 }
 
+    /// The most bytes of documents of values that wait for one who follows; a single one may have more.
+    static var bytesPerFollowerMax: Int { 4 << 20 }
+
     private struct Job {
         let edit: KnowingEdit
         let reply: @Sendable (Outcome) -> Void
@@ -76,6 +79,8 @@ final class ValueBox<Value: Sendable>: Sendable {
     private struct Content {
         /// Nil until it is read.
         var value: Value?
+        /// Whether storage may have another one: nobody knows what a failed write left behind.
+        var isDoubtful = false
         var standing = StoredStanding(condition: .current, version: 0)
         var jobs: Deque<Job> = []
         /// Whether the storage has a request of the first job.
@@ -90,7 +95,24 @@ final class ValueBox<Value: Sendable>: Sendable {
     /// One who takes values when there are some.
     private struct Follower {
         let wake: @Sendable () -> Void
-        var values: Deque<(version: UInt64, value: Value)> = []
+        private(set) var values: Deque<(version: UInt64, value: Value, byteCount: Int)> = []
+        private var byteCount = 0
+
+        init(wake: @escaping @Sendable () -> Void) {
+            self.wake = wake
+        }
+
+        /// Adds the newest value, which the oldest make room for.
+        mutating func append(_ value: Value, _ version: UInt64, byteCount bytes: Int) {
+            while values.count >= valuesPerStreamMax || byteCount + bytes > bytesPerFollowerMax {
+                guard let oldest = values.popFirst() else { break }
+                byteCount -= oldest.byteCount
+            }
+            values.append((version, value, bytes))
+            byteCount += bytes
+        }
+
+        mutating func removeAll() { (values, byteCount) = ([], 0) }
     }
 
     let key: String
@@ -110,7 +132,7 @@ final class ValueBox<Value: Sendable>: Sendable {
     ///
     /// Without an answer from storage it is the value without a document, this time.
     var value: Value {
-        if let value = content.withLock({ $0.value }) { return value }
+        if let value = content.withLock({ $0.isDoubtful ? nil : $0.value }) { return value }
         do {
             return try changeNow { _ in nil }.after
         } catch {
@@ -158,8 +180,8 @@ final class ValueBox<Value: Sendable>: Sendable {
     /// Takes what was set since it was taken last, the newest values when there are many, and what the value is at this moment.
     func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value) {
         content.withLock { content in
-            let values = content.followers[follower].map { Array($0.values) } ?? []
-            content.followers[follower]?.values = []
+            let values = content.followers[follower]?.values.map { ($0.version, $0.value) } ?? []
+            content.followers[follower]?.removeAll()
             return (values, content.standing.version, content.value ?? form.standard)
         }
     }
@@ -246,7 +268,7 @@ final class ValueBox<Value: Sendable>: Sendable {
                 return nil
             }
             content.isBusy = true
-            return (job, content.value, content.standing)
+            return (job, content.isDoubtful ? nil : content.value, content.standing)
         }
     }
 
@@ -275,12 +297,7 @@ final class ValueBox<Value: Sendable>: Sendable {
             condition = .unreadable
             report("\(error)")
         }
-        let standing = StoredStanding(condition: condition, version: 0)
-        content.withLock { content in
-            content.value = value
-            content.standing = standing
-        }
-        run(job, on: value, standing)
+        run(job, on: value, take(value, condition, byteCount: document?.count ?? 0))
     }
 
     private func report(_ fault: String) {
@@ -289,35 +306,43 @@ final class ValueBox<Value: Sendable>: Sendable {
 
     private func run(_ job: Job, on before: Value, _ standing: StoredStanding) {
         let after: Value
-        let change: ItemChange
+        let document: [UInt8]?
         do {
             guard let edited = try job.edit(before, standing) else {
                 let change = ValueChange(before: before, after: before, standing: standing, isWritten: false)
                 return end(job, .success(change))
             }
             after = edited
-            change = try form.document(edited).map { .put(key: key, document: $0) } ?? .remove(key: key)
+            document = try form.document(edited)
         } catch {
             return end(job, .failure(error))
         }
+        let change = document.map { ItemChange.put(key: key, document: $0) } ?? .remove(key: key)
+        let byteCount = document?.count ?? 0
         storage.storage.commit([change], to: storage.name) { [self] result in
             switch result {
             case .success:
-                let standing = publish(after)
+                let standing = take(after, .current, byteCount: byteCount)
                 let change = ValueChange(before: before, after: after, standing: standing, isWritten: true)
                 end(job, .success(change))
             case .failure(let error):
+                if case .indeterminate = error { content.withLock { $0.isDoubtful = true } }
                 end(job, .failure(error))
             }
         }
     }
 
-    private func publish(_ value: Value) -> StoredStanding {
-        let (standing, wakes) = content.withLock { content in
-            content.value = value
-            content.standing = StoredStanding(condition: .current, version: content.standing.version + 1)
+    /// Takes a value that was written or read, and tells of it unless it is the first one.
+    private func take(_ value: Value, _ condition: StoredCondition, byteCount: Int) -> StoredStanding {
+        let (standing, wakes) = content.withLock { content -> (StoredStanding, [@Sendable () -> Void]) in
+            let isFirst = content.value == nil
+            (content.value, content.isDoubtful) = (value, false)
+            content.standing.condition = condition
+            if isFirst { return (content.standing, []) }
+            content.standing.version += 1
             for reader in content.readers.values { reader.yield(value) }
-            return (content.standing, Self.note(value, content.standing.version, for: &content.followers))
+            let wakes = Self.note(value, content.standing.version, byteCount: byteCount, for: &content.followers)
+            return (content.standing, wakes)
         }
         for wake in wakes { wake() }
         return standing
@@ -329,14 +354,14 @@ final class ValueBox<Value: Sendable>: Sendable {
     private static func note(
         _ value: Value,
         _ version: UInt64,
+        byteCount: Int,
         for followers: inout [UInt64: Follower]
     ) -> [@Sendable () -> Void] {
         var wakes: [@Sendable () -> Void] = []
         for id in Array(followers.keys) {
             guard var follower = followers.removeValue(forKey: id) else { continue }
             if follower.values.isEmpty { wakes.append(follower.wake) }
-            if follower.values.count == valuesPerStreamMax { follower.values.removeFirst() }
-            follower.values.append((version, value))
+            follower.append(value, version, byteCount: byteCount)
             followers[id] = follower
         }
         return wakes

@@ -185,6 +185,45 @@ struct NotesAppTests {
         try server.host(OtherApp(stores: [SharedStore("all", Store<Note>(storage: storage.collection("other")))]))
     }
 
+    @Test func `two values of one key in the data folder are kept in one place`() throws {
+        let (first, second) = (StoredValue(key: "k", default: 1), StoredValue(key: "k", default: 2))
+        let app = OtherApp(values: [SharedValue(first), SharedValue(second, name: "second")])
+        #expect(throws: ServerError.self) { try StateServer(storage: storage).host(app) }
+        let other = SharedValue(StoredValue(key: "other", default: 2))
+        try StateServer(storage: storage).host(OtherApp(values: [SharedValue(first), other]))
+    }
+
+    @Test(arguments: TestServer.Transport.allCases)
+    func `a cursor of another resource is foreign, to a stream and to a condition`(
+        _ transport: TestServer.Transport
+    ) async throws {
+        try await server().run(transport) { client in
+            let theme = try #require(await client.get("\(values)/theme")[field: "ETag"])
+            let haptics = try #require(await client.get("\(values)/hapticsEnabled")[field: "ETag"])
+            let fields = ["Content-Type": "application/json", "If-Match": haptics]
+            let target = "\(values)/theme"
+            #expect(try await client.send("PUT", target, fields: fields, body: Array(#""x""#.utf8)).status == 412)
+            let stream = try await client.stream(
+                "\(notes)/events",
+                fields: ["Last-Event-ID": theme.filter { $0 != "\"" }]
+            )
+            let event = try await stream.next()
+            #expect(event.name == "reset")
+        }
+    }
+
+    @Test(arguments: TestServer.Transport.allCases)
+    func `a weak tag counts where weak comparison will do`(_ transport: TestServer.Transport) async throws {
+        try await server().run(transport) { client in
+            let note: JSONValue = ["id": "a", "text": "", "created": "2026-01-01T00:00:00Z"]
+            let tag = try #require(await client.post(notes, json: note)[field: "ETag"])
+            let target = "\(notes)/a"
+            #expect(try await client.send("DELETE", target, fields: ["If-Match": "W/\(tag)"]).status == 412)
+            #expect(try await client.send("DELETE", target, fields: ["If-None-Match": "W/\(tag)"]).status == 412)
+            #expect(try await client.send("DELETE", target, fields: ["If-None-Match": "W/\"x\""]).status == 204)
+        }
+    }
+
     @Test(arguments: ["", "1st", "a b", "a/b", "é"])
     func `a name that cannot be in a URL is not served`(_ name: String) throws {
         let app = OtherApp(stores: [SharedStore(name, Store<Note>.previewStore(items: []))])
@@ -203,7 +242,8 @@ struct NotesAppTests {
     private struct OtherApp: AppDefinition {
         let name = "other"
         let defaultState = AppState(t: EmptyTransient(), p: Desk())
-        let stores: [SharedStore]
+        var stores: [SharedStore] = []
+        var values: [SharedValue] = []
 
         func reduce(into state: inout AppState<Desk, EmptyTransient>, event: NotesEvent) {}
     }

@@ -46,6 +46,13 @@ extension Store<Note> {
         Store(storage: storage.collection("notes"), limits: limits)
     }
 
+    /// Every event from now on.
+    func laterEvents() async -> AsyncStream<StoreEvent<Note>> {
+        let events = events
+        _ = await events.lines(1)
+        return events
+    }
+
     /// What a process finds that starts now.
     static func lines(in storage: any ItemStorage) async throws -> [String] {
         try await Store(storage: storage.collection("notes")).items.lines

@@ -93,6 +93,38 @@ import Testing
         #expect(emptied.document.ids.isEmpty)
     }
 
+    @Test func `what is too large for one who comes is a reset for that one alone`() async throws {
+        let store = try await store()
+        let feed = feed(of: store)
+        try await store.insert(["a", "b", "c", "d"].map { Note($0, String(repeating: "x", count: 400_000)) })
+        #expect(try feed.take(joining: nil).events.map(\.name) == ["reset"])
+        try await store.insert(Note("e"))
+        let take = try feed.take(joining: .after(0))
+        #expect(take.events.lines == ["insert 2 e"])
+        #expect(take.first.map(\.name) == ["reset"])
+        #expect(take.version == 2)
+        try await store.removeAll()
+        _ = try feed.take(joining: nil)
+        let fresh = try feed.take(joining: .fresh)
+        #expect(fresh.events.isEmpty)
+        #expect(fresh.first.lines == ["reset 3 history-gone"])
+    }
+
+    @Test func `events of many bytes are not kept, neither for those who follow nor for those who come back`()
+        async throws
+    {
+        let store = try await store()
+        let feed = feed(of: store)
+        let text = String(repeating: "x", count: 400_000)
+        for _ in 1...30 { try await store.insert(Note("a", text)) }
+        let take = try feed.take(joining: .after(1))
+        #expect(take.events.lines == ["reset 30 a history-gone"])
+        #expect(take.first.lines == ["reset 30 a history-gone"])
+        #expect(try feed.take(joining: .after(28)).first.lines == ["insert 29 a", "insert 30 a"])
+        try await store.insert(Note("b"))
+        #expect(try feed.take(joining: nil).events.lines == ["insert 31 b"])
+    }
+
     @Test func `a load that fails ends the feed`() async throws {
         storage.failRead(.corrupt(detail: "torn"))
         storage.hold()
@@ -152,6 +184,35 @@ import Testing
         #expect(events.count == 1_024)
         #expect(events.first?.version == 2)
         #expect(events.last?.version == 1_025)
+    }
+
+    @Test(arguments: [true, false])
+    func `a value that may be stored is read again, and told under a version of its own`(_ isWritten: Bool) async throws
+    {
+        let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
+        let host = SharedValue(value).host
+        try await value.set("dark")
+        let feed = host.makeFeed {}
+        storage.failCommit(.indeterminate(detail: "power"), isWritten: isWritten)
+        await #expect(throws: ItemStorageError.self) { try await value.set("other") }
+        storage.failRead(.unavailable(detail: "power"))
+        await expect(refusal: "storage is unavailable: power") { _ = try await host.current() }
+        let found = isWritten ? "other" : "dark"
+        #expect(try await host.current().text == "2 \"\(found)\"")
+        #expect(try feed.take(joining: nil).events.map(\.version) == [2])
+        #expect(value.wrappedValue == found)
+        #expect(try await host.set(#""last""#).text == #"3 "last""#)
+    }
+
+    @Test func `a feed of a value keeps the newest values, as many as have room`() async throws {
+        let value = StoredValue(key: "text", default: "", storage: storage.collection("values"))
+        let feed = SharedValue(value).host.makeFeed {}
+        for number in 1...30 { try await value.set(String(repeating: "x", count: 400_000) + "\(number)") }
+        let events = try feed.take(joining: nil).events
+        #expect(events.count == 10)
+        #expect(events.last?.version == 30)
+        try await value.set(String(repeating: "x", count: 900_000))
+        #expect(try feed.take(joining: nil).events.map(\.version) == [31])
     }
 
     @Test func `E-19, E-21: a value is set, toggled and reset under a condition`() async throws {

@@ -53,7 +53,9 @@ import Testing
         await expect(refusal: #"the item "bad" cannot be read"#) { _ = try await host.item("bad") }
         #expect(try await host.remove("bad").outcome.removed == 1)
         await expect(refusal: #"there is no item "bad""#) { _ = try await host.item("bad") }
-        #expect(try await host.page().text == #"{"version":1,"items":[{"id":"good","text":""}]}"#)
+        // Another list than before, and so another version.
+        #expect(try await host.page().text == #"{"version":2,"items":[{"id":"good","text":""}]}"#)
+        #expect(try await host.feed().take(joining: .after(1)).first.lines == ["remove 2"])
     }
 
     @Test func `requests wait for the load, and a load that fails is told to each`() async throws {
@@ -65,6 +67,16 @@ import Testing
         await expect(refusal: "the stored collection is damaged: torn; restore it from a backup") {
             _ = try await page.value
         }
+    }
+
+    @Test func `after a change that may be stored nobody is told what was there before`() async throws {
+        let host = try await host("a")
+        storage.failRead(.unavailable(detail: "power"))
+        storage.failCommit(.indeterminate(detail: "power"), isWritten: true)
+        await #expect(throws: SharedError.self) { _ = try await host.put(#"{"id":"b","text":""}"#, under: "b") }
+        await expect(refusal: "storage is unavailable: power") { _ = try await host.page() }
+        _ = try await host.put(#"{"id":"c","text":""}"#, under: "c")
+        #expect(try await ids(host) == ["a", "b", "c"])
     }
 
     // MARK: - Changing
@@ -124,6 +136,8 @@ import Testing
                 #"insert ["c"]"#, #"remove ["b"]"#, #"insert ["d"]"#, #"insert ["e"]"#, #"remove ["e"]"#,
             ]
         )
+        // One for what was there before, and one for each chain.
+        #expect(storage.commits.count == 4)
         #expect(try await Store.lines(in: storage) == [])
     }
 

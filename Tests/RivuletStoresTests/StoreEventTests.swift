@@ -119,25 +119,6 @@ import Testing
         #expect(await events.lines(1) == ["loaded 0,1,2,3,4,5,6,7,8"])
     }
 
-    @Test func `a subscriber that comes back gets what it missed, or all items when that is gone`() async throws {
-        let store = try await loaded(["a"], limits: StoreLimits(historyEventsMax: 2))
-        for id in ["b", "c", "d"] { try await store.insert(Note(id)) }
-        func first(after version: UInt64) async -> String? {
-            let update = await store.subscribe(after: version).next()
-            return update.map { "\($0.version) \($0.event.line)" }
-        }
-        #expect(await first(after: 2) == "3 insert d")
-        #expect(await first(after: 1) == "2 insert c")
-        #expect(await first(after: 0) == "3 loaded a,b,c,d")
-        #expect(await first(after: .max) == "3 loaded a,b,c,d")
-        let current = store.subscribe(after: 3)
-        async let next = current.next()
-        try await store.removeAll()
-        let update = try #require(await next)
-        #expect(update.version == 4)
-        #expect(update.event.line == "remove a,b,c,d")
-    }
-
     @Test func `a subscriber is bounded by bytes too, but gets a single event however large`() async throws {
         let store = try await loaded(limits: StoreLimits(subscriberBytesMax: 1_000))
         let large = String(repeating: "x", count: 2_000)
@@ -148,34 +129,6 @@ import Testing
         try await store.insert(Note("a"))
         try await store.insert(Note("b", large))
         #expect(await events.lines(1) == ["loaded a,b=\(large)"])
-    }
-
-    @Test func `what is kept for subscribers that come back is bounded by bytes, of removed items too`() async throws {
-        let store = try await loaded(limits: StoreLimits(historyBytesMax: 1_000))
-        func missed(after version: UInt64) async -> String? {
-            await store.subscribe(after: version).next()?.event.operation.rawValue
-        }
-        try await store.insert(Note("a", String(repeating: "x", count: 600)))
-        try await store.insert(Note("b"))
-        #expect(await missed(after: 0) == "insert")
-        try await store.remove(Note("a"))
-        #expect(await missed(after: 0) == "loaded")
-        #expect(await missed(after: 1) == "insert")
-        try await store.insert(Note("c", String(repeating: "x", count: 300)))
-        #expect(await missed(after: 1) == "insert")
-        try await store.insert(Note("c", String(repeating: "x", count: 500)))
-        #expect(await missed(after: 2) == "loaded")
-        #expect(await missed(after: 3) == "insert")
-    }
-
-    @Test func `a subscriber that comes back before the store has loaded waits for that`() async throws {
-        try await Store<Note>(storage: storage.collection("notes")).insert(Note("a"))
-        storage.hold()
-        let store = Store.loading(storage)
-        let subscription = store.subscribe(after: 9)
-        #expect(await subscription.next()?.event.line == "initialized ")
-        storage.release()
-        #expect(await subscription.next()?.event.line == "loaded a")
     }
 
     @Test func `a stream that is cancelled ends, and one that nobody has any more is not fed`() async throws {
@@ -195,7 +148,8 @@ import Testing
 
     @Test func `a subscription that is cancelled answers whoever waits for it`() async throws {
         let store = try await loaded()
-        let subscription = store.subscribe(after: 0)
+        let subscription = store.subscribe()
+        #expect(await subscription.next()?.event.line == "loaded ")
         async let next = subscription.next()
         subscription.cancel()
         #expect(await next == nil)

@@ -70,39 +70,36 @@ import Testing
 
     @Test func `E-16: an insert behind a removal of a list is one commit and one event with it`() async throws {
         let store = try await store(["a", "b", "c"])
-        let events = store.subscribe(after: store.version)
+        let events = await store.laterEvents()
         try await store.remove([Note("a"), Note("b")]).insert([Note("d"), Note("a", "new")]).run()
-        #expect(await events.next()?.event.line == "insert d,a=new")
+        #expect(await events.lines(1) == ["insert d,a=new"])
         #expect(storage.commits.dropFirst().map(\.count) == [4])
         try await expect(["c", "d", "a=new"], in: store)
     }
 
     @Test func `E-16: an insert behind the removal of all is one commit and one event with it`() async throws {
         let store = try await store(["a", "b", "c"])
-        let events = store.subscribe(after: store.version)
+        let events = await store.laterEvents()
         try await store.removeAll().insert(Note("b", "new")).insert(Note("d")).run()
-        #expect(await events.next()?.event.line == "insert b=new")
-        #expect(await events.next()?.event.line == "insert d")
+        #expect(await events.lines(2) == ["insert b=new", "insert d"])
         #expect(storage.commits.dropFirst().map(\.count) == [2, 1])
         try await expect(["b=new", "d"], in: store)
     }
 
     @Test func `E-16: an insert behind the removal of one item is a step of its own`() async throws {
         let store = try await store(["a", "b"])
-        let events = store.subscribe(after: store.version)
+        let events = await store.laterEvents()
         try await store.remove(Note("a")).insert(Note("c")).run()
-        #expect(await events.next()?.event.line == "remove a")
-        #expect(await events.next()?.event.line == "insert c")
+        #expect(await events.lines(2) == ["remove a", "insert c"])
         #expect(storage.commits.dropFirst().map(\.count) == [1, 1])
         try await expect(["b", "c"], in: store)
     }
 
     @Test func `E-16: only the last removal is joined with an insert`() async throws {
         let store = try await store(["a", "b", "c"])
-        let events = store.subscribe(after: store.version)
+        let events = await store.laterEvents()
         try await store.remove([Note("a")]).removeAll().insert(Note("d")).run()
-        #expect(await events.next()?.event.line == "remove a")
-        #expect(await events.next()?.event.line == "insert d")
+        #expect(await events.lines(2) == ["remove a", "insert d"])
         #expect(storage.commits.dropFirst().map(\.count) == [1, 2])
         try await expect(["d"], in: store)
     }
@@ -114,21 +111,5 @@ import Testing
             try await store.removeAll().insert(Note("c")).run()
         }
         try await expect(["a", "b"], in: store)
-    }
-
-    @Test func `a chain in one commit has an event for each step, and is made whole or not at all`() async throws {
-        let store = try await store(["a", "b"])
-        let events = store.subscribe(after: store.version)
-        storage.failCommit(.full(detail: "disk"))
-        await #expect(throws: ItemStorageError.full(detail: "disk")) {
-            try await store.remove(Note("a")).insert(Note("x")).runInOneCommit()
-        }
-        try await expect(["a", "b"], in: store)
-        try await store.remove(Note("a")).insert(Note("c")).remove([Note("b")]).insert(Note("d")).runInOneCommit()
-        let updates = [await events.next(), await events.next(), await events.next()]
-        #expect(updates.map { $0?.event.line } == ["remove a", "insert c", "insert d"])
-        #expect(updates.map { $0?.version } == [2, 3, 4])
-        #expect(storage.commits.count == 3)
-        try await expect(["c", "d"], in: store)
     }
 }
