@@ -87,6 +87,8 @@ let unitsRenamed = StateMigration(from: 2) { document in
     private func check(_ server: StateServer) throws {
         let report = try server.check(SQLiteStorageInspection(folder: "./data")) { session, reason in
             print("\(session): \(reason)")
+        } onUnreadableItem: { place, reason in
+            print("\(place): \(reason)")
         }
         for app in report.unknownApps { print("\(app)/*: this build hosts no app \"\(app)\"") }
         for ignored in report.ignored {
