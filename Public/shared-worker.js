@@ -26,9 +26,9 @@ function serve(port, { kind, options: { paths, ...options } }) {
       if (event === "change") send(event, { version, changes }, cursor);
       else send("snapshot", { version, values }, cursor);
     }),
-    store: () => one.observe((_, { event, version, cursor, items }) => {
+    store: () => one.observe((_, { event, version, cursor, items, removed }) => {
       const operation = event === "insert" || event === "remove" ? event : "loaded";
-      send(operation, { version, operation, items }, cursor);
+      send(operation, { version, operation, items, removed }, cursor);
     }),
     value: () => one.observe((value, { version, cursor }) => send("change", { version, value }, cursor)),
   };

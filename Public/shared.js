@@ -37,6 +37,7 @@ const pageItemsMax = 1_000;
  * @property {number} version counted by the server since it was started
  * @property {string} cursor
  * @property {any[]} items those that came, changed or went; all of them after `loaded`, `reset` and `local`
+ * @property {any[]} removed those that went in one step with the ones that came, before them
  */
 
 /**
@@ -310,7 +311,14 @@ export class Store extends Followed {
     if (this.#waiting !== null) return this.#waiting.push([name, content, cursor]) > 0;
 
     const ids = content.items.map(this.#identify);
+    // What went in one step with the items that came, before them.
+    const removed = content.removedAll ? this.items : (content.removed ?? []);
+    const gone = removed.map(this.#identify);
+    // Of all that went, those are not known that no page has had yet.
+    if (content.removedAll && content.version <= (this.#catchUp?.until ?? -1)) return this.#startOver();
+    if (gone.length > 0 && this.#catchUp?.isBroken("remove", gone, content.version)) return this.#startOver();
     if (this.#catchUp?.isBroken(name, ids, content.version)) return this.#startOver();
+    for (const id of gone) this.#items.delete(id);
     if (content.version >= (this.#catchUp?.until ?? 0)) this.#catchUp = null;
     for (const [index, id] of ids.entries()) {
       if (name === "insert") this.#items.set(id, content.items[index]);
@@ -319,7 +327,7 @@ export class Store extends Followed {
     this.#list = null;
     this.cursor = cursor;
     this.version = content.version;
-    this.notify(this.items, this.#update(name, content.items));
+    this.notify(this.items, this.#update(name, content.items, removed));
     return true;
   }
 
@@ -373,8 +381,8 @@ export class Store extends Followed {
   }
 
   /** @returns {StoreUpdate} */
-  #update(event, items) {
-    return { event, version: this.version, cursor: this.cursor ?? "", items };
+  #update(event, items, removed = []) {
+    return { event, version: this.version, cursor: this.cursor ?? "", items, removed };
   }
 }
 

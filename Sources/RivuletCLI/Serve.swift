@@ -46,13 +46,18 @@ struct Serve: ParsableCommand {
     var logLevel: String?
 
     func run() throws {
-        var logger = Logger(label: "rivulet") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = try level()
+        let level = try level()
+        // For all loggers of the process: stores and values make their own.
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
         let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
         let options = try makeOptions(isMemory: isMemory)
         let storage: any StorageEngine & ItemStorage =
             isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
-        let server = StateServer(options: options, storage: storage, logger: logger)
+        let server = StateServer(options: options, storage: storage, logger: Logger(label: "rivulet"))
         try ExampleApps.host(on: server, storage: storage, keys: options.sealingKeys)
         try server.run { url in
             print("rivulet listening on \(url)")

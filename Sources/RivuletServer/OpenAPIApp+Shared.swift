@@ -352,7 +352,7 @@ extension OpenAPIApp {
                 summary: "Seals and stores the secret.",
                 body: .content("The secret.", Self.media(accepted(of: schema), schema.example), isRequired: true),
                 responses: [(204, .content("It is stored.", []))],
-                problems: Self.changeProblems
+                problems: Self.changeProblems.filter { $0 != 412 }
             ),
             OpenAPIOperation(
                 method: .delete,

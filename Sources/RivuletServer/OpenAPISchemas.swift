@@ -161,9 +161,13 @@ enum OpenAPISchemas {
     static func storeEvents(of item: JSONSchema) -> [(name: String, data: JSONSchema)] {
         let names = ["initialized", "loaded", "insert", "remove"]
         let items = ("items", JSONSchema.array(item))
+        let removed = [("removed", JSONSchema.array(item)), ("removedAll", JSONSchema.boolean)]
         let reasons = JSONSchema.string(values: ["unknown-cursor", "history-gone", "epoch-changed"])
         return names.map { name in
-            (name, record("", [("version", version), ("operation", .constant(name)), items], optional: [next]))
+            let optional = name == "insert" ? removed : [next]
+            return (
+                name, record("", [("version", version), ("operation", .constant(name)), items], optional: optional)
+            )
         } + [("reset", record("", [("version", version), ("reason", reasons), items], optional: [next])), bye]
     }
 

@@ -18,6 +18,8 @@ extension Problem {
                 500,
                 "what is stored of the item \(String(reflecting: id)) cannot be read. Other items are not touched; write it anew, or delete it"
             )
+        case .damagedValue:
+            self.init(500, "what is stored of the value cannot be read; nothing has changed. Set it anew, or reset it")
         case .pageGone(let after):
             self.init(
                 410,

@@ -21,6 +21,7 @@ extension ServerLoop {
                 throw try refusal(of: request.method, route, has: methods)
             }
             try refuseUnkeptKey(route, request)
+            try refuseEncoding(of: request)
             try dispatch(route, request, Exchange(loop: index, connection: id))
         } catch {
             answer(id, Response(error))
@@ -66,6 +67,18 @@ extension ServerLoop {
             return
         }
         throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
+    }
+
+    /// A body that is encoded would be taken for something else.
+    ///
+    /// Source: RFC 9110 §8.4.
+    private func refuseEncoding(of request: HTTPRequest) throws(Problem) {
+        guard let encoding = request.headers["content-encoding"], encoding.lowercased() != "identity" else { return }
+        throw Problem(
+            415,
+            "the server decodes no Content-Encoding; send the body as it is. Found \(encoding)",
+            fields: [HTTPField("Accept-Encoding", "identity")]
+        )
     }
 
     private func dispatch(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -41,9 +41,17 @@ extension ServerLoop {
         return Problem(404, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
     }
 
-    /// The versions that a request asks for; nil: any will do.
+    /// The versions that a change asks for; nil: any will do.
+    ///
+    /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, which asks for something that there always is.
     static func expectedVersions(_ request: HTTPRequest, _ epoch: String) throws(Problem) -> [UInt64]? {
-        try SharedCursor.expected(request.headers.list(of: "if-match"), epoch: epoch)
+        guard request.headers["if-none-match"] == nil else {
+            throw Problem(
+                400,
+                "If-None-Match is for reads and for PUT and DELETE of an item; send none. Nothing has changed"
+            )
+        }
+        return try SharedCursor.expected(request.headers.list(of: "if-match"), epoch: epoch)
     }
 
     /// What sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.

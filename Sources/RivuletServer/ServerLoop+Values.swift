@@ -61,6 +61,9 @@ extension ServerLoop {
     func secret(_ name: String, of app: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let secret = try secret(name, of: app)
         _ = try Query(request, known: [])
+        guard request.headers["if-match"] == nil, request.headers["if-none-match"] == nil else {
+            throw Problem(400, "a secret has no tag that a condition could name; send no If-Match and no If-None-Match")
+        }
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])

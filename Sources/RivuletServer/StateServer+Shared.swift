@@ -2,6 +2,7 @@
 // Owns what a server does at its start with what all sessions of an app share.
 
 import Logging
+import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
@@ -21,6 +22,8 @@ extension StateServer {
                     throw ServerError("app \"\(app.name)\" cannot be served: \(place.owner): \(error)")
                 }
             }
+            // Read before anybody asks, so that the log of the start tells what cannot be.
+            for value in app.shared.values { read(value, of: app.name) }
             for secret in app.shared.secrets { reseal(secret, of: app.name) }
         }
     }
@@ -38,7 +41,8 @@ extension StateServer {
                 report.items += contents.items.count + contents.damaged.count
                 report.unreadableItems += faults.count
                 for fault in faults {
-                    onUnreadable("\(app.name)/stores/\(store.name)/\(fault.key ?? "?")", fault.detail)
+                    let id = fault.key.map(PercentCoding.encoded) ?? "?"
+                    onUnreadable("\(app.name)/stores/\(store.name)/\(id)", fault.detail)
                 }
             }
             for value in app.shared.values {
@@ -50,6 +54,15 @@ extension StateServer {
                 report.unreadableItems += 1
                 onUnreadable("\(app.name)/values/\(value.name)", fault)
             }
+        }
+    }
+
+    private func read(_ value: SharedValue, of app: String) {
+        value.host.read { [logger] result in
+            guard case .failure(let error) = result else { return }
+            // The value itself has told why.
+            if case .damagedValue = error { return }
+            logger.error("a value cannot be read: \(error)", metadata: ["app": "\(app)", "value": "\(value.name)"])
         }
     }
 

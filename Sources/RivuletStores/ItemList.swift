@@ -8,11 +8,15 @@ enum ItemList {
     /// The bytes of items after which no more are written: the rest is for another answer.
     static let bytesMax = 1 << 20
 
-    /// Writes the member `items`: all of them, or as many as there is room for, one at least.
+    /// Writes a member, `items` unless said otherwise: all of them, or as many as there is room for, one at least.
     ///
     /// - Returns: the index behind the last one that was written.
-    static func write<Item: StorableItem>(_ items: ArraySlice<Item>, into writer: inout JSONWriter) -> Int {
-        writer.key("items")
+    static func write<Item: StorableItem>(
+        _ items: ArraySlice<Item>,
+        as name: String = "items",
+        into writer: inout JSONWriter
+    ) -> Int {
+        writer.key(name)
         writer.beginArray()
         defer { writer.endArray() }
         let start = writer.bytes.count

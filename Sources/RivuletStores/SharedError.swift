@@ -13,6 +13,8 @@ package enum SharedError: Error {
     case noItem(String)
     /// What lies under that identifier cannot be read.
     case damagedItem(String)
+    /// What is stored of the value cannot be read.
+    case damagedValue
     /// The item after which a page was to begin has gone.
     case pageGone(after: String)
     /// A condition on versions does not hold; `value` is JSON, what is there instead.
@@ -51,6 +53,7 @@ extension SharedError: CustomStringConvertible {
         case .refused(let detail, _), .fault(let detail): detail
         case .noItem(let id): "there is no item \(String(reflecting: id))"
         case .damagedItem(let id): "the item \(String(reflecting: id)) cannot be read"
+        case .damagedValue: "what is stored of the value cannot be read"
         case .pageGone(let after): "the item \(String(reflecting: after)) is not there any more"
         case .moved(let version, _): "it stands at version \(version)"
         case .itemMoved: "the item is another one"

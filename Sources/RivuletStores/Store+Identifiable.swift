@@ -37,7 +37,8 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         logger: Logger = Logger(label: "rivulet.store"),
         limits: StoreLimits = StoreLimits()
     ) {
-        self.init(storage: storage, cacheIdentifier: \.id.uuidString, logger: logger, limits: limits)
+        self.init(byUUIDsIn: storage, StoreMachine(limits: limits), logger: logger)
+        drive()
     }
 
     /// Makes a store of items that are told apart by their `id`, in upper case, and returns when it has loaded.
@@ -48,6 +49,19 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         logger: Logger = Logger(label: "rivulet.store"),
         limits: StoreLimits = StoreLimits()
     ) async throws {
-        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, logger: logger, limits: limits)
+        self.init(byUUIDsIn: storage, StoreMachine(limits: limits), logger: logger)
+        drive()
+        try await itemsHaveLoaded()
+    }
+
+    /// A store whose clients may write a UUID in lower case too, as browsers do.
+    convenience init(byUUIDsIn collection: ItemCollection, _ machine: consuming StoreMachine<Item>, logger: Logger) {
+        self.init(
+            in: collection,
+            identifiedBy: \.id.uuidString,
+            canonicalIdentifier: { UUID(uuidString: $0)?.uuidString ?? $0 },
+            machine,
+            logger: logger
+        )
     }
 }

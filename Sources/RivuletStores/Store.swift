@@ -18,6 +18,8 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     /// Where the items are kept.
     public let collection: ItemCollection
     let cacheIdentifier: any KeyPath<Item, String> & Sendable
+    /// The spelling that identifiers have here of what others may spell otherwise.
+    let canonicalIdentifier: @Sendable (String) -> String
     let logger: Logger
     let machine: Mutex<StoreMachine<Item>>
     private let registrar = ObservationRegistrar()
@@ -29,9 +31,11 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     init(
         in collection: ItemCollection,
         identifiedBy cacheIdentifier: any KeyPath<Item, String> & Sendable,
+        canonicalIdentifier: @escaping @Sendable (String) -> String = { $0 },
         _ machine: consuming StoreMachine<Item>,
         logger: Logger
     ) {
+        self.canonicalIdentifier = canonicalIdentifier
         self.collection = collection
         self.cacheIdentifier = cacheIdentifier
         self.logger = logger

@@ -8,10 +8,15 @@ struct StoreBody<Item: StorableItem>: Sendable {
     /// The most operations of one request.
     static var operationsMax: Int { 1_000 }
 
+    /// The most bytes of an identifier: percent-encoded, it is three times as long, and a URL has its bound.
+    static var identifierBytesMax: Int { 1_024 }
+
     /// What cannot stand at the end of a URL as an identifier: it names something else there, or nothing.
     private static var reservedIDs: Set<String> { ["", ".", "..", "events", "operations"] }
 
     let identifier: any KeyPath<Item, String> & Sendable
+    /// The spelling that identifiers have in the store.
+    let canonical: @Sendable (String) -> String
 
     /// One item, or an array of them.
     func items(_ body: [UInt8]) throws(SharedError) -> (items: [Item], isSingle: Bool) {
@@ -72,7 +77,8 @@ struct StoreBody<Item: StorableItem>: Sendable {
             case "insert": steps.append(.insert(try plainItems(from: &reader).items, after: .nothing))
             case "remove":
                 let isList = try reader.peek() == .array
-                steps.append(.removeKeys(isList ? try [String](json: &reader) : [try reader.string()], isList: isList))
+                let ids = isList ? try [String](json: &reader) : [try reader.string()]
+                steps.append(.removeKeys(ids.map(canonical), isList: isList))
             default: try reader.unknownKey(key)
             }
         }
@@ -105,11 +111,17 @@ struct StoreBody<Item: StorableItem>: Sendable {
     private func plainItem(from reader: inout JSONReader) throws(JSONError) -> Item {
         let start = reader
         let item = try ItemDocument.read(Item.self, from: &reader)
-        guard !Self.reservedIDs.contains(item[keyPath: identifier]) else {
+        let id = item[keyPath: identifier]
+        guard !Self.reservedIDs.contains(id), !id.utf8.contains(0) else {
+            let name = String(reflecting: id)
             throw start.error(
                 .mismatch,
-                "\(String(reflecting: item[keyPath: identifier])) cannot be an item's identifier here, as it names something else in a URL"
+                "\(name) cannot be an item's identifier here, as it names something else in a URL"
             )
+        }
+        guard id.utf8.count <= Self.identifierBytesMax else {
+            let most = Self.identifierBytesMax
+            throw start.error(.outOfRange, "an item's identifier has at most \(most) bytes; found \(id.utf8.count)")
         }
         return item
     }

@@ -37,6 +37,12 @@ package struct StoreUpdate<Item: StorableItem>: Sendable {
     package let version: UInt64
     /// What happened.
     package let event: StoreEvent<Item>
+    /// The items that went before those of an `insert` came, in one step with it.
+    ///
+    /// The event is silent about them (spec/systems.md E-16), but a copy that is kept by events would keep them for ever.
+    var removed: [Item] = []
+    /// Whether all items went before those of an `insert` came.
+    var removesAll = false
     /// The bytes of keys and documents of the items in it, as far as they were in the store.
     let byteCount: Int
 }

@@ -129,6 +129,14 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
         var writer = Self.begin(update.version, ("operation", operation))
         let items = update.event.items[...]
         guard ItemList.write(items, into: &writer) == items.endIndex else { return nil }
+        let removed = update.removed[...]
+        if !removed.isEmpty {
+            guard ItemList.write(removed, as: "removed", into: &writer) == removed.endIndex else { return nil }
+        }
+        if update.removesAll {
+            writer.key("removedAll")
+            writer.bool(true)
+        }
         writer.endObject()
         // Who goes on from before the load has missed it.
         let version = update.event.operation == .initialized ? nil : update.version

@@ -11,7 +11,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     init(_ store: Store<Item>) {
         self.store = store
-        body = StoreBody(identifier: store.cacheIdentifier)
+        body = StoreBody(identifier: store.cacheIdentifier, canonical: store.canonicalIdentifier)
     }
 
     var itemSchema: JSONSchema { ItemDocument.schema(of: Item.self) }
@@ -32,7 +32,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     private func page(after: String?, limit: Int) throws(SharedError) -> StorePage {
         let found = store.machine.withLock { machine in
-            let start = after.map { machine.contents.place(of: $0).map { $0 + 1 } } ?? 0
+            let start = after.map { machine.contents.place(of: store.canonicalIdentifier($0)).map { $0 + 1 } } ?? 0
             // The items of the page alone: holding all of them would have the next insert copy them.
             let items = start.map { Array(machine.contents.list[$0...].prefix(limit)) }
             return (
@@ -59,6 +59,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     }
 
     func read(_ id: String, reply: @escaping SharedReply<ItemAnswer>) {
+        let id = store.canonicalIdentifier(id)
         whenLoaded(reply) { () throws(SharedError) in
             let (item, isDamaged) = store.machine.withLock { machine in
                 (machine.contents[id], machine.damagedKeys.contains(ItemKey(id)))
@@ -94,6 +95,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     func put(_ body: [UInt8], under id: String, if condition: ItemCondition, reply: @escaping SharedReply<StoreAnswer>)
     {
+        let id = store.canonicalIdentifier(id)
         do throws(SharedError) {
             let item = try self.body.item(body, under: id)
             perform([.insert([item], after: .nothing)], if: self.condition(condition, on: id), item, reply)
@@ -103,6 +105,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     }
 
     func remove(_ id: String, if condition: ItemCondition, reply: @escaping SharedReply<StoreAnswer>) {
+        let id = store.canonicalIdentifier(id)
         perform([.removeKeys([id], isList: false)], if: self.condition(condition, on: id), nil) { result in
             reply(
                 result.flatMap { answer in
@@ -152,6 +155,8 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     private func condition(_ condition: ItemCondition, on id: String) -> StoreRequest<Item>.Condition? {
         if condition.isEmpty { return nil }
         return { contents, _ in
+            // Nobody knows what it is, so no condition on it holds.
+            if contents.damagedKeys.contains(ItemKey(id)) { throw SharedError.damagedItem(id) }
             let current = contents[id].map { ItemAnswer($0, id: id) }
             if !condition.holds(for: current?.tag) { throw SharedError.itemMoved(current) }
         }

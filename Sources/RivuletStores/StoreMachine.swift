@@ -227,11 +227,12 @@ extension StoreMachine {
         switch result {
         case .success:
             for step in request.steps {
-                let bytes = byteCount(of: step)
-                guard let event = carryOut(step, &outcome) else { continue }
+                let update = update(of: step)
+                carryOut(step, &outcome)
+                guard let update else { continue }
                 announcement.changesItems = true
-                version += 1
-                publish(StoreUpdate(version: version, event: event, byteCount: bytes), into: &announcement)
+                version = update.version
+                publish(update, into: &announcement)
             }
             outcome.version = version
             announcement.result = .success(outcome)
@@ -242,12 +243,8 @@ extension StoreMachine {
         return announcement
     }
 
-    /// Makes a step.
-    ///
-    /// - Returns: what is told of it; nil when it has changed nothing.
-    private mutating func carryOut(_ step: PreparedStep<Item>, _ outcome: inout StoreOutcome) -> StoreEvent<Item>? {
+    private mutating func carryOut(_ step: PreparedStep<Item>, _ outcome: inout StoreOutcome) {
         let damageCount = contents.damaged.count
-        let event = event(of: step)
         switch step.removal {
         case .keys(let keys): outcome.removed += contents.remove(keys)
         case .all:
@@ -262,14 +259,25 @@ extension StoreMachine {
         }
         contents.forgetDamage(of: step.insertion.keys)
         if contents.damaged.count < damageCount { damagedKeys = contents.damagedKeys }
-        return event
+    }
+
+    /// What will be told of a step; nil: nothing, for it changes nothing.
+    private func update(of step: PreparedStep<Item>) -> StoreUpdate<Item>? {
+        guard let event = event(of: step) else { return nil }
+        var update = StoreUpdate(version: version + 1, event: event, byteCount: byteCount(of: step))
+        switch (step.event, step.removal) {
+        case (.insertion, .keys(let keys)): update.removed = keys.compactMap { contents.items[$0] }
+        case (.insertion, .all): update.removesAll = true
+        default: break
+        }
+        return update
     }
 
     /// The bytes of the items that are told of.
     private func byteCount(of step: PreparedStep<Item>) -> Int {
         switch (step.event, step.removal) {
-        case (.insertion, _): step.sizes.reduce(0, +)
-        case (_, .keys(let keys)): keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
+        case (.insertion, .all): step.sizes.reduce(0, +)
+        case (_, .keys(let keys)): step.sizes.reduce(0, +) + keys.reduce(0) { $0 + (contents.size(of: $1) ?? 0) }
         case (_, .all): contents.bytes
         }
     }

@@ -29,35 +29,50 @@ struct ValueHost<Item: StorableItem>: HostedValue {
     }
 
     func read(_ reply: @escaping SharedReply<ValueAnswer>) {
-        change(expected: nil, reply) { _ in nil }
+        change(.readable, reply) { _ in nil }
     }
 
     func set(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
         do throws(JSONError) {
             let item = try ItemDocument.decode(Item.self, sent: body)
-            change(expected: expected, reply) { _ in item }
+            change(.version(expected), reply) { _ in item }
         } catch {
             reply(.failure(.body(error)))
         }
     }
 
     func reset(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
-        change(expected: expected, reply) { [standard = value.defaultValue] _ in standard }
+        change(.version(expected), reply) { [standard = value.defaultValue] _ in standard }
     }
 
     func toggle(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
-        change(expected: expected, reply) { item in (item as? Bool).flatMap { !$0 as? Item } }
+        let demand = expected == nil ? Demand.readable : .version(expected)
+        change(demand, reply) { item in (item as? Bool).flatMap { !$0 as? Item } }
+    }
+
+    /// What has to be true of the value.
+    private enum Demand {
+        /// What is stored can be read.
+        case readable
+        /// The value has one of these versions, which none has that cannot be read; nil: it may be anything.
+        case version([UInt64]?)
+
+        func check(_ item: Item, _ standing: StoredStanding) throws(SharedError) {
+            if case .version(nil) = self { return }
+            if standing.condition == .unreadable { throw .damagedValue }
+            if case .version(let expected?) = self, !expected.contains(standing.version) {
+                throw .moved(version: standing.version, value: ItemDocument.json(of: item))
+            }
+        }
     }
 
     private func change(
-        expected: [UInt64]?,
+        _ demand: Demand,
         _ reply: @escaping SharedReply<ValueAnswer>,
         _ edit: @escaping @Sendable (Item) throws -> Item?
     ) {
         value.box.change(knowing: { item, standing in
-            if let expected, !expected.contains(standing.version) {
-                throw SharedError.moved(version: standing.version, value: ItemDocument.json(of: item))
-            }
+            try demand.check(item, standing)
             return try edit(item)
         }) { outcome in
             reply(

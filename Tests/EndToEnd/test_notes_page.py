@@ -87,6 +87,24 @@ def test_the_page_loads_without_a_complaint_and_is_linked(open_tab, server):
     assert tab.page.url == f"{server.url}/notes.html" and tab.faults == []
 
 
+def test_what_goes_in_one_step_with_what_comes_goes_in_every_tab(open_tab, server):
+    def note(identifier):
+        return {"id": identifier, "text": identifier.upper(), "created": "2026-01-02T03:04:05Z"}
+
+    def operate(*operations):
+        assert server.request("POST", f"{STORE}/operations", {"operations": operations}).status == 200
+
+    one, two = open_tab(), open_tab()
+    operate({"insert": [note("a"), note("b"), note("c")]})
+    two.texts("A", "B", "C")
+    operate({"remove": ["a", "b"]}, {"insert": [note("d"), note("a")]})
+    one.texts("C", "D", "A")
+    two.texts("C", "D", "A")
+    operate({"removeAll": {}}, {"insert": [note("e")]})
+    one.texts("E")
+    two.texts("E")
+
+
 def test_two_browsers_share_notes_live(open_tab, server):
     one, two = open_tab(), open_tab()
     one.publish("First")

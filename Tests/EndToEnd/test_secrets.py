@@ -133,7 +133,7 @@ def bodies():
     yield "POST", SECRET, token, {"Content-Type": "application/json"}, 405
     yield "PUT", SECRET + "Wrong", token, {"Content-Type": "application/json"}, 404
     yield "PUT", SECRET, token, {"Content-Type": "application/json", "Expect": "the-unexpected"}, 417
-    yield "PUT", SECRET, zlib.compress(token), {"Content-Type": "application/json", "Content-Encoding": "deflate"}, 400
+    yield "PUT", SECRET, zlib.compress(token), {"Content-Type": "application/json", "Content-Encoding": "deflate"}, 415
 
 
 def broken(server):

@@ -308,7 +308,7 @@ def test_a_damaged_item_is_reported_hides_no_other_and_can_be_replaced_or_remove
     assert problem["status"] == 500 and '"b"' in problem["detail"]
     assert store.read("a").status == 200 and store.server.get("/readyz").status == 200
     [line] = [line for line in store.server.log_text().splitlines() if "an item cannot be read" in line]
-    assert " error " in line and "key=b " in line and "store=notes.notes" in line
+    assert " error " in line and 'key="b" ' in line and "store=notes.notes" in line
     match mend:
         case "put":
             assert store.put(note("b", "new"), "/b").status == 201
@@ -328,16 +328,18 @@ def test_a_damaged_item_is_reported_hides_no_other_and_can_be_replaced_or_remove
     assert store.ids() == expected and "damaged" not in store.page()
 
 
-def test_a_damaged_value_is_its_default_which_the_log_tells_until_it_is_set(serve, data):
+def test_a_damaged_value_is_told_at_the_start_and_to_who_reads_it_until_it_is_set(serve, data):
     theme = Shared(serve(data), VALUES + "/theme")
     theme.put("dark")
     Shared(theme.server, VALUES + "/recent").put(["a"])
     theme.server.stop()
     damage(data, "theme")
     theme = Shared(serve(data), VALUES + "/theme")
-    assert theme.value == "light"
-    [line] = [line for line in theme.server.log_text().splitlines() if " error " in line]
-    assert "key=theme" in line and "cannot be read" in line
+    assert theme.get().problem["status"] == 500
+    assert theme.post(target="/toggle").status == 404
+    errors = [line for line in theme.server.log_text().splitlines() if " error " in line]
+    [line] = [line for line in errors if "key=theme" in line]
+    assert "cannot be read" in line and len(errors) == 2, "the other one is that of the answer"
     assert Shared(theme.server, VALUES + "/recent").value == ["a"]
     theme.put("new")
     theme.server.kill()

@@ -125,6 +125,22 @@ import Testing
         #expect(try feed.take(joining: nil).events.lines == ["insert 31 b"])
     }
 
+    @Test func `E-16: an insert in one step with a removal tells what went, so that copies are right`() async throws {
+        let store = try await store()
+        let feed = feed(of: store)
+        try await store.insert(["a", "b", "c"].map { Note($0) })
+        _ = try feed.take(joining: nil)
+        try await store.remove([Note("a"), Note("x")]).insert([Note("a"), Note("d")]).run()
+        try await store.removeAll().insert(Note("e")).run()
+        #expect(
+            try feed.take(joining: nil).events.map(\.text) == [
+                #"insert 2 {"version":2,"operation":"insert","items":[{"id":"a","text":""},{"id":"d","text":""}],"#
+                    + #""removed":[{"id":"a","text":""}]}"#,
+                #"insert 3 {"version":3,"operation":"insert","items":[{"id":"e","text":""}],"removedAll":true}"#,
+            ]
+        )
+    }
+
     @Test func `a load that fails ends the feed`() async throws {
         storage.failRead(.corrupt(detail: "torn"))
         storage.hold()
@@ -213,6 +229,22 @@ import Testing
         #expect(events.last?.version == 30)
         try await value.set(String(repeating: "x", count: 900_000))
         #expect(try feed.take(joining: nil).events.map(\.version) == [31])
+    }
+
+    @Test func `a value that cannot be read is told as such, until it is set or reset`() async throws {
+        let values = storage.collection("values")
+        try await values.commit([.put(key: "flag", document: Array("{".utf8))])
+        let host = SharedValue(StoredValue(key: "flag", default: false, storage: values)).host
+        await expect(refusal: "what is stored of the value cannot be read") { _ = try await host.current() }
+        await expect(refusal: "what is stored of the value cannot be read") {
+            _ = try await host.toggled(expected: nil)
+        }
+        await expect(refusal: "what is stored of the value cannot be read") {
+            _ = try await host.set("true", expected: [0])
+        }
+        #expect(try await values.contents().items.first?.document == Array("{".utf8))
+        #expect(try await host.set("true").text == "1 true")
+        #expect(try await host.current().text == "1 true")
     }
 
     @Test func `E-19, E-21: a value is set, toggled and reset under a condition`() async throws {

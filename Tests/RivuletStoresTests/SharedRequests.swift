@@ -55,7 +55,7 @@ extension HostedValue {
 
     func reset() async throws -> ValueAnswer { try await answer { reset(expected: nil, reply: $0) } }
 
-    func toggled(expected: [UInt64]) async throws -> ValueAnswer {
+    func toggled(expected: [UInt64]?) async throws -> ValueAnswer {
         try await answer { toggle(expected: expected, reply: $0) }
     }
 }

@@ -100,7 +100,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=2", "b"])
     }
 
-    @Test(arguments: ["", ".", "..", "events", "operations"])
+    @Test(arguments: ["", ".", "..", "events", "operations", "a\\u0000", String(repeating: "x", count: 1_025)])
     func `an identifier that a URL has no place for is refused`(_ id: String) async throws {
         let host = try await host()
         await #expect(throws: SharedError.self) { _ = try await host.insert(#"[{"id":"\#(id)","text":""}]"#) }
@@ -153,6 +153,30 @@ import Testing
         await #expect(throws: SharedError.self) { _ = try await host.perform(body) }
         #expect(try await ids(host) == ["a"])
         #expect(storage.commits.count == 1)
+    }
+
+    @Test func `E-04: clients may write a UUID in lower case`() async throws {
+        let store = try await Store<Token>(storage: storage.collection("tokens"))
+        let host = SharedStore("tokens", store).host
+        let (upper, lower) = ("4A68C0DE-0000-4000-8000-000000000001", "4a68c0de-0000-4000-8000-000000000001")
+        #expect(try await host.put(#"{"id":"\#(lower)"}"#, under: lower).outcome.line == "v1 +1 =0 -0")
+        #expect(try await host.put(#"{"id":"\#(upper)"}"#, under: upper).outcome.line == "v2 +0 =1 -0")
+        #expect(try await host.item(lower).tag == host.item(upper).tag)
+        #expect(try await host.page(after: lower).document.ids.isEmpty)
+        #expect(try await host.perform(#"{"operations":[{"remove":["\#(lower)"]}]}"#).outcome.removed == 1)
+        await expect(refusal: #"there is no item "\#(upper)""#) { _ = try await host.remove(lower) }
+    }
+
+    @Test func `no condition holds on an item that cannot be read, and it can be written without one`() async throws {
+        try await storage.collection("notes").commit([.put(key: "bad", document: Array("{".utf8))])
+        let host = try await host()
+        let body = #"{"id":"bad","text":""}"#
+        for condition in [ItemCondition(noneMatch: .any), ItemCondition(match: .any)] {
+            await expect(refusal: #"the item "bad" cannot be read"#) {
+                _ = try await host.put(body, under: "bad", if: condition)
+            }
+        }
+        #expect(try await host.put(body, under: "bad").outcome.inserted == 1)
     }
 
     // MARK: - Conditions
