@@ -51,22 +51,32 @@ extension ServerLoop {
             switch request.key.kind {
             case .store:
                 let store = try store(request.key)
-                follow(request) { store.makeFeed(wake: $0) }
+                // Whether one who comes back has missed anything is known only when the items are there.
+                guard request.resume != nil else { return follow(request) { store.makeFeed(wake: $0) } }
+                store.load(following(request) { store.makeFeed(wake: $0) })
             case .value:
                 // A feed has the value; the first time it has to be read.
                 let value = try value(request.key)
-                let confined = Confined(self, to: loop)
-                value.read { result in
-                    confined.post { loop in
-                        switch result {
-                        case .success: loop.follow(request) { value.makeFeed(wake: $0) }
-                        case .failure(let error): loop.refuse(request, error)
-                        }
-                    }
-                }
+                value.read(following(request) { value.makeFeed(wake: $0) })
             }
         } catch {
             refuse(request, .fault(error.detail))
+        }
+    }
+
+    /// What follows when there is something to follow.
+    private func following<Value: Sendable>(
+        _ request: SharedStreamRequest,
+        _ makeFeed: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
+    ) -> SharedReply<Value> {
+        let confined = Confined(self, to: loop)
+        return { result in
+            confined.post { loop in
+                switch result {
+                case .success: loop.follow(request, makeFeed)
+                case .failure(let error): loop.refuse(request, error)
+                }
+            }
         }
     }
 
@@ -74,7 +84,7 @@ extension ServerLoop {
         _ request: SharedStreamRequest,
         _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) {
-        // The value may have been read while the server began to drain.
+        // The server may have begun to drain while it was read.
         guard !isDraining else { return refuse(request, .storage(.closed)) }
         let (key, confined) = (request.key, Confined(self, to: loop))
         let epoch = context.epoch(of: key)

@@ -336,11 +336,6 @@ extension StoreMachine {
 // MARK: - Subscribers
 
 extension StoreMachine {
-    /// Whether the store has loaded, and why it has not.
-    var loadError: (any Error)? {
-        if case .unloaded(let error) = phase { error } else { nil }
-    }
-
     /// All items as they are.
     var everything: StoreUpdate<Item> {
         StoreUpdate(
