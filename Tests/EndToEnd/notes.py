@@ -122,6 +122,10 @@ def apply(event, items):
             items.clear()
             items.update((item["id"], item["text"]) for item in event.data["items"])
         case "insert":
+            if event.data.get("removedAll"):
+                items.clear()
+            for item in event.data.get("removed", []):
+                items.pop(item["id"], None)
             items.update((item["id"], item["text"]) for item in event.data["items"])
         case "remove":
             for item in event.data["items"]:

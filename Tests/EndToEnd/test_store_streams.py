@@ -40,6 +40,33 @@ def test_the_head_and_the_first_bytes_come_at_once(store):
         assert stream.comments >= 1
 
 
+def test_who_comes_back_while_the_store_is_read_waits_for_it_and_is_told_why_it_begins_anew(serve, data):
+    store = Store(serve(data))
+    for start in range(0, 20_000, 1_000):
+        store.insert(*(note(f"n{i}", "") for i in range(start, start + 1_000)))
+    cursor = store.cursor
+    store.server.stop()
+    store = Store(serve(data))
+    with store.events(last_event_id=cursor) as stream:
+        reset = stream.expect("reset")
+        assert reset.data["reason"] == "epoch-changed" and len(reset.data["items"]) > 1_000
+
+
+def test_a_copy_kept_by_events_is_the_store_also_after_chains(store):
+    store.insert(*(note(name) for name in "abcd"))
+    copy = texts(store)
+    cursor = store.cursor
+    assert store.operate({"remove": ["a", "b", "x"]}, {"insert": [note("e"), note("a", "again")]}).status == 200
+    with store.events(cursor=cursor) as stream:
+        apply(stream.expect("insert"), copy)
+        assert copy == texts(store) and list(copy) == store.ids() == ["c", "d", "e", "a"]
+        assert store.operate({"removeAll": {}}, {"insert": [note("f")]}).status == 200
+        event = stream.expect("insert")
+        assert event.data["removedAll"] is True
+        apply(event, copy)
+        assert copy == texts(store) == {"f": "text"}
+
+
 def test_after_a_start_a_stream_begins_with_all_items_and_then_with_the_latest_event(serve, data):
     store = Store(serve(data))
     with store.events() as stream:
