@@ -15,7 +15,7 @@ final class ShardSink: StreamSink {
 
     func join(
         _ stream: StreamID,
-        group: GroupID,
+        at place: StreamPlace,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
@@ -23,6 +23,7 @@ final class ShardSink: StreamSink {
     ) {
         let bytes = first.reduce(into: [UInt8]()) { $1.append(to: &$0) }
         let text = "\(cursor)"
+        guard case .group(let group) = place else { preconditionFailure("no stream stands at \(place) yet") }
         loop.onLoop(stream.loop) { target in
             target.join(stream, group: group, source: .session(session, topic), first: bytes, cursor: text)
         }
@@ -53,6 +54,7 @@ final class ShardSink: StreamSink {
 extension StreamEvent {
     /// Appends the event as an event stream has it.
     func append(to bytes: inout [UInt8]) {
+        let data = data
         ServerSentEvent.append(event: name.rawValue, id: cursor.map { "\($0)" }, data: data.span, to: &bytes)
     }
 }

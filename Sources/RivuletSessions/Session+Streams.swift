@@ -87,7 +87,7 @@ extension Session {
         account()
         environment.sink.join(
             request.stream,
-            group: id,
+            at: .group(id),
             session: key,
             topic: StreamTopic(view: subscriber.key.view, paths: subscriber.key.paths.pointers),
             first: first,

@@ -4,7 +4,9 @@
 import RivuletJSON
 
 /// One event of a change stream.
-package struct StreamEvent: Sendable {
+///
+/// An object, so that who renders it knows it again when several groups get it.
+package final class StreamEvent: Sendable {
     /// The kinds of the contract.
     ///
     /// Source: spec/http.md §4.
@@ -14,7 +16,7 @@ package struct StreamEvent: Sendable {
 
     /// Why a stream ends.
     package enum ByeReason: String, Sendable {
-        case deleted, draining, expired, limit, slow, unavailable
+        case deleted, draining, expired, limit, revoked, slow, unavailable
     }
 
     package let name: Name

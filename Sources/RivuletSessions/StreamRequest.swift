@@ -29,10 +29,13 @@ package struct StreamRequest: Sendable {
     package let topic: StreamTopic
     /// Where the subscriber stands, as it says; nil for a fresh one.
     package let resume: String?
+    /// Whether what it missed is told version by version rather than merged.
+    package let resumesAll: Bool
 
-    package init(stream: StreamID, topic: StreamTopic, resume: String?) {
+    package init(stream: StreamID, topic: StreamTopic, resume: String?, resumesAll: Bool = false) {
         self.stream = stream
         self.topic = topic
         self.resume = resume
+        self.resumesAll = resumesAll
     }
 }

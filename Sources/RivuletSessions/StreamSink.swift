@@ -5,13 +5,12 @@
 ///
 /// Called on the shard's thread; calls keep their order.
 package protocol StreamSink: AnyObject {
-    /// Makes the stream a member of the group: it gets `first`, and stands at `cursor` then; from now on it gets every event that is
-    /// delivered to the group.
+    /// Sends `first` to the stream, which stands at `cursor` then, and says what becomes of it.
     ///
-    /// A connection that is gone by then is reported back by `HostedSession.leave`.
+    /// A member of a group whose connection is gone by then is reported back by `HostedSession.leave`.
     func join(
         _ stream: StreamID,
-        group: GroupID,
+        at place: StreamPlace,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],

@@ -59,9 +59,14 @@ final class TestUptime: Sendable {
 final class RecordingSink: StreamSink {
     struct Joined {
         let stream: StreamID
-        let group: GroupID
+        let place: StreamPlace
         let first: [StreamEvent]
         let cursor: Cursor
+
+        /// The group that it is a member of; 0 is nobody's.
+        var group: GroupID {
+            if case .group(let id) = place { id } else { GroupID(rawValue: 0) }
+        }
     }
 
     var joined: [Joined] = []
@@ -73,14 +78,14 @@ final class RecordingSink: StreamSink {
 
     func join(
         _ stream: StreamID,
-        group: GroupID,
+        at place: StreamPlace,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
         cursor: Cursor
     ) {
         order.append("join")
-        joined.append(Joined(stream: stream, group: group, first: first, cursor: cursor))
+        joined.append(Joined(stream: stream, place: place, first: first, cursor: cursor))
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {

@@ -111,7 +111,7 @@ final class DirectExecutor: SessionExecutor {
 final class SilentSink: StreamSink {
     func join(
         _ stream: StreamID,
-        group: GroupID,
+        at place: StreamPlace,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],

@@ -1,0 +1,12 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the forms in which a stream's changes are written.
+
+/// How a stream writes its changes.
+///
+/// Source: spec/http.md §4.
+package enum StreamFormat: String, Hashable, Sendable {
+    /// `{"version":v,"changes":[…]}`, elements of collections named by their ids.
+    case changes
+    /// An RFC 6902 array against the document at the stream's one path, elements named by their indices.
+    case jsonPatch = "json-patch"
+}
