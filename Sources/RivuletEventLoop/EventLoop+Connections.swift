@@ -28,6 +28,33 @@ extension EventLoop {
     /// Writes `bytes` behind everything written before.
     package func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes.span) }
 
+    /// Writes bytes that others are sent, too, behind everything written before.
+    ///
+    /// What the kernel does not take is held, not copied, unless something is queued already.
+    package func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, [], [bytes]) }
+        guard bytes.count > 0 else { return .sent }
+        let sent = unsafe rivulet_send(connection.pointee.descriptor, bytes.base, bytes.count)
+        if sent == bytes.count { return .sent }
+        return unsafe hold(connection, [], [bytes], sent: sent)
+    }
+
+    /// Writes `head` and then the blocks, as one write, behind everything written before.
+    package func write(
+        _ id: ConnectionID,
+        _ head: [UInt8],
+        _ blocks: ArraySlice<SharedBytes>
+    ) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, head, blocks) }
+        let count = blocks.reduce(head.count) { $0 + $1.count }
+        guard count > 0 else { return .sent }
+        let sent = unsafe tryWrite(connection, head, blocks)
+        if sent == count { return .sent }
+        return unsafe hold(connection, head, blocks, sent: sent)
+    }
+
     /// The bytes that are written and wait for the kernel; 0 for a connection that is gone.
     package func unsentBytes(_ id: ConnectionID) -> Int {
         guard let connection = unsafe state.connections[id] else { return 0 }

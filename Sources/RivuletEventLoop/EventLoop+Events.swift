@@ -78,14 +78,11 @@ extension EventLoop {
 
     // MARK: Writing
 
-    /// What uv_try_write says: the number of bytes the kernel took, or a code.
+    /// The number of bytes that the kernel took at once, or a code; only while nothing is queued.
     @inline(__always)
     func tryWrite(_ connection: UnsafeMutablePointer<Connection>, _ bytes: Span<UInt8>) -> Int {
         unsafe bytes.withUnsafeBytes { source in
-            // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, within this call.
-            let start = unsafe UnsafeMutableRawPointer(mutating: source.baseAddress)
-            var buffer = unsafe uv_buf_t(base: start?.assumingMemoryBound(to: CChar.self), len: source.count)
-            return Int(unsafe uv_try_write(connection.stream, &buffer, 1))
+            unsafe rivulet_send(connection.pointee.descriptor, source.baseAddress, source.count)
         }
     }
 
@@ -107,17 +104,83 @@ extension EventLoop {
         return isStarted ? .queued(unsentBytes: bytes.count) : .closed
     }
 
+    /// What uv_try_write says of `head` and the blocks after it.
+    func tryWrite(
+        _ connection: UnsafeMutablePointer<Connection>,
+        _ head: [UInt8],
+        _ blocks: ArraySlice<SharedBytes>
+    ) -> Int {
+        unsafe head.withUnsafeBytes { source in
+            unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.buffersPerWriteMax) { buffers in
+                var count = 0
+                if let start = source.baseAddress, source.count > 0 {
+                    // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, within this call.
+                    let first = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: CChar.self)
+                    unsafe buffers.initializeElement(at: 0, to: uv_buf_t(base: first, len: source.count))
+                    count = 1
+                }
+                for block in blocks.prefix(Self.buffersPerWriteMax - count) where block.count > 0 {
+                    unsafe buffers.initializeElement(at: count, to: block.buffer(from: 0))
+                    count += 1
+                }
+                return Int(unsafe uv_try_write(connection.stream, buffers.baseAddress, UInt32(count)))
+            }
+        }
+    }
+
+    /// The most pieces of one direct write; what is beyond them is queued.
+    private static var buffersPerWriteMax: Int { 64 }
+
+    /// Queues what the kernel has not taken of `head` and the blocks; `sent` is what uv_try_write said.
+    func hold(
+        _ connection: UnsafeMutablePointer<Connection>,
+        _ head: [UInt8],
+        _ blocks: ArraySlice<SharedBytes>,
+        sent: Int
+    ) -> WriteOutcome {
+        guard sent >= 0 || sent == Int(UV_EAGAIN.rawValue) else {
+            unsafe close(connection, .failed(LoopError(call: "write", code: Int32(sent))))
+            return .closed
+        }
+        let sent = max(sent, 0)
+        let count = blocks.reduce(head.count) { $0 + $1.count } - sent
+        guard count <= limits.unsentBytesMax else {
+            unsafe close(connection, .unsentLimit)
+            return .closed
+        }
+        let queue = UnsafeMutablePointer<WriteQueue>.allocate(capacity: 1)
+        unsafe queue.initialize(to: WriteQueue())
+        if sent < head.count { unsafe queue.pointee.inFlight.append(head.span.extracting(sent...)) }
+        unsafe queue.pointee.hold(blocks, from: max(sent - head.count, 0))
+        unsafe connection.pointee.queue = queue
+        let isStarted = unsafe submit(connection, queue)
+        return isStarted ? .queued(unsentBytes: count) : .closed
+    }
+
+    /// Copies `head` and the blocks behind what waits.
+    func enqueue(
+        _ connection: UnsafeMutablePointer<Connection>,
+        _ head: [UInt8],
+        _ blocks: ArraySlice<SharedBytes>
+    ) -> WriteOutcome {
+        var outcome = unsafe enqueue(connection, head.span)
+        for block in blocks where outcome != .closed {
+            outcome = block.withBytes { unsafe enqueue(connection, $0) }
+        }
+        return outcome
+    }
+
     /// Hands the bytes in flight to libuv; false when that fails and the connection is closing.
     private func submit(
         _ connection: UnsafeMutablePointer<Connection>,
         _ queue: UnsafeMutablePointer<WriteQueue>
     ) -> Bool {
-        let start = unsafe queue.pointee.inFlight.base?.assumingMemoryBound(to: CChar.self)
-        var buffer = unsafe uv_buf_t(base: start, len: queue.pointee.inFlight.count)
-        let status = unsafe uv_write(queue.request, connection.stream, &buffer, 1) { request, status in
-            unsafe EventLoop.withLoop(of: request?.pointee.handle?.pointee.loop) { loop in
-                guard let connection = unsafe request?.pointee.handle?.connection else { return }
-                unsafe loop.didWrite(connection, status)
+        let status = unsafe queue.pointee.withBuffers { buffers, count in
+            unsafe uv_write(queue.request, connection.stream, buffers, count) { request, status in
+                unsafe EventLoop.withLoop(of: request?.pointee.handle?.pointee.loop) { loop in
+                    guard let connection = unsafe request?.pointee.handle?.connection else { return }
+                    unsafe loop.didWrite(connection, status)
+                }
             }
         }
         guard status < 0 else { return true }

@@ -83,9 +83,9 @@ package final class EventLoop: @unchecked Sendable {
         while !state.isStopping {
             runPostedJobs()
             runDueTimers()
-            state.delegate?.loopWillSleep()
+            let wantsMore = state.delegate?.loopWillSleep() ?? false
             armWake()
-            uv.poll(sleeps: !state.isStopping)
+            uv.poll(sleeps: !wantsMore && !state.isStopping)
         }
         endRunning()
     }

@@ -18,7 +18,9 @@ package protocol LoopDelegate: AnyObject {
     /// The connection is gone: exactly once after `connectionDidOpen`, and the last call for this id.
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason)
     /// The turn's events are all told: write here what they have brought about. Once per turn, before the loop sleeps.
-    func loopWillSleep()
+    ///
+    /// - Returns: Whether more is to be written: the loop then only looks whether anything has happened, and asks again.
+    func loopWillSleep() -> Bool
     /// A connection was turned away, or could not be accepted; the peer got nothing but a close.
     func loopDidRefuseConnection(_ cause: AcceptFailure)
 }

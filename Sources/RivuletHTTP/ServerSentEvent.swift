@@ -31,10 +31,17 @@ package struct ServerSentEvent: Hashable, Sendable {
     ///
     /// CR, LF and NUL within `event` or `id` are left out: they cannot be carried.
     package static func append(event: String?, id: String?, data: Span<UInt8>, to output: inout [UInt8]) {
-        if let event { appendField("event: ", event, to: &output) }
-        if let id { appendField("id: ", id, to: &output) }
+        append(event: event, id: id, to: &output)
         appendData(data, to: &output)
         output.append(ASCII.lineFeed)
+    }
+
+    /// Appends the beginning of an event; its data and the empty line that ends it are to follow.
+    ///
+    /// CR, LF and NUL within `event` or `id` are left out: they cannot be carried.
+    package static func append(event: String?, id: String?, to output: inout [UInt8]) {
+        if let event { appendField("event: ", event, to: &output) }
+        if let id { appendField("id: ", id, to: &output) }
     }
 
     /// Appends a comment line and an empty line, the heartbeat of a quiet stream; clients ignore it.

@@ -27,6 +27,10 @@ struct ConnectionTable {
         var due: UInt64 = 0
         /// The deadline that `due` belongs to.
         var armed: HTTPDeadline?
+        /// Its place in the wheel of deadlines.
+        var timer: TimerID?
+        /// When it comes up there, in milliseconds of the loop's clock; `due` may be later by now.
+        var timerDue: UInt64 = 0
         /// Whether the driver is in this connection's turn, so that an answer given at once does not start another.
         var isInTurn = false
         /// Whether it carries a stream: no further request will be handed out.

@@ -8,6 +8,8 @@ import RivuletEventLoop
 /// Everything is on the loop's thread; the calls mean what those of ``EventLoop`` say.
 protocol ConnectionWire: AnyObject {
     func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome
+    func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome
+    func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome
     func unsentBytes(_ id: ConnectionID) -> Int
     func pauseReading(_ id: ConnectionID)
     func resumeReading(_ id: ConnectionID)

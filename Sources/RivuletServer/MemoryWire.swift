@@ -60,6 +60,14 @@ final class MemoryWire: ConnectionWire {
         return .sent
     }
 
+    func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome { write(id, [], [bytes]) }
+
+    func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
+        var bytes = head
+        for block in blocks { block.append(to: &bytes) }
+        return write(id, bytes)
+    }
+
     func unsentBytes(_ id: ConnectionID) -> Int { 0 }
 
     func pauseReading(_ id: ConnectionID) { entries[id]?.isReading = false }

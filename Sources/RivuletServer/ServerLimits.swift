@@ -21,10 +21,15 @@ public struct ServerLimits: Sendable, Hashable {
     public var streamsMax: Int
     /// The most bytes that wait for one slow stream; then its changes are merged until it drains.
     public var unsentBytesMax: Int
+    /// The most bytes of events and snapshots that the server holds for streams that do not take them; beyond it those are closed that have
+    /// taken nothing for longest.
+    public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration
     /// How long a stream lives, give or take a fifth.
     public var streamLifetime: Duration
+    /// The time over which a stopping server ends its streams.
+    public var drainSpread: Duration
     /// How long a stopping server waits for answers and streams to end.
     public var drainTimeMax: Duration
     /// The most bytes of one file in the public folder.
@@ -45,8 +50,10 @@ public struct ServerLimits: Sendable, Hashable {
         connectionsMax: Int = 100_000,
         streamsMax: Int = 100_000,
         unsentBytesMax: Int = 262_144,
+        heldBytesMax: Int = 268_435_456,
         heartbeatInterval: Duration = .seconds(15),
         streamLifetime: Duration = .seconds(600),
+        drainSpread: Duration = .seconds(3),
         drainTimeMax: Duration = .seconds(10),
         staticFileBytesMax: Int = 16_777_216,
         linesPerRequestMax: Int = 1_000,
@@ -61,8 +68,10 @@ public struct ServerLimits: Sendable, Hashable {
         self.connectionsMax = connectionsMax
         self.streamsMax = streamsMax
         self.unsentBytesMax = unsentBytesMax
+        self.heldBytesMax = heldBytesMax
         self.heartbeatInterval = heartbeatInterval
         self.streamLifetime = streamLifetime
+        self.drainSpread = drainSpread
         self.drainTimeMax = drainTimeMax
         self.staticFileBytesMax = staticFileBytesMax
         self.linesPerRequestMax = linesPerRequestMax

@@ -24,7 +24,7 @@ extension ServerLoop: LoopDelegate {
     }
 
     func connectionDidDrain(_ id: ConnectionID) {
-        catchUp(id)
+        streamDidDrain(id)
         let wasCongested = connections.update(id) { entry in
             guard entry.isCongested else { return false }
             entry.isCongested = false
@@ -35,12 +35,19 @@ extension ServerLoop: LoopDelegate {
     }
 
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason) {
+        if let timer = connections.update(id, { $0.timer }) ?? nil { deadlines.cancel(timer) }
         connections.close(id)
         forgetStream(id)
     }
 
-    func loopWillSleep() {
-        flushStreams()
+    func loopWillSleep() -> Bool {
+        flushSink()
+        let hasDue = runDeadlines()
+        shedStreams()
+        let hasUnwritten = flushStreams()
+        // What streams asked for meanwhile may be another loop's to answer.
+        flushSink()
+        return hasDue || hasUnwritten
     }
 
     func loopDidRefuseConnection(_ cause: AcceptFailure) {
@@ -48,7 +55,7 @@ extension ServerLoop: LoopDelegate {
     }
 
     /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
-    private func take(_ action: HTTPConnection.Action, on id: ConnectionID) {
+    func take(_ action: HTTPConnection.Action, on id: ConnectionID) {
         var action = action
         while case .request(let request) = action {
             let traits = ConnectionTable.RequestTraits(
@@ -85,6 +92,7 @@ extension ServerLoop: LoopDelegate {
         let unsentBytes = wire.unsentBytes(id)
         guard unsentBytes > context.options.limits.unsentBytesMax else { return false }
         let due = loop.nowMilliseconds + context.options.limits.idleTimeMax.milliseconds
+        watch(id, until: due)
         return connections.update(id) { entry in
             entry.isCongested = true
             entry.unsentBytes = unsentBytes
@@ -109,42 +117,17 @@ extension ServerLoop: LoopDelegate {
     private func armDeadline(_ id: ConnectionID) {
         let limits = context.httpLimits
         let now = loop.nowMilliseconds
-        _ = connections.update(id) { $0.arm(now: now, limits: limits) }
+        let due = connections.update(id) { entry in
+            entry.arm(now: now, limits: limits)
+            return entry.due
+        }
+        if let due, due != 0 { watch(id, until: due) }
     }
 
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
         let traits = ConnectionTable.RequestTraits(version: .http11, isHead: false, isKeepAlive: false)
         _ = connections.update(id) { $0.request = traits }
         answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
-    }
-
-    /// Answers or closes the connections whose time is over; called once a second.
-    func checkDeadlines() {
-        let now = loop.nowMilliseconds
-        var late: [ConnectionID] = []
-        var stuck: [ConnectionID] = []
-        connections.forEach { id, entry in
-            guard entry.due != 0, entry.due <= now else { return }
-            if entry.isCongested { stuck.append(id) } else { late.append(id) }
-        }
-        for id in stuck { closeUnlessMoving(id, now: now) }
-        for id in late {
-            guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { continue }
-            take(action, on: id)
-        }
-    }
-
-    /// Closes a connection that has taken nothing of its answer for so long.
-    private func closeUnlessMoving(_ id: ConnectionID, now: UInt64) {
-        let unsentBytes = wire.unsentBytes(id)
-        let due = now + context.options.limits.idleTimeMax.milliseconds
-        let isMoving = connections.update(id) { entry in
-            defer { entry.unsentBytes = unsentBytes }
-            guard unsentBytes < entry.unsentBytes else { return false }
-            entry.due = due
-            return true
-        }
-        if isMoving == false { wire.close(id, .timedOut) }
     }
 
     // MARK: - Draining
@@ -156,7 +139,7 @@ extension ServerLoop: LoopDelegate {
         loop.stopListening()
         shard.drain()
         endSharedStreams()
-        flushStreams()
+        endStreamsInTurn()
         var idle: [ConnectionID] = []
         connections.forEach { id, entry in
             if entry.http.deadline == .idle { idle.append(id) }

@@ -8,8 +8,6 @@ extension ServerLoop {
     /// Begins the loop's regular work.
     func begin() {
         loop.setDelegate(self)
-        every(.seconds(1)) { $0.checkDeadlines() }
-        every(context.options.limits.heartbeatInterval / 3) { $0.tendStreams() }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
     }
 
@@ -19,6 +17,25 @@ extension ServerLoop {
             if !isDraining { every(interval, job) }
         }
     }
+
+    /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all come back in one moment.
+    func endStreamsInTurn() {
+        let ids = streams.ids
+        let steps = max(Int(context.options.limits.drainSpread / Self.drainStep), 1)
+        let count = max((ids.count + steps - 1) / steps, Self.streamsPerDrainStepMin)
+        endStreams(ids[...], count: count)
+    }
+
+    private func endStreams(_ ids: ArraySlice<ConnectionID>, count: Int) {
+        for id in ids.prefix(count) where streams[id] != nil { closeStream(id, because: .draining) }
+        let rest = ids.dropFirst(count)
+        guard !rest.isEmpty else { return }
+        loop.schedule(after: Self.drainStep) { [self] in endStreams(rest, count: count) }
+    }
+
+    private static var drainStep: Duration { .milliseconds(50) }
+    /// So few streams that come back in one moment are no load.
+    private static var streamsPerDrainStepMin: Int { 64 }
 
     /// Drains, and ends the loop when all is answered or the time for it is over.
     func drainAndStop() {

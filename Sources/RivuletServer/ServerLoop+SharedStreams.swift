@@ -97,12 +97,14 @@ extension ServerLoop {
             deliver(take.events, to: group, epoch)
             group.members[request.stream.loop, default: 0] += 1
             sharedGroups[key] = group
-            let first = Self.bytes(of: take.first, epoch)
-            let cursor = Self.cursor(take.version, epoch) ?? ""
-            let id = group.id
-            onLoop(request.stream.loop) { target in
-                target.join(request.stream, group: id, source: .shared(key), first: first, cursor: cursor)
-            }
+            let join = StreamJoin(
+                stream: request.stream,
+                place: .group(group.id),
+                source: .shared(key),
+                first: FirstEvents(head: [], body: bytes(of: take.first, epoch).map { [$0] } ?? []),
+                cursor: Self.cursor(take.version, epoch) ?? ""
+            )
+            onLoop(request.stream.loop) { $0.join(join) }
         } catch {
             if group.members.isEmpty { group.feed.close() }
             refuse(request, error)
@@ -125,26 +127,27 @@ extension ServerLoop {
                 "a store that is followed cannot be read",
                 metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(error)"]
             )
-            end(group, of: key, with: .bye(.unavailable, reconnect: true, after: Int.random(in: 2_000...5_000)))
+            end(group, of: key, because: .unavailable)
         }
     }
 
     private func deliver(_ events: [SharedEvent], to group: SharedGroup, _ epoch: String) {
-        guard let last = events.last else { return }
-        let bytes = Self.bytes(of: events, epoch)
+        guard let last = events.last, let bytes = bytes(of: events, epoch) else { return }
         let cursor = Self.cursor(last.version, epoch) ?? ""
         for index in group.members.keys {
-            onLoop(index) { $0.streams.deliver(bytes, cursor: cursor, to: group.id) }
+            onLoop(index) { $0.take(.deliver(bytes, cursor: cursor, group: group.id)) }
         }
     }
 
-    private static func bytes(of events: [SharedEvent], _ epoch: String) -> [UInt8] {
+    /// Renders the events; nil for none.
+    private func bytes(of events: [SharedEvent], _ epoch: String) -> SharedBytes? {
+        guard !events.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for event in events {
-            let id = cursor(event.version, epoch)
+            let id = Self.cursor(event.version, epoch)
             ServerSentEvent.append(event: event.name, id: id, data: event.data.span, to: &bytes)
         }
-        return bytes
+        return SharedBytes(bytes, account: context.heldBytes)
     }
 
     private static func cursor(_ version: UInt64?, _ epoch: String) -> String? {
@@ -165,18 +168,15 @@ extension ServerLoop {
         }
     }
 
-    /// Ends all streams of stores and values that this loop feeds.
+    /// Feeds the streams of stores and values no more; the loops where they live end them.
     func endSharedStreams() {
-        for (key, group) in sharedGroups {
-            end(group, of: key, with: .bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)))
-        }
+        for group in sharedGroups.values { group.feed.close() }
+        sharedGroups = [:]
     }
 
-    private func end(_ group: SharedGroup, of key: SharedKey, with bye: StreamEvent) {
+    private func end(_ group: SharedGroup, of key: SharedKey, because reason: StreamEvent.ByeReason) {
         group.feed.close()
         sharedGroups[key] = nil
-        var bytes: [UInt8] = []
-        bye.append(to: &bytes)
-        for index in group.members.keys { onLoop(index) { [bytes] in $0.endGroup(group.id, with: bytes) } }
+        for index in group.members.keys { onLoop(index) { $0.take(.end(group.id, reason)) } }
     }
 }

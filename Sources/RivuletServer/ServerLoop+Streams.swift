@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns the streams of a loop: joining, writing once per turn, falling behind, ending.
+// Owns the driving of streams: joining, writing within a turn's budget, falling behind, ending.
 
 import RivuletEventLoop
 import RivuletHTTP
@@ -17,43 +17,79 @@ extension ServerLoop {
         HTTPField("X-Content-Type-Options", "nosniff"),
     ]
 
+    /// The most writes to streams in one turn of the loop: about 2 ms, after which requests have theirs.
+    private static var writesPerTurnMax: Int { 256 }
+
+    /// Does what a shard says, in its order.
+    func take(_ messages: [StreamMessage]) {
+        for message in messages { take(message) }
+    }
+
+    func take(_ message: StreamMessage) {
+        switch message {
+        case .join(let join): self.join(join)
+        case .deliver(let bytes, let cursor, let group): streams.deliver(bytes, cursor: cursor, to: group)
+        case .end(let group, let reason): endGroup(group, because: reason)
+        case .refuse(let stream, let refusal): refuseStream(stream.connectionID, with: refusal)
+        }
+    }
+
     // MARK: - Joining
 
-    /// Answers the request with a stream, or, when it has one already and was behind, goes on with it.
-    func join(
-        _ stream: StreamID,
-        group: GroupID,
-        source: StreamSource,
-        first: [UInt8],
-        cursor: String
-    ) {
-        let id = stream.connectionID
-        // What the group was sent before belongs to its members of before.
-        flushStreams()
-        guard connections.isOpen(id) else { return leave(source, group: group) }
+    /// Sends a stream what it begins or goes on with, and puts it where its session wants it.
+    ///
+    /// The answer's head and the first events are one write.
+    func join(_ join: StreamJoin) {
+        let id = join.stream.connectionID
         let now = loop.nowMilliseconds
-        let leaver = behind.removeValue(forKey: id)
-        if leaver == nil {
-            context.streams.add(1, ordering: .relaxed)
-            beginStream(id, fields: Self.streamFields)
-            loop.setStreaming(id)
-            write(Self.opening, to: id)
+        let known = streams[id]
+        let facts = known?.facts ?? newFacts(now)
+        var head: [UInt8] = []
+        if known == nil {
+            guard let begun = beginStream(id) else { return disown(join) }
+            head = begun
+        } else {
+            guard known?.outside != nil else { preconditionFailure("stream \(id) joins twice") }
         }
-        if !first.isEmpty { write(first, to: id) }
-        let member = leaver?.member ?? StreamTable.Member(connection: id, expires: now + lifetime())
-        streams.join(
-            member,
-            group: group,
-            as: StreamTable.Group(source: source, cursor: cursor, lastTraffic: now)
+        if !join.first.head.isEmpty {
+            head += join.first.head
+            let name = StreamName(loop: index, connection: id, token: facts.token)
+            head.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
+        }
+        let outcome = wire.write(id, head, join.first.body[...])
+        if known == nil { wire.resumeReading(id) }
+        let action = streams.put(id, join, outcome, now: now, account: context.heldBytes, facts: facts)
+        watchStream(id)
+        if action == .ask { ask(id) }
+    }
+
+    /// A stream that was to join is gone: the group that counts it is to know.
+    private func disown(_ join: StreamJoin) {
+        guard case .group(let group) = join.place else { return }
+        leave(join.source, group: group)
+    }
+
+    private func newFacts(_ now: UInt64) -> StreamTable.Facts {
+        StreamTable.Facts(
+            token: UInt64.random(in: .min ... .max),
+            opened: now,
+            expires: now + lifetime()
         )
     }
 
+    /// Begins the answer to the request under way, which is a stream; nil when there is none.
+    private func beginStream(_ id: ConnectionID) -> [UInt8]? {
+        guard var head = streamHead(id, fields: Self.streamFields) else { return nil }
+        context.streams.add(1, ordering: .relaxed)
+        Self.appendOpening(to: &head)
+        (wire as? EventLoop)?.setStreaming(id)
+        return head
+    }
+
     /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
-    private static var opening: [UInt8] {
-        var bytes: [UInt8] = []
+    private static func appendOpening(to bytes: inout [UInt8]) {
         ServerSentEvent.append(comment: "", to: &bytes)
         ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
-        return bytes
     }
 
     /// The configured lifetime give or take a fifth, in milliseconds, so that streams of one moment do not end in one moment.
@@ -64,14 +100,13 @@ extension ServerLoop {
 
     /// Answers a request for a stream that cannot be served.
     func refuseStream(_ id: ConnectionID, with refusal: StreamRefusal) {
-        if behind[id] != nil {
-            if case .gone = refusal { return closeStream(id, with: .bye(.deleted, reconnect: false, after: 0)) }
-            return endBehind(id)
+        if streams[id] != nil {
+            if case .gone = refusal { return closeStream(id, because: .deleted) }
+            return closeStream(id, because: .slow)
         }
         switch refusal {
         case .failed(.overloaded): answerFull(id)
-        case .failed(.draining), .failed(.storage(.unavailable)):
-            answerBye(id, .draining, after: Int.random(in: 500...2_500))
+        case .failed(.draining), .failed(.storage(.unavailable)): answerBye(id, .draining)
         case .failed(let error): answer(id, self.refusal(error))
         case .gone: answer(id, Response(.noContent))
         case .full: answerFull(id)
@@ -80,112 +115,121 @@ extension ServerLoop {
 
     /// Answers a request for a stream of a store or a value that cannot be served.
     func refuseStream(_ id: ConnectionID, with error: SharedError) {
-        if behind[id] != nil { return endBehind(id) }
+        if streams[id] != nil { return closeStream(id, because: .slow) }
         switch error {
-        case .storage(.closed), .storage(.unavailable): answerBye(id, .draining, after: Int.random(in: 500...2_500))
+        case .storage(.closed), .storage(.unavailable): answerBye(id, .draining)
         case .store(.busy): answerFull(id)
         default: answer(id, refusal(error, nil))
         }
     }
 
-    private func endBehind(_ id: ConnectionID) {
-        closeStream(id, with: .bye(.slow, reconnect: true, after: Int.random(in: 500...2_500)))
-    }
-
     /// An event stream that only says `bye`: a browser never comes back after any other status.
     ///
     /// Source: spec/http.md §4.
-    func answerFull(_ id: ConnectionID) {
-        answerBye(id, .limit, after: Int.random(in: 5_000...15_000))
-    }
+    func answerFull(_ id: ConnectionID) { answerBye(id, .limit) }
 
-    private func answerBye(_ id: ConnectionID, _ reason: StreamEvent.ByeReason, after milliseconds: Int) {
-        beginStream(id, fields: Self.streamFields)
-        write(Self.opening, to: id)
-        endStream(id, with: .bye(reason, reconnect: true, after: milliseconds))
+    private func answerBye(_ id: ConnectionID, _ reason: StreamEvent.ByeReason) {
+        guard var bytes = streamHead(id, fields: Self.streamFields) else { return }
+        Self.appendOpening(to: &bytes)
+        StreamEvent.bye(reason).append(to: &bytes)
+        write(bytes, to: id)
+        wire.resumeReading(id)
+        closeGently(id)
     }
 
     // MARK: - Writing
 
-    /// Writes what the groups were sent in this turn: one write per member.
-    func flushStreams() {
-        for (bytes, members) in streams.takeDirty(now: loop.nowMilliseconds) {
-            for member in members { writeEvent(bytes, to: member.connection) }
+    /// Writes what the groups were sent, as much as a turn allows; true when there is more.
+    func flushStreams() -> Bool {
+        guard streams.hasUnwritten else { return false }
+        var budget = Self.writesPerTurnMax
+        let laggards = streams.flush(
+            to: wire,
+            now: loop.nowMilliseconds,
+            budget: &budget,
+            bytesMax: context.options.limits.unsentBytesMax,
+            account: context.heldBytes
+        )
+        for id in laggards { fallBehind(id) }
+        return streams.hasUnwritten
+    }
+
+    /// Lets a stream go that is given more than it takes: it gets one merged change when its socket has room.
+    private func fallBehind(_ id: ConnectionID) {
+        guard streams.update(id, { $0.didFallBehind() }) == .leaveGroup, let state = streams.state(of: id),
+            let leaver = streams.takeOut(id, as: state), let group = leaver.group
+        else { return }
+        leave(leaver.source, group: group)
+    }
+
+    /// The kernel has taken all that was written to a stream.
+    func streamDidDrain(_ id: ConnectionID) {
+        switch streams.update(id, { $0.didDrain() }) {
+        case .writeRest: streams.writeRest(id, to: wire)
+        case .ask: ask(id)
+        case .nothing, .leaveGroup, nil: break
         }
     }
 
-    private func writeEvent(_ bytes: [UInt8], to id: ConnectionID) {
-        guard case .queued(let unsentBytes) = wire.write(id, bytes),
-            unsentBytes > context.options.limits.unsentBytesMax
-        else { return }
-        guard let leaver = streams.leave(id) else { return }
-        behind[id] = leaver
-        leave(leaver.source, group: leaver.group)
-    }
-
-    /// A stream that was behind has room again: it gets one merged change with the current values.
-    func catchUp(_ id: ConnectionID) {
-        guard let leaver = behind[id] else { return }
+    /// Asks for what came after the place where a stream stands.
+    private func ask(_ id: ConnectionID) {
+        guard let known = streams[id], let outside = known.outside else { return }
         let stream = Exchange(loop: index, connection: id).stream
-        switch leaver.source {
+        switch known.group.source {
         case .session(let key, let topic):
-            subscribe(StreamRequest(stream: stream, topic: topic, resume: leaver.cursor), to: key)
+            let request = StreamRequest(
+                stream: stream,
+                topic: topic,
+                resume: outside.cursor,
+                resumesAll: outside.isPaging
+            )
+            subscribe(request, to: key)
         case .shared(let key):
             // Without a cursor it has had nothing; the latest event alone would not do by now, and so it gets everything.
-            subscribe(SharedStreamRequest(stream: stream, key: key, resume: leaver.cursor))
+            subscribe(SharedStreamRequest(stream: stream, key: key, resume: outside.cursor))
         }
     }
 
-    /// Comments for quiet streams, `bye` for those whose time is over.
-    func tendStreams() {
-        // A group may have got an event in this turn; a member that falls behind by the comment has to have got it.
-        flushStreams()
-        let now = loop.nowMilliseconds
-        let interval = context.options.limits.heartbeatInterval.milliseconds * 2 / 3
-        var comment: [UInt8] = []
-        ServerSentEvent.append(comment: "", to: &comment)
-        for id in streams.takeQuiet(since: now > interval ? now - interval : 0, now: now) {
-            writeEvent(comment, to: id)
-        }
-        for id in streams.expired(at: now) + behind.filter({ $1.member.expires <= now }).keys {
-            closeStream(id, with: .bye(.expired, reconnect: true, after: Int.random(in: 0...1_000)))
-        }
+    // MARK: - Bounds
+
+    /// Closes streams that hold most when all of them hold more than they may.
+    ///
+    /// They do not read, so a last word would not reach them.
+    func shedStreams() {
+        guard context.heldBytes.bytes > context.options.limits.heldBytesMax else { return }
+        let stuck = streams.ids.filter { wire.unsentBytes($0) > 0 }
+            .sorted { (streams[$0]?.lastWrite ?? 0) < (streams[$1]?.lastWrite ?? 0) }
+        for id in stuck.prefix(max(stuck.count / 4, 1)) { wire.close(id, .unsentLimit) }
     }
 
     // MARK: - Ending
 
     /// Ends every member of a group; their session has forgotten it already.
-    func endGroup(_ id: GroupID, with bye: [UInt8]) {
-        flushStreams()
-        guard let group = streams.removeGroup(id) else { return }
-        for member in group.members {
+    private func endGroup(_ id: GroupID, because reason: StreamEvent.ByeReason) {
+        for member in streams.removeGroup(id) {
             context.streams.subtract(1, ordering: .relaxed)
-            write(bye, to: member.connection)
-            closeGently(member.connection)
+            endStream(member, because: reason)
         }
     }
 
     /// Ends one stream with a last word.
-    func closeStream(_ id: ConnectionID, with bye: StreamEvent) {
+    func closeStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason) {
         forgetStream(id)
-        endStream(id, with: bye)
+        endStream(id, because: reason)
     }
 
-    private func endStream(_ id: ConnectionID, with bye: StreamEvent) {
+    private func endStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason) {
         var bytes: [UInt8] = []
-        bye.append(to: &bytes)
+        StreamEvent.bye(reason).append(to: &bytes)
         write(bytes, to: id)
         closeGently(id)
     }
 
     /// Forgets a stream whose connection is gone or going.
     func forgetStream(_ id: ConnectionID) {
-        if behind.removeValue(forKey: id) != nil {
-            context.streams.subtract(1, ordering: .relaxed)
-        } else if let leaver = streams.leave(id) {
-            context.streams.subtract(1, ordering: .relaxed)
-            leave(leaver.source, group: leaver.group)
-        }
+        guard let leaver = streams.remove(id) else { return }
+        context.streams.subtract(1, ordering: .relaxed)
+        if let group = leaver.group { leave(leaver.source, group: group) }
     }
 
     private func leave(_ source: StreamSource, group: GroupID) {

@@ -25,8 +25,10 @@ final class ServerLoop {
     var peers: [Confined<ServerLoop>] = []
     var connections = ConnectionTable()
     var streams = StreamTable()
-    /// Streams whose unsent bytes passed the limit: they stand at a cursor and come back when their socket drains.
-    var behind: [ConnectionID: StreamTable.Leaver] = [:]
+    /// The times at which connections are looked at again.
+    var deadlines: TimerWheel<ConnectionID>
+    /// When the loop is awake for the next of them, in milliseconds of its clock.
+    var deadlineWake = UInt64.max
     /// Who follows the stores and values that this loop feeds.
     var sharedGroups: [SharedKey: SharedGroup] = [:]
     var isDraining = false
@@ -34,6 +36,7 @@ final class ServerLoop {
     /// The bytes of an answer before they are written; kept for its capacity.
     private var output: [UInt8] = []
 
+    private lazy var sink = ShardSink(self)
     private(set) lazy var shard = SessionShard(
         environment: SessionEnvironment(
             executor: loop,
@@ -43,7 +46,7 @@ final class ServerLoop {
             wallClock: { WallClock.milliseconds() },
             uptime: { [loop] in .milliseconds(Int64(clamping: loop.nowMilliseconds)) },
             clock: context.clock,
-            sink: ShardSink(self),
+            sink: sink,
             makeGroupID: context.makeGroupID
         )
     )
@@ -51,6 +54,7 @@ final class ServerLoop {
     init(index: Int, loop: EventLoop, context: ServerContext) {
         self.index = index
         self.loop = loop
+        deadlines = TimerWheel(time: loop.nowMilliseconds)
         wire = loop
         self.context = context
     }
@@ -92,8 +96,11 @@ final class ServerLoop {
         if !isKeepAlive { closeGently(id) }
     }
 
-    /// Writes the head of an event stream; its body lasts until the connection closes.
-    func beginStream(_ id: ConnectionID, fields: [HTTPField]) {
+    /// Tells the other loops what this turn has brought about for their streams.
+    func flushSink() { sink.flush() }
+
+    /// Makes the head of an event stream, which is the answer to the request under way; nil when there is none.
+    func streamHead(_ id: ConnectionID, fields: [HTTPField]) -> [UInt8]? {
         let limits = context.httpLimits
         let underWay = connections.update(id) { entry in
             defer { entry.request = nil }
@@ -103,12 +110,12 @@ final class ServerLoop {
             }
             return entry.request
         }
-        guard let request = underWay ?? nil else { return }
+        guard let request = underWay ?? nil else { return nil }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
         HTTPResponseHead(.ok, fields: fields + request.fields, framing: .untilClose)
             .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
-        write(bytes, to: id)
-        wire.resumeReading(id)
+        return bytes
     }
 
     func write(_ bytes: [UInt8], to id: ConnectionID) {

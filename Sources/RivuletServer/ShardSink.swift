@@ -1,13 +1,18 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the way of stream events from a shard to the loops of its subscribers.
 
+import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// Renders each event once, and hands the bytes to every loop that has members.
+/// Renders each event once, and hands the bytes to every loop that has members: one message per loop and turn.
 final class ShardSink: StreamSink {
     private unowned let loop: ServerLoop
+    /// What each loop is told at the end of this turn, by its index.
+    private var outboxes: [Int: [StreamMessage]] = [:]
+    /// The event that was rendered last, and its bytes: several groups may get it one after the other.
+    private var rendered: (event: StreamEvent, bytes: SharedBytes)?
 
     init(_ loop: ServerLoop) {
         self.loop = loop
@@ -21,33 +26,73 @@ final class ShardSink: StreamSink {
         first: [StreamEvent],
         cursor: Cursor
     ) {
-        let bytes = first.reduce(into: [UInt8]()) { $1.append(to: &$0) }
-        let text = "\(cursor)"
-        guard case .group(let group) = place else { preconditionFailure("no stream stands at \(place) yet") }
-        loop.onLoop(stream.loop) { target in
-            target.join(stream, group: group, source: .session(session, topic), first: bytes, cursor: text)
-        }
+        let join = StreamJoin(
+            stream: stream,
+            place: place,
+            source: .session(session, topic),
+            first: FirstEvents(first, account: loop.context.heldBytes),
+            cursor: "\(cursor)"
+        )
+        tell(stream.loop, .join(join))
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
-        var bytes: [UInt8] = []
-        event.append(to: &bytes)
+        let bytes = bytes(of: event)
         let text = event.cursor.map { "\($0)" } ?? ""
-        for index in loops {
-            loop.onLoop(index) { [bytes] target in target.streams.deliver(bytes, cursor: text, to: group) }
-        }
+        for index in loops { tell(index, .deliver(bytes, cursor: text, group: group)) }
     }
 
-    func end(_ group: GroupID, with event: StreamEvent, loops: [Int]) {
-        var bytes: [UInt8] = []
-        event.append(to: &bytes)
-        for index in loops {
-            loop.onLoop(index) { [bytes] target in target.endGroup(group, with: bytes) }
-        }
+    func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {
+        for index in loops { tell(index, .end(group, reason)) }
     }
 
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) {
-        loop.onLoop(stream.loop) { target in target.refuseStream(stream.connectionID, with: refusal) }
+        tell(stream.loop, .refuse(stream, refusal))
+    }
+
+    /// Posts what the other loops are to be told.
+    func flush() {
+        guard !outboxes.isEmpty else { return }
+        for (index, messages) in exchange(&outboxes, with: [:]) {
+            loop.onLoop(index) { $0.take(messages) }
+        }
+        rendered = nil
+    }
+
+    private func tell(_ index: Int, _ message: StreamMessage) {
+        guard index != loop.index else { return loop.take(message) }
+        outboxes[index, default: []].append(message)
+    }
+
+    private func bytes(of event: StreamEvent) -> SharedBytes {
+        if let rendered, rendered.event === event { return rendered.bytes }
+        var bytes: [UInt8] = []
+        event.append(to: &bytes)
+        let shared = SharedBytes(bytes, account: loop.context.heldBytes)
+        rendered = (event, shared)
+        return shared
+    }
+}
+
+extension FirstEvents {
+    /// Renders the events; a snapshot or a reset leaves room for the stream's name.
+    init(_ events: [StreamEvent], account: SharedBytes.Account) {
+        guard let first = events.first else {
+            self = .none
+            return
+        }
+        var (head, bytes): ([UInt8], [UInt8]) = ([], [])
+        var rest = events[...]
+        if first.name == .snapshot || first.name == .reset {
+            ServerSentEvent.append(event: first.name.rawValue, id: first.cursor.map { "\($0)" }, to: &head)
+            head.append(contentsOf: "data: {".utf8)
+            // The data is one line, an object with at least a version: its name goes first.
+            bytes.append(contentsOf: first.data.dropFirst())
+            bytes.append(contentsOf: "\n\n".utf8)
+            rest = rest.dropFirst()
+        }
+        for event in rest { event.append(to: &bytes) }
+        self.init(head: head, body: bytes.isEmpty ? [] : [SharedBytes(bytes, account: account)])
     }
 }
 

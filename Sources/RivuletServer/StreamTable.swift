@@ -1,117 +1,221 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns the streams that live on one loop: who is in which group, and what is to be written in this turn.
+// Owns the streams that live on one loop: who is in which group, who is in none, and which groups have something to be written.
 
+import DequeModule
 import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
 
-/// One loop's members of all groups.
-///
-/// Events of a turn are gathered per group and written once per member.
+/// One loop's streams and their groups.
 struct StreamTable {
     /// A stream of this loop.
-    struct Member {
-        let connection: ConnectionID
-        /// The uptime at which it says `bye`, in milliseconds of the loop's clock.
+    struct Stream {
+        /// The group that it is in, or was in last, or is meant for.
+        fileprivate(set) var group: SubscriberGroup
+        /// Its index among the group's subscribers; meaningless outside.
+        fileprivate var index: Int
+        /// Where it stands, and what it does there, while it is in no group.
+        fileprivate(set) var outside: Outside?
+        let facts: Facts
+        /// When it was last written to alone, in milliseconds of the loop's clock.
+        var lastWrite: UInt64
+    }
+
+    /// What does not change in a stream's life.
+    struct Facts {
+        /// What nobody guesses of its name.
+        let token: UInt64
+        /// The uptime at which it began, in milliseconds of the loop's clock.
+        let opened: UInt64
+        /// The uptime at which it says `bye`.
         let expires: UInt64
     }
 
-    /// The members of one group on this loop.
-    struct Group {
-        let source: StreamSource
-        var members: [Member] = []
-        /// Bytes of this turn's events, not yet written.
-        var pending: [UInt8] = []
-        /// Where a member stands that has got everything up to now.
-        var cursor: String
-        /// Whether it is in this turn's list of groups to write.
-        var isDirty = false
-        /// The loop's clock at the last write, in milliseconds.
-        var lastTraffic: UInt64
+    /// A stream in no group.
+    struct Outside {
+        var state: SubscriberState
+        /// It has got everything up to here.
+        let cursor: String
+        /// Whether it was sent a part of what it missed version by version, and is to go on so.
+        let isPaging: Bool
     }
 
-    private(set) var groups: [GroupID: Group] = [:]
-    /// Where each stream stands: its group, and its index among the members.
-    private var places: [ConnectionID: (group: GroupID, index: Int)] = [:]
-    private var dirty: [GroupID] = []
+    /// A stream that left its group, or was in none.
+    struct Leaver {
+        let source: StreamSource
+        /// The group that it was a member of.
+        let group: GroupID?
+        let cursor: String
+    }
+
+    private var groups: [GroupID: SubscriberGroup] = [:]
+    private var streams = SlotTable<Stream>()
+    /// Groups with something to be written, each once.
+    private var queue: Deque<SubscriberGroup> = []
 
     /// How many streams live here.
-    var count: Int { places.count }
+    var count: Int { streams.count }
 
-    /// Adds a member; what was delivered before has to be written first (`takeDirty`).
-    mutating func join(_ member: Member, group id: GroupID, as new: @autoclosure () -> Group) {
-        let index = groups[id]?.members.count ?? 0
-        groups[id, default: new()].members.append(member)
-        places[member.connection] = (id, index)
+    /// The connections of all of them.
+    var ids: [ConnectionID] { streams.ids }
+
+    subscript(id: ConnectionID) -> Stream? { streams[id] }
+
+    /// Notes that something was written to it alone.
+    mutating func noteWrite(_ id: ConnectionID, now: UInt64) {
+        _ = streams.update(id) { $0.lastWrite = now }
     }
 
-    /// A stream that left its group.
-    struct Leaver {
-        let group: GroupID
-        let source: StreamSource
-        /// Where it stands: it has got everything up to here.
-        let cursor: String
-        let member: Member
-    }
+    // MARK: - Joining and leaving
 
-    /// Takes a member out, if it was one.
-    mutating func leave(_ connection: ConnectionID) -> Leaver? {
-        guard let (id, place) = places.removeValue(forKey: connection), let index = groups.index(forKey: id) else {
-            return nil
+    /// Puts a stream where its session wants it; it was new, or in no group.
+    ///
+    /// `outcome` is what became of what it was sent before.
+    ///
+    /// - Returns: What is to be done now.
+    mutating func put(
+        _ id: ConnectionID,
+        _ join: StreamJoin,
+        _ outcome: WriteOutcome,
+        now: UInt64,
+        account: SharedBytes.Account,
+        facts: @autoclosure () -> Facts
+    ) -> SubscriberState.Action {
+        let known = streams[id]
+        var state = known?.outside?.state ?? .live
+        let action = state.didJoin(join.place, outcome)
+        let facts = known?.facts ?? facts()
+        guard case .group(let groupID) = join.place else {
+            let group =
+                known?.group
+                ?? SubscriberGroup(id: GroupID(rawValue: 0), source: join.source, cursor: join.cursor, now: now)
+            streams[id] = Stream(
+                group: group,
+                index: 0,
+                outside: Outside(state: state, cursor: join.cursor, isPaging: join.place == .more),
+                facts: facts,
+                lastWrite: now
+            )
+            return action
         }
-        let last = groups.values[index].members.count - 1
-        groups.values[index].members.swapAt(place, last)
-        let member = groups.values[index].members.removeLast()
-        if place < last { places[groups.values[index].members[place].connection] = (id, place) }
-        let group = groups.values[index]
-        if group.members.isEmpty { groups[id] = nil }
-        return Leaver(group: id, source: group.source, cursor: group.cursor, member: member)
+        let group =
+            groups[groupID] ?? SubscriberGroup(id: groupID, source: join.source, cursor: join.cursor, now: now)
+        groups[groupID] = group
+        let index = group.add(id, state, account: account)
+        enqueue(group)
+        streams[id] = Stream(group: group, index: index, outside: nil, facts: facts, lastWrite: now)
+        return action
     }
 
-    /// Notes an event for the group's members.
-    mutating func deliver(_ bytes: [UInt8], cursor: String, to id: GroupID) {
-        guard let index = groups.index(forKey: id) else { return }
-        groups.values[index].pending.append(contentsOf: bytes)
-        groups.values[index].cursor = cursor
-        guard !groups.values[index].isDirty else { return }
-        groups.values[index].isDirty = true
-        dirty.append(id)
-    }
-
-    /// The groups with unwritten events, with those events and their members; they are written when this returns.
-    mutating func takeDirty(now: UInt64) -> [(bytes: [UInt8], members: [Member])] {
-        guard !dirty.isEmpty else { return [] }
-        var writes: [(bytes: [UInt8], members: [Member])] = []
-        for id in dirty {
-            guard let index = groups.index(forKey: id) else { continue }
-            writes.append((groups.values[index].pending, groups.values[index].members))
-            groups.values[index].pending = []
-            groups.values[index].isDirty = false
-            groups.values[index].lastTraffic = now
+    /// Forgets a stream; nil when it was none.
+    mutating func remove(_ id: ConnectionID) -> Leaver? {
+        guard let stream = streams[id] else { return nil }
+        streams[id] = nil
+        if let outside = stream.outside {
+            return Leaver(source: stream.group.source, group: nil, cursor: outside.cursor)
         }
-        dirty.removeAll(keepingCapacity: true)
-        return writes
+        let cursor = takeOut(stream)
+        return Leaver(source: stream.group.source, group: stream.group.id, cursor: cursor)
     }
 
-    /// The members of groups that had no traffic since `limit`; they count as written now.
-    mutating func takeQuiet(since limit: UInt64, now: UInt64) -> [ConnectionID] {
-        var quiet: [ConnectionID] = []
-        for index in groups.indices where groups.values[index].lastTraffic <= limit {
-            quiet.append(contentsOf: groups.values[index].members.map(\.connection))
-            groups.values[index].lastTraffic = now
+    /// Takes a stream out of its group, which stands at its cursor from then on; nil when it is in none.
+    mutating func takeOut(_ id: ConnectionID, as state: SubscriberState) -> Leaver? {
+        guard let stream = streams[id], stream.outside == nil else { return nil }
+        let cursor = takeOut(stream)
+        _ = streams.update(id) { $0.outside = Outside(state: state, cursor: cursor, isPaging: false) }
+        return Leaver(source: stream.group.source, group: stream.group.id, cursor: cursor)
+    }
+
+    private mutating func takeOut(_ stream: Stream) -> String {
+        let group = stream.group
+        let wasWaitedFor = group.subscribers[stream.index].state.phase != .live
+        let cursor = group.remove(at: stream.index) { connection, index in
+            _ = streams.update(connection) { $0.index = index }
         }
-        return quiet
+        if group.subscribers.isEmpty {
+            groups[group.id] = nil
+        } else if wasWaitedFor {
+            group.trim()
+        }
+        return cursor
     }
 
-    /// The streams whose time is over.
-    func expired(at now: UInt64) -> [ConnectionID] {
-        groups.values.flatMap { group in group.members.lazy.filter { $0.expires <= now }.map(\.connection) }
+    /// Takes a whole group out, and gives its members.
+    mutating func removeGroup(_ id: GroupID) -> [ConnectionID] {
+        guard let group = groups.removeValue(forKey: id) else { return [] }
+        let members = group.subscribers.map(\.connection)
+        for member in members { streams[member] = nil }
+        return members
     }
 
-    /// Takes a whole group out.
-    mutating func removeGroup(_ id: GroupID) -> Group? {
-        guard let group = groups.removeValue(forKey: id) else { return nil }
-        for member in group.members { places[member.connection] = nil }
-        return group
+    // MARK: - States
+
+    /// The state of a stream; nil when there is none.
+    func state(of id: ConnectionID) -> SubscriberState? {
+        guard let stream = streams[id] else { return nil }
+        return stream.outside?.state ?? stream.group.subscribers[stream.index].state
     }
+
+    /// Tells the state of a stream what has happened; nil when there is none.
+    mutating func update<Result>(_ id: ConnectionID, _ body: (inout SubscriberState) -> Result) -> Result? {
+        guard let stream = streams[id] else { return nil }
+        guard var outside = stream.outside else { return stream.group.update(at: stream.index, body) }
+        defer { _ = streams.update(id) { $0.outside = outside } }
+        return body(&outside.state)
+    }
+
+    /// Gives a stream whose socket has room again what its group has for it.
+    mutating func writeRest(_ id: ConnectionID, to wire: any ConnectionWire) {
+        guard let stream = streams[id], stream.outside == nil else { return }
+        stream.group.writeRest(at: stream.index, to: wire)
+    }
+
+    // MARK: - Events
+
+    /// Notes an event for a group's members.
+    mutating func deliver(_ bytes: SharedBytes, cursor: String, to id: GroupID) {
+        guard let group = groups[id] else { return }
+        group.append(bytes, cursor: cursor)
+        enqueue(group)
+    }
+
+    private mutating func enqueue(_ group: SubscriberGroup) {
+        guard !group.isQueued else { return }
+        group.isQueued = true
+        queue.append(group)
+    }
+
+    /// Writes what the groups have, as far as the budget of writes goes; each group has its turn.
+    ///
+    /// - Returns: Those for whom more than `bytesMax` bytes wait in their group.
+    mutating func flush(
+        to wire: any ConnectionWire,
+        now: UInt64,
+        budget: inout Int,
+        bytesMax: Int,
+        account: SharedBytes.Account
+    ) -> [ConnectionID] {
+        var laggards: [ConnectionID] = []
+        var turns = queue.count
+        while turns > 0, budget > 0, let group = queue.popFirst() {
+            turns -= 1
+            var slice = min(budget, Self.writesPerGroupMax)
+            budget -= slice
+            if group.flush(to: wire, now: now, budget: &slice, account: account) {
+                group.isQueued = false
+                laggards += group.laggards(bytesMax: bytesMax)
+            } else {
+                queue.append(group)
+            }
+            budget += slice
+            if turns == 0 { turns = queue.count }
+        }
+        return laggards
+    }
+
+    /// The most writes of one group before others have their turn.
+    private static var writesPerGroupMax: Int { 64 }
+
+    /// Whether a group has something that was not written yet.
+    var hasUnwritten: Bool { !queue.isEmpty }
 }

@@ -65,6 +65,8 @@ package protocol HostedSession: AnyObject {
     func stopEffects()
     /// Says that the shard has let go of it, which ends its effects.
     func leaveMemory()
-    /// Ends all streams, because the server stops or the session leaves memory.
-    func endStreams(_ event: StreamEvent)
+    /// Ends all streams, because the session leaves memory.
+    func endStreams(because reason: StreamEvent.ByeReason)
+    /// Takes no more streams, because the server stops; those that there are go on until their loops end them.
+    func refuseStreams()
 }

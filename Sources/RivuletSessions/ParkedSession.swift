@@ -65,7 +65,7 @@ package struct ParkedSession {
     }
 
     /// Ends all streams.
-    func end(with event: StreamEvent, sink: any StreamSink) {
-        for (id, group) in groups { sink.end(id, with: event, loops: group.loops) }
+    func end(because reason: StreamEvent.ByeReason, sink: any StreamSink) {
+        for (id, group) in groups { sink.end(id, because: reason, loops: group.loops) }
     }
 }

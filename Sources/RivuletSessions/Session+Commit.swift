@@ -313,7 +313,7 @@ extension Session {
         let deleting = deletion
         deletion = nil
         let reason: StreamEvent.ByeReason = deletedEpoch == nil ? .draining : .deleted
-        endStreams(.bye(reason, reconnect: deletedEpoch == nil, after: 1_000))
+        endStreams(because: reason)
         // Out of the shard first: an answer may bring the client's next request, which has to find another session.
         onRetire?(self, deletedEpoch)
         for dispatch in failed { answer(dispatch, .failure(error)) }

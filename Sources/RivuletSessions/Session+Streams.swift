@@ -43,8 +43,10 @@ extension Session {
         account()
     }
 
-    package func endStreams(_ event: StreamEvent) {
-        for (id, group) in groups { environment.sink.end(id, with: event, loops: group.loops) }
+    package func refuseStreams() { hasEndedStreams = true }
+
+    package func endStreams(because reason: StreamEvent.ByeReason) {
+        for (id, group) in groups { environment.sink.end(id, because: reason, loops: group.loops) }
         groups = [:]
         groupIDs = [:]
         streamCount = 0

@@ -153,7 +153,7 @@ package final class SessionShard {
             "a session came back otherwise than it left; its streams begin anew",
             metadata: ["session": "\(session.key)"]
         )
-        parked.end(with: .bye(.draining, reconnect: true, after: 1_000), sink: environment.sink)
+        parked.end(because: .draining, sink: environment.sink)
     }
 
     /// The name of the history that a session without one would begin: the same until something is deleted here, or may have been,
@@ -182,7 +182,7 @@ package final class SessionShard {
     /// Ends the streams of a session that was deleted without being loaded.
     private func endParked(_ key: SessionKey) {
         guard let parked = parked.remove(key) else { return }
-        parked.end(with: .bye(.deleted, reconnect: false, after: 1_000), sink: environment.sink)
+        parked.end(because: .deleted, sink: environment.sink)
         noteDeleted(parked.visibleEpoch)
     }
 
@@ -233,17 +233,15 @@ package final class SessionShard {
         entries[key] = nil
     }
 
-    /// Refuses new work, and ends all effects and streams; what was accepted before still becomes durable.
+    /// Refuses new work and new streams, and ends all effects; what was accepted before still becomes durable, and streams are told of it
+    /// until their loops end them.
     package func drain() {
         isDraining = true
         for case .resident(let session) in entries.values {
             session.stopEffects()
-            session.endStreams(Self.draining)
+            session.refuseStreams()
         }
-        for rest in parked.removeAll() { rest.end(with: Self.draining, sink: environment.sink) }
     }
-
-    private static var draining: StreamEvent { .bye(.draining, reconnect: true, after: Int.random(in: 500...2_500)) }
 
     /// Whether everything that was accepted has been answered.
     package var isQuiet: Bool {

@@ -17,6 +17,20 @@ package final class StreamEvent: Sendable {
     /// Why a stream ends.
     package enum ByeReason: String, Sendable {
         case deleted, draining, expired, limit, revoked, slow, unavailable
+
+        /// Whether the client is to come back.
+        package var reconnects: Bool { self != .deleted && self != .revoked }
+
+        /// How many milliseconds it waits before that: each another time, so that they do not all come at once.
+        var delays: ClosedRange<Int> {
+            switch self {
+            case .deleted, .revoked: 0...0
+            case .expired: 0...1_000
+            case .draining, .slow: 500...2_500
+            case .unavailable: 2_000...5_000
+            case .limit: 5_000...15_000
+            }
+        }
     }
 
     package let name: Name
@@ -31,16 +45,16 @@ package final class StreamEvent: Sendable {
         self.data = data
     }
 
-    /// A stream's last event; `after` is how many milliseconds a client waits before it comes back.
-    package static func bye(_ reason: ByeReason, reconnect: Bool, after: Int) -> StreamEvent {
+    /// A stream's last event.
+    package static func bye(_ reason: ByeReason) -> StreamEvent {
         var writer = JSONWriter(capacity: 64)
         writer.beginObject()
         writer.key("reason")
         writer.string(reason.rawValue)
         writer.key("reconnect")
-        writer.bool(reconnect)
+        writer.bool(reason.reconnects)
         writer.key("after")
-        writer.integer(after)
+        writer.integer(Int.random(in: reason.delays))
         writer.endObject()
         return StreamEvent(name: .bye, cursor: nil, data: writer.bytes)
     }

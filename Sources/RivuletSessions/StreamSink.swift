@@ -20,8 +20,8 @@ package protocol StreamSink: AnyObject {
     /// Sends the event to the group's members on those loops.
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int])
 
-    /// Sends the last event to the group's members on those loops, and closes them.
-    func end(_ group: GroupID, with event: StreamEvent, loops: [Int])
+    /// Tells the group's members on those loops why they end, and closes them.
+    func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int])
 
     /// Refuses a stream that never became a member.
     func refuse(_ stream: StreamID, with refusal: StreamRefusal)

@@ -117,6 +117,8 @@ class Events(Stream):
 def apply(event, items):
     """What an event makes of the items that one has, by identifier."""
     match event.name:
+        case "initialized":
+            assert event.data["items"] == []
         case "loaded" | "reset":
             assert "next" not in event.data, "only the first page is here"
             items.clear()

@@ -46,7 +46,8 @@ def test_a_watched_session_leaves_memory_and_its_stream_goes_on(serve_tally):
     session.dispatch({"add": 1})
     with session.stream("/p/count", "/t/lastEvent") as stream:
         snapshot = stream.expect("snapshot")
-        assert snapshot.data == {"version": 1, "values": {"/p/count": 1, "/t/lastEvent": "add"}}
+        assert snapshot.data["version"] == 1
+        assert snapshot.data["values"] == {"/p/count": 1, "/t/lastEvent": "add"}
         wait_until_parked(session.server)
         # The transient field has the same value before and after, so it is in no change: nobody lost it meanwhile.
         answer = session.dispatch({"add": 1})

@@ -26,8 +26,9 @@ def commands(variable):
 
 
 def alike(text):
-    """The text without what differs from run to run: epochs, residences, reconnection times."""
+    """The text without what differs from run to run: epochs, residences, reconnection times, names of streams."""
     text = re.sub(r"\b[a-z0-9]{8}\.(\d+)\.[a-z0-9]{4}-(\d+)", r"EPOCH.\1.LIVE-\2", text)
+    text = re.sub(r'"stream":"[a-z0-9-]+"', '"stream":"NAME"', text)
     return re.sub(r"retry: \d+", "retry: N", text).strip()
 
 

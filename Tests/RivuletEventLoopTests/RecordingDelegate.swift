@@ -47,7 +47,10 @@ final class RecordingDelegate: LoopDelegate {
 
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason) { events.put(.closed(id, reason)) }
 
-    func loopWillSleep() { onSleep() }
+    func loopWillSleep() -> Bool {
+        onSleep()
+        return false
+    }
 
     func loopDidRefuseConnection(_ cause: AcceptFailure) { events.put(.refused(cause)) }
 }

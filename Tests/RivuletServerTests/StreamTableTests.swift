@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// Checks what each stream of a loop gets written.
+// Checks what each stream of a loop gets written, and when.
 
 import RivuletEventLoop
 import RivuletSessions
@@ -7,71 +7,251 @@ import Testing
 
 @testable import RivuletServer
 
-@Suite struct StreamTableTests {
-    private let group = GroupID(rawValue: 1)
+/// Takes writes, and gives each connection only the room that a test says.
+private final class RoomyWire: ConnectionWire {
+    /// How many bytes a connection takes before it is full; more than enough when it is not here.
+    var room: [ConnectionID: Int] = [:]
+    /// What each connection was given, write by write.
+    private(set) var writes: [ConnectionID: [[UInt8]]] = [:]
 
-    private func id(_ slot: UInt32) -> ConnectionID { ConnectionID(slot: slot, generation: 1) }
+    func bytes(of id: ConnectionID) -> [UInt8] { (writes[id] ?? []).flatMap(\.self) }
 
-    private func join(_ table: inout StreamTable, _ slot: UInt32, expires: UInt64 = 100) {
-        table.join(
-            StreamTable.Member(connection: id(slot), expires: expires),
-            group: group,
-            as: StreamTable.Group(
-                source: .session(SessionKey(app: "a", id: "s"), StreamTopic(paths: [])),
-                cursor: "c0",
-                lastTraffic: 0
-            )
+    func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome {
+        writes[id, default: []].append(bytes)
+        let rest = (room[id] ?? .max) - bytes.count
+        if room[id] != nil { room[id] = max(rest, 0) }
+        return rest >= 0 ? .sent : .queued(unsentBytes: -rest)
+    }
+
+    func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome { write(id, [], [bytes]) }
+
+    func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
+        var bytes = head
+        for block in blocks { block.append(to: &bytes) }
+        return write(id, bytes)
+    }
+
+    func unsentBytes(_ id: ConnectionID) -> Int { 0 }
+    func pauseReading(_ id: ConnectionID) {}
+    func resumeReading(_ id: ConnectionID) {}
+    func close(_ id: ConnectionID, _ reason: CloseReason) {}
+    func closeAfterFlush(_ id: ConnectionID, within time: Duration) {}
+}
+
+/// A table, its wire, and a clock that stands still.
+private struct Streams {
+    var table = StreamTable()
+    let wire = RoomyWire()
+    let account = SharedBytes.Account()
+    let group = GroupID(rawValue: 1)
+    var now: UInt64 = 5
+    var bytesMax = 100
+
+    func id(_ slot: UInt32) -> ConnectionID { ConnectionID(slot: slot, generation: 1) }
+
+    mutating func join(_ slot: UInt32, group: GroupID? = nil, at place: StreamPlace? = nil, cursor: String = "c0") {
+        let join = StreamJoin(
+            stream: Exchange(loop: 0, connection: id(slot)).stream,
+            place: place ?? .group(group ?? self.group),
+            source: .session(SessionKey(app: "a", id: "s"), StreamTopic(paths: [])),
+            first: .none,
+            cursor: cursor
         )
+        let facts = StreamTable.Facts(token: 1, opened: now, expires: 1_000)
+        _ = table.put(id(slot), join, .sent, now: now, account: account, facts: facts)
     }
 
-    @Test func `the events of one turn are one write for each member`() {
-        var table = StreamTable()
-        join(&table, 1)
-        join(&table, 2)
-        table.deliver([1], cursor: "c1", to: group)
-        table.deliver([2, 3], cursor: "c2", to: group)
-        let writes = table.takeDirty(now: 5)
-        #expect(writes.map(\.bytes) == [[1, 2, 3]])
-        #expect(writes[0].members.map(\.connection) == [id(1), id(2)])
-        #expect(table.takeDirty(now: 6).isEmpty)
+    mutating func deliver(_ bytes: [UInt8], _ cursor: String, to group: GroupID? = nil) {
+        table.deliver(SharedBytes(bytes, account: account), cursor: cursor, to: group ?? self.group)
     }
 
-    @Test func `a stream that leaves stands where its group was written last`() {
-        var table = StreamTable()
-        join(&table, 1)
-        join(&table, 2)
-        table.deliver([1], cursor: "c1", to: group)
-        _ = table.takeDirty(now: 5)
-        let leaver = table.leave(id(1))
+    /// Writes with a budget; gives what of it is left.
+    @discardableResult
+    mutating func flush(budget: Int = 1_000) -> Int {
+        var budget = budget
+        let laggards = table.flush(to: wire, now: now, budget: &budget, bytesMax: bytesMax, account: account)
+        for id in laggards {
+            guard table.update(id, { $0.didFallBehind() }) == .leaveGroup, let state = table.state(of: id) else {
+                continue
+            }
+            _ = table.takeOut(id, as: state)
+        }
+        return budget
+    }
+
+    /// The socket of a stream has room for so much.
+    mutating func drain(_ slot: UInt32, room: Int = .max) -> SubscriberState.Action? {
+        wire.room[id(slot)] = room
+        let action = table.update(id(slot)) { $0.didDrain() }
+        if action == .writeRest { table.writeRest(id(slot), to: wire) }
+        return action
+    }
+}
+
+@Suite struct StreamTableTests {
+    @Test func `the events of one turn are one write for each stream`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.deliver([1], "c1")
+        streams.deliver([2, 3], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1, 2, 3]])
+        #expect(streams.wire.writes[streams.id(2)] == [[1, 2, 3]])
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)]?.count == 1)
+    }
+
+    @Test func `who joins within a turn gets nothing of what came before`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.deliver([1], "c1")
+        streams.join(2, cursor: "c1")
+        streams.deliver([2], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1, 2]])
+        #expect(streams.wire.writes[streams.id(2)] == [[2]])
+    }
+
+    @Test func `a stream that leaves stands where it was written last`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([2], "c2")
+        let leaver = streams.table.remove(streams.id(1))
         #expect(leaver?.cursor == "c1")
-        #expect(leaver?.group == group)
-        #expect(table.count == 1)
-        #expect(table.leave(id(1)) == nil)
+        #expect(leaver?.group == streams.group)
+        #expect(streams.table.count == 1)
+        #expect(streams.table.remove(streams.id(1)) == nil)
     }
 
-    @Test func `an event for a group without members here is dropped`() {
-        var table = StreamTable()
-        join(&table, 1)
-        _ = table.leave(id(1))
-        table.deliver([1], cursor: "c1", to: group)
-        #expect(table.takeDirty(now: 5).isEmpty)
-        #expect(table.groups.isEmpty)
+    @Test func `an event for a group without streams here is dropped`() {
+        var streams = Streams()
+        streams.join(1)
+        _ = streams.table.remove(streams.id(1))
+        streams.deliver([1], "c1")
+        streams.flush()
+        #expect(streams.wire.writes.isEmpty)
+        #expect(streams.account.bytes == 0)
     }
 
-    @Test func `only quiet groups get a comment, and not again at once`() {
-        var table = StreamTable()
-        join(&table, 1)
-        #expect(table.takeQuiet(since: 0, now: 20) == [id(1)])
-        #expect(table.takeQuiet(since: 10, now: 21).isEmpty)
-        #expect(table.takeQuiet(since: 20, now: 40) == [id(1)])
+    @Test func `what was written to everybody is not held any more`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.deliver([1, 2, 3], "c1")
+        #expect(streams.account.bytes == 3)
+        streams.flush()
+        #expect(streams.account.bytes == 0)
     }
 
-    @Test func `streams expire each in its own time`() {
-        var table = StreamTable()
-        join(&table, 1, expires: 10)
-        join(&table, 2, expires: 20)
-        #expect(table.expired(at: 9).isEmpty)
-        #expect(table.expired(at: 10) == [id(1)])
-        #expect(Set(table.expired(at: 20)) == [id(1), id(2)])
+    @Test func `a turn writes as often as its budget says, and the next goes on`() {
+        var streams = Streams()
+        for slot in 1...5 { streams.join(UInt32(slot)) }
+        streams.deliver([1], "c1")
+        #expect(streams.flush(budget: 3) == 0)
+        #expect(streams.table.hasUnwritten)
+        #expect((1...5).map { streams.wire.bytes(of: streams.id(UInt32($0))) } == [[1], [1], [1], [], []])
+        #expect(streams.flush(budget: 3) == 1)
+        #expect(!streams.table.hasUnwritten)
+        #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
+    }
+
+    @Test func `those who were not reached yet get what comes meanwhile in one write, the others in a second`() {
+        var streams = Streams()
+        for slot in 1...4 { streams.join(UInt32(slot)) }
+        streams.deliver([1], "c1")
+        streams.flush(budget: 2)
+        streams.deliver([2], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [2]])
+        #expect(streams.wire.writes[streams.id(3)] == [[1, 2]])
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a group of many does not keep the turn from a small one`() {
+        var streams = Streams()
+        for slot in 1...200 { streams.join(UInt32(slot)) }
+        let small = GroupID(rawValue: 2)
+        streams.join(300, group: small)
+        streams.deliver([1], "c1")
+        streams.deliver([9], "c1", to: small)
+        streams.flush(budget: 100)
+        #expect(streams.wire.bytes(of: streams.id(300)) == [9])
+    }
+
+    @Test func `whoever leaves in the middle of a pass takes nothing from the others`() {
+        for leaver in 1...6 as ClosedRange<UInt32> {
+            var streams = Streams()
+            for slot in 1...6 { streams.join(UInt32(slot)) }
+            streams.deliver([1], "c1")
+            streams.flush(budget: 3)
+            _ = streams.table.remove(streams.id(leaver))
+            streams.flush()
+            for slot in 1...6 as ClosedRange<UInt32> where slot != leaver {
+                #expect(streams.wire.writes[streams.id(slot)] == [[1]], "\(slot) after \(leaver) left")
+            }
+        }
+    }
+
+    @Test func `a stream whose socket is full gets the rest as one write when it has room`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.wire.room[streams.id(1)] = 0
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([2], "c2")
+        streams.flush()
+        streams.deliver([3], "c3")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1]])
+        #expect(streams.wire.writes[streams.id(2)] == [[1], [2], [3]])
+        #expect(streams.drain(1) == .writeRest)
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [2, 3]])
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a stream for which too much waits leaves its group, and stands where it was written last`() throws {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.wire.room[streams.id(1)] = 0
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 2, count: 101), "c2")
+        streams.flush()
+        let outside = try #require(streams.table[streams.id(1)]?.outside)
+        #expect(outside.cursor == "c1")
+        #expect(outside.state.phase == .behind)
+        streams.deliver([3], "c3")
+        streams.flush()
+        #expect(streams.account.bytes == 0)
+        #expect(streams.drain(1) == .ask)
+        streams.join(1, cursor: "c3")
+        streams.deliver([4], "c4")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [4]])
+    }
+
+    @Test func `a stream that was sent a part asks for more from there, and one that waits does not`() {
+        var streams = Streams()
+        streams.join(1, at: .more, cursor: "c7")
+        #expect(streams.table[streams.id(1)]?.outside?.isPaging == true)
+        #expect(streams.table[streams.id(1)]?.outside?.cursor == "c7")
+        streams.join(2, at: .waiting)
+        #expect(streams.drain(2) == .nothing)
+        streams.deliver([1], "c1")
+        streams.flush()
+        #expect(streams.wire.writes.isEmpty)
+    }
+
+    @Test func `all members of a group that ends are named and forgotten`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        #expect(Set(streams.table.removeGroup(streams.group)) == [streams.id(1), streams.id(2)])
+        #expect(streams.table.count == 0)
     }
 }

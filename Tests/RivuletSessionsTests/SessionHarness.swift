@@ -71,7 +71,7 @@ final class RecordingSink: StreamSink {
 
     var joined: [Joined] = []
     var delivered: [(group: GroupID, event: StreamEvent)] = []
-    var ended: [StreamEvent] = []
+    var ended: [StreamEvent.ByeReason] = []
     var refused: [StreamRefusal] = []
     /// The names of the calls, in their order.
     var order: [String] = []
@@ -93,7 +93,7 @@ final class RecordingSink: StreamSink {
         delivered.append((group, event))
     }
 
-    func end(_ group: GroupID, with event: StreamEvent, loops: [Int]) { ended.append(event) }
+    func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) { ended.append(reason) }
 
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) { refused.append(refusal) }
 }

@@ -119,6 +119,6 @@ final class SilentSink: StreamSink {
     ) {}
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {}
-    func end(_ group: GroupID, with event: StreamEvent, loops: [Int]) {}
+    func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {}
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) {}
 }

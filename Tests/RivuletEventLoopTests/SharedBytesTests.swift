@@ -1,0 +1,90 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the tests of bytes that several connections are sent, over real sockets.
+
+import RivuletEventLoop
+import Testing
+
+@Suite struct SharedBytesTests {
+    private static func pattern(_ count: Int, _ factor: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* factor) }
+    }
+
+    @Test func `bytes count in their account as long as somebody holds them`() {
+        let account = SharedBytes.Account()
+        var first: SharedBytes? = SharedBytes([1, 2, 3], account: account)
+        let second = SharedBytes([4], account: account)
+        #expect(account.bytes == 4)
+        first = nil
+        #expect(account.bytes == 1)
+        #expect(first == nil)
+        #expect(second.withBytes { [UInt8](copying: $0) } == [4])
+    }
+
+    @Test func `head and blocks arrive in their order, empty ones too`() throws {
+        let harness = try LoopHarness()
+        let client = try TestClient(port: harness.port)
+        let id = try harness.nextOpened()
+        let blocks = [SharedBytes([2, 3]), SharedBytes([]), SharedBytes([4])]
+        #expect(try harness.onLoop { $0.write(id, [1], blocks[...]) } == .sent)
+        #expect(try harness.onLoop { $0.write(id, SharedBytes([5])) } == .sent)
+        #expect(try harness.onLoop { $0.write(id, SharedBytes([])) } == .sent)
+        #expect(try harness.onLoop { $0.write(id, [], []) } == .sent)
+        #expect(try client.receive(exactly: 5) == [1, 2, 3, 4, 5])
+        harness.stop()
+    }
+
+    @Test func `what a slow reader does not take is held until it does, and then let go`() throws {
+        let account = SharedBytes.Account()
+        let harness = try LoopHarness()
+        let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
+        let id = try harness.nextOpened()
+        let large = Self.pattern(8_000_000, 31)
+        let outcome = try harness.onLoop { loop in loop.write(id, SharedBytes(large, account: account)) }
+        guard case .queued(let unsentBytes) = outcome else {
+            Issue.record("8 MB fit into the kernel's buffers")
+            return
+        }
+        #expect(account.bytes == large.count)
+        #expect(try harness.onLoop { $0.unsentBytes(id) } <= unsentBytes)
+        // Behind a queue they are copied.
+        let later = try harness.onLoop { loop in loop.write(id, [9], [SharedBytes([8, 7], account: account)]) }
+        #expect(later != .sent && later != .closed)
+        #expect(account.bytes == large.count)
+        #expect(try client.receive(exactly: large.count + 3) == large + [9, 8, 7])
+        #expect(try harness.events.take() == .drained(id))
+        #expect(try harness.onLoop { _ in account.bytes } == 0)
+        harness.stop()
+    }
+
+    @Test func `many blocks are one order however much the kernel takes at once`() throws {
+        let harness = try LoopHarness()
+        let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
+        let id = try harness.nextOpened()
+        let parts = (1...200).map { Self.pattern(20_000 + $0, $0) }
+        let head = Self.pattern(30_000, 7)
+        let outcome = try harness.onLoop { $0.write(id, head, parts.map { SharedBytes($0) }[...]) }
+        #expect(outcome != .sent)
+        let expected = head + parts.flatMap(\.self)
+        #expect(try client.receive(exactly: expected.count) == expected)
+        #expect(try harness.events.take() == .drained(id))
+        harness.stop()
+    }
+
+    @Test func `a connection that closes lets go of what it held`() throws {
+        let account = SharedBytes.Account()
+        let harness = try LoopHarness()
+        let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
+        let id = try harness.nextOpened()
+        _ = try harness.onLoop { $0.write(id, SharedBytes([UInt8](repeating: 1, count: 8_000_000), account: account)) }
+        #expect(account.bytes == 8_000_000)
+        _ = try harness.onLoop { loop in
+            loop.close(id)
+            return 0
+        }
+        #expect(try harness.events.take() == .closed(id, .local))
+        #expect(account.bytes == 0)
+        #expect(try harness.onLoop { $0.write(id, SharedBytes([1])) } == .closed)
+        _ = client
+        harness.stop()
+    }
+}
