@@ -322,8 +322,8 @@ let package = Package(
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [
-                "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
+                "CZlib", "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
+                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores", "SeededRandom",
             ],
             swiftSettings: settings
         ),

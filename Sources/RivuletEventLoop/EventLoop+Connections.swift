@@ -40,6 +40,30 @@ extension EventLoop {
         return unsafe hold(connection, [], [bytes], sent: sent)
     }
 
+    /// Writes bytes to one connection after the other, as far as the kernel takes all of them.
+    ///
+    /// One call for many connections is half the instructions of as many calls.
+    ///
+    /// - Parameters:
+    ///   - bytes: What each of them is sent; not empty.
+    ///   - ids: The connections.
+    /// - Returns: How many connections have everything, and what became of the write to the next; `sent` when there is none.
+    package func write(
+        _ bytes: SharedBytes,
+        toEach ids: Span<ConnectionID>
+    ) -> (sent: Int, outcome: WriteOutcome) {
+        let (base, count) = unsafe (bytes.base, bytes.count)
+        for index in ids.indices {
+            guard let connection = unsafe openConnection(ids[index]) else { return (index, .closed) }
+            guard unsafe connection.pointee.queue == nil else {
+                return (index, unsafe enqueue(connection, [], [bytes]))
+            }
+            let sent = unsafe rivulet_send(connection.pointee.descriptor, base, count)
+            guard sent == count else { return (index, unsafe hold(connection, [], [bytes], sent: sent)) }
+        }
+        return (ids.count, .sent)
+    }
+
     /// Writes `head` and then the blocks, as one write, behind everything written before.
     package func write(
         _ id: ConnectionID,

@@ -35,6 +35,8 @@ struct ConnectionTable {
         var isInTurn = false
         /// Whether it carries a stream: no further request will be handed out.
         var isStream = false
+        /// Whether the stream that it asks for is to be compressed.
+        var wantsGzip = false
         /// Whether the client takes its answers so slowly that its next request waits until the socket drains.
         var isCongested = false
         /// What waited for a congested client when it was looked at last.

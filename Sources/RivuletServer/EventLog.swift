@@ -6,19 +6,30 @@ import RivuletEventLoop
 
 /// The last events of one group on one loop, numbered without gaps.
 ///
-/// What comes within a turn is one entry, so that it is one write to each subscriber.
+/// What comes within a turn is one entry, so that it is one write to each subscriber. In a group of compressed streams an entry has two forms: for those
+/// whose last bytes are the entry before, and for others.
 struct EventLog {
     private struct Entry {
-        let bytes: SharedBytes
+        /// As it is sent to those who were sent the entry before last.
+        let chained: SharedBytes
+        /// As it is sent to others; in a compressed group made when it is needed.
+        var independent: SharedBytes?
+        let text: SharedBytes
         /// Where one stands who has it.
         let cursor: String
+        /// What this group has sent up to its end; in a group that is not compressed nothing.
+        let tally: GzipTally
     }
 
+    private let isCompressed: Bool
     private var entries: Deque<Entry> = []
     /// The number of the first entry.
     private(set) var start: UInt64 = 0
     /// Where one stands who has nothing of the entries, but all before.
     private var startCursor: String
+    private var startTally = GzipTally()
+    /// The entry that was made last, also when it is gone from here.
+    private var lastText: SharedBytes?
     /// What came in this turn.
     private var open: [SharedBytes] = []
     private var openCursor: String?
@@ -26,16 +37,13 @@ struct EventLog {
     private(set) var byteCount = 0
 
     /// An empty log, of a group that stands at a cursor.
-    init(at cursor: String) { startCursor = cursor }
+    init(at cursor: String, isCompressed: Bool) {
+        startCursor = cursor
+        self.isCompressed = isCompressed
+    }
 
     /// The number of the next entry.
     var end: UInt64 { start + UInt64(entries.count) }
-
-    /// Whether something came that no entry has yet.
-    var isOpen: Bool { openCursor != nil }
-
-    /// Where one stands who has everything up to now.
-    var cursor: String { openCursor ?? entries.last?.cursor ?? startCursor }
 
     /// Notes an event of this turn.
     mutating func append(_ bytes: SharedBytes, cursor: String) {
@@ -44,30 +52,48 @@ struct EventLog {
     }
 
     /// Makes one entry of what came in this turn.
-    mutating func close(_ account: SharedBytes.Account) {
+    mutating func close(_ coder: StreamCoder) {
         guard let cursor = openCursor else { return }
-        let bytes = open.count == 1 ? open[0] : Self.joined(open, account)
-        entries.append(Entry(bytes: bytes, cursor: cursor))
-        byteCount += bytes.count
+        let text = open.count == 1 ? open[0] : coder.joined(open)
         open.removeAll(keepingCapacity: true)
         openCursor = nil
+        var tally = entries.last?.tally ?? startTally
+        var chained: SharedBytes?
+        if isCompressed {
+            tally.append(text.withBytes { GzipTally($0) })
+            chained = lastText.map { coder.chained(text, after: $0) }
+            lastText = text
+        }
+        let independent = isCompressed ? (chained == nil ? coder.independent(text) : nil) : text
+        guard let sent = chained ?? independent else { return }
+        let entry = Entry(chained: sent, independent: independent, text: text, cursor: cursor, tally: tally)
+        entries.append(entry)
+        byteCount += entry.text.count
     }
 
-    private static func joined(_ parts: [SharedBytes], _ account: SharedBytes.Account) -> SharedBytes {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
-        for part in parts { part.append(to: &bytes) }
-        return SharedBytes(bytes, account: account)
+    /// The last entry, for those who were sent the one before last, or for others.
+    mutating func last(isChained: Bool, _ coder: StreamCoder) -> SharedBytes? {
+        entries.isEmpty ? nil : form(of: entries.count - 1, isChained: isChained, coder)
     }
 
-    /// The bytes of the last entry.
-    var last: SharedBytes? { entries.last?.bytes }
+    /// The entries from that number on, for a subscriber that was sent the one before last, or for another.
+    mutating func bytes(from number: UInt64, isChained: Bool, _ coder: StreamCoder) -> [SharedBytes] {
+        let first = index(of: number)
+        guard first < entries.count else { return [] }
+        let beginning = form(of: first, isChained: isChained, coder)
+        return [beginning] + entries[(first + 1)...].map(\.chained)
+    }
 
-    /// The bytes of the entries from that number on.
-    func bytes(from number: UInt64) -> [SharedBytes] { entries[index(of: number)...].map(\.bytes) }
+    private mutating func form(of index: Int, isChained: Bool, _ coder: StreamCoder) -> SharedBytes {
+        if isChained { return entries[index].chained }
+        if let independent = entries[index].independent { return independent }
+        let independent = coder.independent(entries[index].text)
+        entries[index].independent = independent
+        return independent
+    }
 
     /// How many bytes the entries from that number on have.
-    func byteCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.bytes.count } }
+    func byteCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.text.count } }
 
     /// Where one stands whose next entry has that number.
     func cursor(before number: UInt64) -> String {
@@ -75,12 +101,19 @@ struct EventLog {
         return index == 0 ? startCursor : entries[index - 1].cursor
     }
 
+    /// What the group had sent before the entry with that number.
+    func tally(before number: UInt64) -> GzipTally {
+        let index = index(of: number)
+        return index == 0 ? startTally : entries[index - 1].tally
+    }
+
     /// Lets go of the entries before that number.
     mutating func drop(before number: UInt64) {
         while start < number, let entry = entries.popFirst() {
             start += 1
-            byteCount -= entry.bytes.count
+            byteCount -= entry.text.count
             startCursor = entry.cursor
+            startTally = entry.tally
         }
     }
 

@@ -68,6 +68,8 @@ final class MemoryWire: ConnectionWire {
         return write(id, bytes)
     }
 
+    func setStreaming(_ id: ConnectionID) {}
+
     func unsentBytes(_ id: ConnectionID) -> Int { 0 }
 
     func pauseReading(_ id: ConnectionID) { entries[id]?.isReading = false }

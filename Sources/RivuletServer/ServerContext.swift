@@ -32,7 +32,7 @@ final class ServerContext: Sendable {
     /// The names in cursors of what each store and value has been since this server has started.
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
-    let heartbeat: SharedBytes
+    let heartbeat = Heartbeat()
     /// The bytes of stream events that are held for readers.
     let heldBytes = SharedBytes.Account()
     /// Streams of all loops together.
@@ -57,9 +57,6 @@ final class ServerContext: Sendable {
         self.storage = storage
         self.logger = logger
         self.clock = clock
-        var comment: [UInt8] = []
-        ServerSentEvent.append(comment: "", to: &comment)
-        heartbeat = SharedBytes(comment)
         secret = options.secretKey ?? SecretKey()
         callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
         prints = RequestPrints(secret, older: options.olderSecretKey)

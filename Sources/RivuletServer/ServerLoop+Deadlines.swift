@@ -90,12 +90,16 @@ extension ServerLoop {
     private func streamDeadlineDidPass(_ id: ConnectionID, due: UInt64, now: UInt64) {
         guard due <= now else { return watch(id, until: due) }
         guard let stream = streams[id], stream.facts.expires > now else { return closeStream(id, because: .expired) }
-        streams.noteWrite(id, now: now)
-        // For others something waits already: they are not quiet.
-        if wire.unsentBytes(id) == 0 {
-            let outcome = wire.write(id, context.heartbeat)
-            _ = streams.update(id) { $0.didWrite(outcome) }
+        // For those who have not taken all something waits already: they are not quiet.
+        guard wire.unsentBytes(id) == 0 else {
+            streams.noteWrite(id, of: nil, now: now)
+            return watchStream(id)
         }
+        let heartbeat = context.heartbeat
+        let isCompressed = stream.facts.isCompressed
+        let outcome = wire.write(id, isCompressed ? heartbeat.compressed : heartbeat.plain)
+        streams.noteWrite(id, of: isCompressed ? heartbeat.tally : nil, now: now)
+        _ = streams.update(id) { $0.didWrite(outcome) }
         watchStream(id)
     }
 

@@ -342,7 +342,7 @@ extension ServerLoop {
         let app = try app(key.app)
         try checkView(view, of: app)
         let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
-        try checkStream(request)
+        try checkStream(request, on: exchange.connection)
         let texts = query.values("path")
         let pathsMax = context.options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
@@ -372,10 +372,12 @@ extension ServerLoop {
         subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
     }
 
-    func checkStream(_ request: HTTPRequest) throws(Problem) {
+    func checkStream(_ request: HTTPRequest, on id: ConnectionID) throws(Problem) {
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
             throw Problem(406, "change streams are text/event-stream; accept that")
         }
+        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
+        _ = connections.update(id) { $0.wantsGzip = acceptsGzip }
     }
 
     var hasRoomForStream: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }

@@ -34,7 +34,7 @@ extension ServerLoop {
         case .value: _ = try value(key)
         }
         let query = try Query(request, known: ["cursor"])
-        try checkStream(request)
+        try checkStream(request, on: exchange.connection)
         guard hasRoomForStream else { return answerFull(exchange.connection) }
         let resume = request.headers["last-event-id"] ?? query["cursor"]
         subscribe(SharedStreamRequest(stream: exchange.stream, key: key, resume: resume))

@@ -15,6 +15,7 @@ extension ServerLoop {
         HTTPField("Cache-Control", "no-store, no-transform"),
         HTTPField("X-Accel-Buffering", "no"),
         HTTPField("X-Content-Type-Options", "nosniff"),
+        HTTPField("Vary", "Accept-Encoding"),
     ]
 
     /// The most writes to streams in one turn of the loop: about 2 ms, after which requests have theirs.
@@ -43,22 +44,30 @@ extension ServerLoop {
         let id = join.stream.connectionID
         let now = loop.nowMilliseconds
         let known = streams[id]
-        let facts = known?.facts ?? newFacts(now)
-        var head: [UInt8] = []
-        if known == nil {
-            guard let begun = beginStream(id) else { return disown(join) }
-            head = begun
+        let facts = known?.facts ?? newFacts(id, now)
+        var (head, text): ([UInt8], [UInt8]) = ([], [])
+        if let known {
+            precondition(known.outside != nil, "stream \(id) joins twice")
         } else {
-            guard known?.outside != nil else { preconditionFailure("stream \(id) joins twice") }
+            guard let begun = beginStream(id, facts) else { return disown(join) }
+            head = begun
+            Self.appendOpening(to: &text)
         }
         if !join.first.head.isEmpty {
-            head += join.first.head
+            text += join.first.head
             let name = StreamName(loop: index, connection: id, token: facts.token)
-            head.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
+            text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
         }
-        let outcome = wire.write(id, head, join.first.body[...])
+        var (body, tally): ([SharedBytes], GzipTally?) = (join.first.body, nil)
+        if facts.isCompressed {
+            for part in body { part.append(to: &text) }
+            body = []
+            tally = GzipTally(text.span)
+            text = text.isEmpty ? [] : coder.independent(text.span)
+        }
+        let outcome = wire.write(id, head + text, body[...])
         if known == nil { wire.resumeReading(id) }
-        let action = streams.put(id, join, outcome, now: now, account: context.heldBytes, facts: facts)
+        let action = streams.put(id, join, outcome, text: tally, facts: facts, now: now, coder)
         watchStream(id)
         if action == .ask { ask(id) }
     }
@@ -69,21 +78,21 @@ extension ServerLoop {
         leave(join.source, group: group)
     }
 
-    private func newFacts(_ now: UInt64) -> StreamTable.Facts {
+    private func newFacts(_ id: ConnectionID, _ now: UInt64) -> StreamTable.Facts {
         StreamTable.Facts(
             token: UInt64.random(in: .min ... .max),
             opened: now,
-            expires: now + lifetime()
+            expires: now + lifetime(),
+            isCompressed: connections.update(id) { $0.wantsGzip } ?? false
         )
     }
 
     /// Begins the answer to the request under way, which is a stream; nil when there is none.
-    private func beginStream(_ id: ConnectionID) -> [UInt8]? {
-        guard var head = streamHead(id, fields: Self.streamFields) else { return nil }
+    private func beginStream(_ id: ConnectionID, _ facts: StreamTable.Facts) -> [UInt8]? {
+        guard let head = streamHead(id, fields: Self.streamFields, isCompressed: facts.isCompressed) else { return nil }
         context.streams.add(1, ordering: .relaxed)
-        Self.appendOpening(to: &head)
-        (wire as? EventLoop)?.setStreaming(id)
-        return head
+        wire.setStreaming(id)
+        return facts.isCompressed ? head + StreamCompressor.head : head
     }
 
     /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
@@ -129,7 +138,7 @@ extension ServerLoop {
     func answerFull(_ id: ConnectionID) { answerBye(id, .limit) }
 
     private func answerBye(_ id: ConnectionID, _ reason: StreamEvent.ByeReason) {
-        guard var bytes = streamHead(id, fields: Self.streamFields) else { return }
+        guard var bytes = streamHead(id, fields: Self.streamFields, isCompressed: false) else { return }
         Self.appendOpening(to: &bytes)
         StreamEvent.bye(reason).append(to: &bytes)
         write(bytes, to: id)
@@ -148,7 +157,7 @@ extension ServerLoop {
             now: loop.nowMilliseconds,
             budget: &budget,
             bytesMax: context.options.limits.unsentBytesMax,
-            account: context.heldBytes
+            coder
         )
         for id in laggards { fallBehind(id) }
         return streams.hasUnwritten
@@ -165,7 +174,7 @@ extension ServerLoop {
     /// The kernel has taken all that was written to a stream.
     func streamDidDrain(_ id: ConnectionID) {
         switch streams.update(id, { $0.didDrain() }) {
-        case .writeRest: streams.writeRest(id, to: wire)
+        case .writeRest: streams.writeRest(id, to: wire, coder)
         case .ask: ask(id)
         case .nothing, .leaveGroup, nil: break
         }
@@ -206,30 +215,33 @@ extension ServerLoop {
 
     /// Ends every member of a group; their session has forgotten it already.
     private func endGroup(_ id: GroupID, because reason: StreamEvent.ByeReason) {
-        for member in streams.removeGroup(id) {
-            context.streams.subtract(1, ordering: .relaxed)
-            endStream(member, because: reason)
-        }
+        for member in streams.members(of: id) { closeStream(member, because: reason, isCounted: false) }
     }
 
-    /// Ends one stream with a last word.
-    func closeStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason) {
-        forgetStream(id)
-        endStream(id, because: reason)
-    }
-
-    private func endStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason) {
-        var bytes: [UInt8] = []
-        StreamEvent.bye(reason).append(to: &bytes)
-        write(bytes, to: id)
+    /// Ends one stream with a last word; `isCounted` is whether its session counts it still.
+    func closeStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
+        let text = Self.text(of: .bye(reason))
+        // Counted while it is still known: the trailer has to cover it.
+        let isCompressed = streams[id]?.facts.isCompressed == true
+        if isCompressed { streams.noteWrite(id, of: GzipTally(text.span), now: loop.nowMilliseconds) }
+        guard let leaver = forgetStream(id, isCounted: isCounted) else { return }
+        write(isCompressed ? coder.independent(text.span) + leaver.trailer : text, to: id)
         closeGently(id)
     }
 
-    /// Forgets a stream whose connection is gone or going.
-    func forgetStream(_ id: ConnectionID) {
-        guard let leaver = streams.remove(id) else { return }
+    private static func text(of event: StreamEvent) -> [UInt8] {
+        var bytes: [UInt8] = []
+        event.append(to: &bytes)
+        return bytes
+    }
+
+    /// Forgets a stream whose connection is gone or going; nil when it was none.
+    @discardableResult
+    func forgetStream(_ id: ConnectionID, isCounted: Bool = true) -> StreamTable.Leaver? {
+        guard let leaver = streams.remove(id) else { return nil }
         context.streams.subtract(1, ordering: .relaxed)
-        if let group = leaver.group { leave(leaver.source, group: group) }
+        if isCounted, let group = leaver.group { leave(leaver.source, group: group) }
+        return leaver
     }
 
     private func leave(_ source: StreamSource, group: GroupID) {

@@ -25,6 +25,8 @@ final class ServerLoop {
     var peers: [Confined<ServerLoop>] = []
     var connections = ConnectionTable()
     var streams = StreamTable()
+    /// Makes the bytes of their events.
+    let coder: StreamCoder
     /// The times at which connections are looked at again.
     var deadlines: TimerWheel<ConnectionID>
     /// When the loop is awake for the next of them, in milliseconds of its clock.
@@ -54,6 +56,7 @@ final class ServerLoop {
     init(index: Int, loop: EventLoop, context: ServerContext) {
         self.index = index
         self.loop = loop
+        coder = StreamCoder(context.heldBytes)
         deadlines = TimerWheel(time: loop.nowMilliseconds)
         wire = loop
         self.context = context
@@ -100,7 +103,7 @@ final class ServerLoop {
     func flushSink() { sink.flush() }
 
     /// Makes the head of an event stream, which is the answer to the request under way; nil when there is none.
-    func streamHead(_ id: ConnectionID, fields: [HTTPField]) -> [UInt8]? {
+    func streamHead(_ id: ConnectionID, fields: [HTTPField], isCompressed: Bool) -> [UInt8]? {
         let limits = context.httpLimits
         let underWay = connections.update(id) { entry in
             defer { entry.request = nil }
@@ -113,7 +116,8 @@ final class ServerLoop {
         guard let request = underWay ?? nil else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
-        HTTPResponseHead(.ok, fields: fields + request.fields, framing: .untilClose)
+        let all = fields + (isCompressed ? [HTTPField("Content-Encoding", "gzip")] : []) + request.fields
+        HTTPResponseHead(.ok, fields: all, framing: .untilClose)
             .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
         return bytes
     }

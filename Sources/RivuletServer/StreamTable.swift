@@ -17,6 +17,9 @@ struct StreamTable {
         /// Where it stands, and what it does there, while it is in no group.
         fileprivate(set) var outside: Outside?
         let facts: Facts
+        /// What it was sent, and what of its group's text it began with; of a compressed stream only.
+        fileprivate var tally = GzipTally()
+        fileprivate var groupTally = GzipTally()
         /// When it was last written to alone, in milliseconds of the loop's clock.
         var lastWrite: UInt64
     }
@@ -29,6 +32,8 @@ struct StreamTable {
         let opened: UInt64
         /// The uptime at which it says `bye`.
         let expires: UInt64
+        /// Whether it is a gzip body.
+        let isCompressed: Bool
     }
 
     /// A stream in no group.
@@ -46,9 +51,11 @@ struct StreamTable {
         /// The group that it was a member of.
         let group: GroupID?
         let cursor: String
+        /// How its body ends, before the connection does.
+        let trailer: [UInt8]
     }
 
-    private var groups: [GroupID: SubscriberGroup] = [:]
+    private var groups: [SubscriberGroup.Key: SubscriberGroup] = [:]
     private var streams = SlotTable<Stream>()
     /// Groups with something to be written, each once.
     private var queue: Deque<SubscriberGroup> = []
@@ -61,91 +68,117 @@ struct StreamTable {
 
     subscript(id: ConnectionID) -> Stream? { streams[id] }
 
-    /// Notes that something was written to it alone.
-    mutating func noteWrite(_ id: ConnectionID, now: UInt64) {
-        _ = streams.update(id) { $0.lastWrite = now }
+    /// Notes that a text was written to a stream alone.
+    mutating func noteWrite(_ id: ConnectionID, of text: GzipTally?, now: UInt64) {
+        _ = streams.update(id) { stream in
+            stream.lastWrite = now
+            if let text { Self.tally(text, to: &stream) }
+        }
+    }
+
+    /// Counts a text of its own behind those of its group.
+    private static func tally(_ text: GzipTally, to stream: inout Stream) {
+        settleTally(of: &stream)
+        stream.tally.append(text)
+        if stream.outside == nil { stream.group.didWriteAlone(at: stream.index) }
+    }
+
+    /// Counts what it got of its group since it was last written to alone.
+    private static func settleTally(of stream: inout Stream) {
+        guard stream.facts.isCompressed, stream.outside == nil else { return }
+        let tally = stream.group.tally(at: stream.index)
+        stream.tally.append(tally.after(stream.groupTally))
+        stream.groupTally = tally
     }
 
     // MARK: - Joining and leaving
 
     /// Puts a stream where its session wants it; it was new, or in no group.
     ///
-    /// `outcome` is what became of what it was sent before.
+    /// `outcome` is what became of what it was sent before, `text` the tally of that when it is compressed.
     ///
     /// - Returns: What is to be done now.
     mutating func put(
         _ id: ConnectionID,
         _ join: StreamJoin,
         _ outcome: WriteOutcome,
+        text: GzipTally?,
+        facts: Facts,
         now: UInt64,
-        account: SharedBytes.Account,
-        facts: @autoclosure () -> Facts
+        _ coder: StreamCoder
     ) -> SubscriberState.Action {
-        let known = streams[id]
-        var state = known?.outside?.state ?? .live
+        var state = streams[id]?.outside?.state ?? .live
         let action = state.didJoin(join.place, outcome)
-        let facts = known?.facts ?? facts()
-        guard case .group(let groupID) = join.place else {
-            let group =
-                known?.group
-                ?? SubscriberGroup(id: GroupID(rawValue: 0), source: join.source, cursor: join.cursor, now: now)
-            streams[id] = Stream(
-                group: group,
-                index: 0,
-                outside: Outside(state: state, cursor: join.cursor, isPaging: join.place == .more),
-                facts: facts,
-                lastWrite: now
-            )
-            return action
+        var stream = streams[id] ?? newStream(join, facts, now)
+        stream.lastWrite = now
+        if let text { stream.tally.append(text) }
+        if case .group(let groupID) = join.place {
+            let key = SubscriberGroup.Key(id: groupID, isCompressed: facts.isCompressed)
+            let group = groups[key] ?? SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
+            groups[key] = group
+            stream.group = group
+            stream.index = group.add(id, state, coder)
+            stream.groupTally = group.tally(at: stream.index)
+            stream.outside = nil
+            enqueue(group)
+        } else {
+            stream.outside = Outside(state: state, cursor: join.cursor, isPaging: join.place == .more)
         }
-        let group =
-            groups[groupID] ?? SubscriberGroup(id: groupID, source: join.source, cursor: join.cursor, now: now)
-        groups[groupID] = group
-        let index = group.add(id, state, account: account)
-        enqueue(group)
-        streams[id] = Stream(group: group, index: index, outside: nil, facts: facts, lastWrite: now)
+        streams[id] = stream
         return action
+    }
+
+    /// A stream in no group yet.
+    private func newStream(_ join: StreamJoin, _ facts: Facts, _ now: UInt64) -> Stream {
+        let nobodys = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: facts.isCompressed)
+        return Stream(
+            group: SubscriberGroup(nobodys, source: join.source, cursor: join.cursor, now: now),
+            index: 0,
+            outside: Outside(state: .live, cursor: join.cursor, isPaging: false),
+            facts: facts,
+            lastWrite: now
+        )
     }
 
     /// Forgets a stream; nil when it was none.
     mutating func remove(_ id: ConnectionID) -> Leaver? {
-        guard let stream = streams[id] else { return nil }
+        guard var stream = streams[id] else { return nil }
         streams[id] = nil
+        Self.settleTally(of: &stream)
+        let trailer = stream.facts.isCompressed ? stream.tally.trailer : []
         if let outside = stream.outside {
-            return Leaver(source: stream.group.source, group: nil, cursor: outside.cursor)
+            return Leaver(source: stream.group.source, group: nil, cursor: outside.cursor, trailer: trailer)
         }
         let cursor = takeOut(stream)
-        return Leaver(source: stream.group.source, group: stream.group.id, cursor: cursor)
+        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: trailer)
     }
 
     /// Takes a stream out of its group, which stands at its cursor from then on; nil when it is in none.
     mutating func takeOut(_ id: ConnectionID, as state: SubscriberState) -> Leaver? {
-        guard let stream = streams[id], stream.outside == nil else { return nil }
+        guard var stream = streams[id], stream.outside == nil else { return nil }
+        Self.settleTally(of: &stream)
         let cursor = takeOut(stream)
-        _ = streams.update(id) { $0.outside = Outside(state: state, cursor: cursor, isPaging: false) }
-        return Leaver(source: stream.group.source, group: stream.group.id, cursor: cursor)
+        stream.outside = Outside(state: state, cursor: cursor, isPaging: false)
+        streams[id] = stream
+        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
     private mutating func takeOut(_ stream: Stream) -> String {
         let group = stream.group
-        let wasWaitedFor = group.subscribers[stream.index].state.phase != .live
-        let cursor = group.remove(at: stream.index) { connection, index in
+        let cursor = group.cursor(at: stream.index)
+        group.remove(at: stream.index) { connection, index in
             _ = streams.update(connection) { $0.index = index }
         }
-        if group.subscribers.isEmpty {
-            groups[group.id] = nil
-        } else if wasWaitedFor {
-            group.trim()
-        }
+        if group.subscribers.isEmpty { groups[group.key] = nil }
         return cursor
     }
 
-    /// Takes a whole group out, and gives its members.
-    mutating func removeGroup(_ id: GroupID) -> [ConnectionID] {
-        guard let group = groups.removeValue(forKey: id) else { return [] }
-        let members = group.subscribers.map(\.connection)
-        for member in members { streams[member] = nil }
-        return members
+    /// The members of a group.
+    func members(of id: GroupID) -> [ConnectionID] { parts(of: id).flatMap(\.connections) }
+
+    /// The compressed streams of a group, and the others.
+    private func parts(of id: GroupID) -> [SubscriberGroup] {
+        [false, true].compactMap { groups[SubscriberGroup.Key(id: id, isCompressed: $0)] }
     }
 
     // MARK: - States
@@ -165,18 +198,20 @@ struct StreamTable {
     }
 
     /// Gives a stream whose socket has room again what its group has for it.
-    mutating func writeRest(_ id: ConnectionID, to wire: any ConnectionWire) {
+    mutating func writeRest(_ id: ConnectionID, to wire: any ConnectionWire, _ coder: StreamCoder) {
         guard let stream = streams[id], stream.outside == nil else { return }
-        stream.group.writeRest(at: stream.index, to: wire)
+        stream.group.writeRest(at: stream.index, to: wire, coder)
     }
 
     // MARK: - Events
 
     /// Notes an event for a group's members.
     mutating func deliver(_ bytes: SharedBytes, cursor: String, to id: GroupID) {
-        guard let group = groups[id] else { return }
-        group.append(bytes, cursor: cursor)
-        enqueue(group)
+        for isCompressed in [false, true] {
+            guard let group = groups[SubscriberGroup.Key(id: id, isCompressed: isCompressed)] else { continue }
+            group.append(bytes, cursor: cursor)
+            enqueue(group)
+        }
     }
 
     private mutating func enqueue(_ group: SubscriberGroup) {
@@ -193,7 +228,7 @@ struct StreamTable {
         now: UInt64,
         budget: inout Int,
         bytesMax: Int,
-        account: SharedBytes.Account
+        _ coder: StreamCoder
     ) -> [ConnectionID] {
         var laggards: [ConnectionID] = []
         var turns = queue.count
@@ -201,7 +236,7 @@ struct StreamTable {
             turns -= 1
             var slice = min(budget, Self.writesPerGroupMax)
             budget -= slice
-            if group.flush(to: wire, now: now, budget: &slice, account: account) {
+            if group.flush(to: wire, now: now, budget: &slice, coder) {
                 group.isQueued = false
                 laggards += group.laggards(bytesMax: bytesMax)
             } else {

@@ -3,12 +3,11 @@
 
 import RivuletEventLoop
 
-/// A member of a group on this loop.
-///
-/// Small and in one array with its fellows: every delivery reads it.
+/// How far a member of a group is.
 struct Subscriber {
-    let connection: ConnectionID
     /// The number of the first event of its group's log that it has not been given.
     var next: UInt64
     var state: SubscriberState
+    /// Whether the last bytes it was sent are those of the event before `next`; always, where nothing is compressed.
+    var isChained: Bool
 }

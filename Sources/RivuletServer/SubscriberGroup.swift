@@ -6,11 +6,19 @@ import RivuletSessions
 
 /// The subscribers on one loop that get the same bytes.
 ///
-/// An object, confined to its loop: writing goes over its array without a look into any table.
+/// An object, confined to its loop: writing goes over its arrays without a look into any table.
 final class SubscriberGroup {
-    let id: GroupID
+    /// What the members have in common.
+    struct Key: Hashable {
+        let id: GroupID
+        let isCompressed: Bool
+    }
+
+    let key: Key
     let source: StreamSource
     private(set) var log: EventLog
+    /// The connections of all members, and, at the same index, how far each is.
+    private(set) var connections: [ConnectionID] = []
     private(set) var subscribers: [Subscriber] = []
     /// How many of them are blocked; the log is kept for these only.
     private(set) var blockedCount = 0
@@ -23,30 +31,29 @@ final class SubscriberGroup {
     /// The end of the log when this pass began.
     private var passEnd: UInt64 = 0
 
-    init(id: GroupID, source: StreamSource, cursor: String, now: UInt64) {
-        self.id = id
+    init(_ key: Key, source: StreamSource, cursor: String, now: UInt64) {
+        self.key = key
         self.source = source
-        log = EventLog(at: cursor)
+        log = EventLog(at: cursor, isCompressed: key.isCompressed)
         lastTraffic = now
     }
 
     // MARK: - Members
 
     /// Adds a subscriber that has everything up to now; returns its index.
-    func add(_ connection: ConnectionID, _ state: SubscriberState, account: SharedBytes.Account) -> Int {
+    func add(_ connection: ConnectionID, _ state: SubscriberState, _ coder: StreamCoder) -> Int {
         // What came before in this turn belongs to the members of before.
-        log.close(account)
-        subscribers.append(Subscriber(connection: connection, next: log.end, state: state))
+        log.close(coder)
+        connections.append(connection)
+        subscribers.append(Subscriber(next: log.end, state: state, isChained: !key.isCompressed))
         count(state, as: 1)
         return subscribers.count - 1
     }
 
     /// Takes the subscriber at an index out; others move to other indices, which `moved` is told.
-    ///
-    /// - Returns: Where it stands: it has got everything up to there.
-    func remove(at index: Int, moved: (_ connection: ConnectionID, _ index: Int) -> Void) -> String {
-        let removed = subscribers[index]
-        count(removed.state, as: -1)
+    func remove(at index: Int, moved: (_ connection: ConnectionID, _ index: Int) -> Void) {
+        let removed = subscribers[index].state
+        count(removed, as: -1)
         var hole = index
         if hole < position {
             // Whoever comes from the end may not have been written to in this pass: it goes behind those who have.
@@ -55,19 +62,40 @@ final class SubscriberGroup {
             hole = position
         }
         move(subscribers.count - 1, to: hole, moved)
+        connections.removeLast()
         subscribers.removeLast()
-        return log.cursor(before: removed.next)
+        // The log may have been kept for it alone.
+        if removed.phase != .live { trim() }
+    }
+
+    private func move(_ index: Int, to hole: Int, _ moved: (ConnectionID, Int) -> Void) {
+        guard index != hole else { return }
+        connections[hole] = connections[index]
+        subscribers[hole] = subscribers[index]
+        moved(connections[hole], hole)
     }
 
     private func count(_ state: SubscriberState, as change: Int) {
         if state.phase == .blocked { blockedCount += change }
     }
 
-    private func move(_ index: Int, to hole: Int, _ moved: (ConnectionID, Int) -> Void) {
-        guard index != hole else { return }
-        subscribers[hole] = subscribers[index]
-        moved(subscribers[hole].connection, hole)
+    private func trim() { log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end) }
+
+    /// Tells the state of a subscriber what has happened.
+    func update<Result>(at index: Int, _ body: (inout SubscriberState) -> Result) -> Result {
+        count(subscribers[index].state, as: -1)
+        defer { count(subscribers[index].state, as: 1) }
+        return body(&subscribers[index].state)
     }
+
+    /// Notes that the subscriber was sent something of its own.
+    func didWriteAlone(at index: Int) { subscribers[index].isChained = !key.isCompressed }
+
+    /// Where the subscriber at an index stands: it has got everything up to there.
+    func cursor(at index: Int) -> String { log.cursor(before: subscribers[index].next) }
+
+    /// What the group had sent when the subscriber at an index was last written to.
+    func tally(at index: Int) -> GzipTally { log.tally(before: subscribers[index].next) }
 
     // MARK: - Events
 
@@ -77,18 +105,14 @@ final class SubscriberGroup {
     /// Writes to those who have not got everything, until all have or the budget of writes is spent; true when all have who can take it.
     ///
     /// Events that came since a subscriber was last written to are one write, however many they are.
-    func flush(to wire: any ConnectionWire, now: UInt64, budget: inout Int, account: SharedBytes.Account) -> Bool {
-        log.close(account)
+    func flush(to wire: any ConnectionWire, now: UInt64, budget: inout Int, _ coder: StreamCoder) -> Bool {
+        log.close(coder)
         let end = log.end
-        guard let last = log.last, log.start < end else { return true }
+        guard log.start < end else { return true }
         lastTraffic = now
         if position == 0 { passEnd = end }
-        // Taken out of the object for the time of the loop: each access to an object's array is checked for exclusivity.
-        var members = exchange(&subscribers, with: [])
-        defer { subscribers = members }
         while true {
-            position = write(last, upTo: end, &members, to: wire, &budget)
-            guard position == members.count else { return false }
+            guard write(upTo: end, to: wire, &budget, coder) else { return false }
             position = 0
             // Those who were written to before the last event came are given it in a pass of their own.
             guard passEnd < end else { break }
@@ -98,69 +122,81 @@ final class SubscriberGroup {
         return true
     }
 
-    /// Writes to the members from `position` on; where it stopped, which is their count when it went through.
-    private func write(
-        _ last: SharedBytes,
-        upTo end: UInt64,
-        _ members: inout [Subscriber],
-        to wire: any ConnectionWire,
-        _ budget: inout Int
-    ) -> Int {
-        var members = members.mutableSpan
-        var index = position
-        while index < members.count {
-            let (next, phase) = (members[index].next, members[index].state.phase)
-            guard next < end, phase == .live else {
-                index += 1
+    /// Writes to the members from `position` on; false when the budget is spent before the last.
+    private func write(upTo end: UInt64, to wire: any ConnectionWire, _ budget: inout Int, _ coder: StreamCoder) -> Bool
+    {
+        // Taken out of the object for the time of the loop: each access to an object's array is checked for exclusivity.
+        var members = exchange(&subscribers, with: [])
+        defer { subscribers = members }
+        while position < members.count {
+            let member = members[position]
+            guard member.next < end, member.state.phase == .live else {
+                position += 1
                 continue
             }
-            guard budget > 0 else { return index }
-            budget -= 1
-            members[index].next = end
-            let outcome =
-                next + 1 == end
-                ? wire.write(members[index].connection, last)
-                : wire.write(members[index].connection, [], log.bytes(from: next)[...])
-            if case .queued = outcome {
-                members[index].state.didWrite(outcome)
-                blockedCount += 1
+            guard budget > 0 else { return false }
+            guard member.next + 1 == end, let bytes = log.last(isChained: member.isChained, coder) else {
+                let bytes = log.bytes(from: member.next, isChained: member.isChained, coder)
+                budget -= 1
+                note(wire.write(connections[position], [], bytes[...]), of: &members, end)
+                continue
             }
-            index += 1
+            let run = Self.run(in: members.span, from: position, end, budget)
+            let (sent, outcome) = wire.write(bytes, toEach: connections.span.extracting(position..<run))
+            for index in position..<position + sent {
+                members[index].next = end
+                members[index].isChained = true
+            }
+            position += sent
+            budget -= sent
+            if position < run {
+                budget -= 1
+                note(outcome, of: &members, end)
+            }
         }
+        return true
+    }
+
+    /// The end of the members from `start` on that need the last event only, in the same form, as many as the budget allows.
+    private static func run(in members: Span<Subscriber>, from start: Int, _ end: UInt64, _ budget: Int) -> Int {
+        let isChained = members[start].isChained
+        let limit = min(members.count, start + budget)
+        var index = start + 1
+        while index < limit, members[index].next + 1 == end, members[index].state.phase == .live,
+            members[index].isChained == isChained
+        { index += 1 }
         return index
     }
 
+    /// Notes what became of the write to the member at `position`, and goes on to the next.
+    private func note(_ outcome: WriteOutcome, of members: inout [Subscriber], _ end: UInt64) {
+        members[position].next = end
+        members[position].isChained = true
+        members[position].state.didWrite(outcome)
+        count(members[position].state, as: 1)
+        position += 1
+    }
+
     /// Gives a subscriber whose socket has room again the rest of the log, as one write.
-    func writeRest(at index: Int, to wire: any ConnectionWire) {
+    func writeRest(at index: Int, to wire: any ConnectionWire, _ coder: StreamCoder) {
         // While something is still to be made an entry of this turn, or others are, the flush goes over it anyway.
-        let rest = log.bytes(from: subscribers[index].next)
+        let (next, isChained) = (subscribers[index].next, subscribers[index].isChained)
+        let rest = log.bytes(from: next, isChained: isChained, coder)
         if !rest.isEmpty {
             subscribers[index].next = log.end
-            let outcome = wire.write(subscribers[index].connection, [], rest[...])
+            subscribers[index].isChained = true
+            let outcome = wire.write(connections[index], [], rest[...])
             update(at: index) { $0.didWrite(outcome) }
         }
         if blockedCount == 0, !isQueued { log.drop(before: log.end) }
     }
 
-    /// Tells the state of a subscriber what has happened.
-    func update<Result>(at index: Int, _ body: (inout SubscriberState) -> Result) -> Result {
-        count(subscribers[index].state, as: -1)
-        defer { count(subscribers[index].state, as: 1) }
-        return body(&subscribers[index].state)
-    }
-
     /// Those for whom more than so many bytes wait in the log; none as long as the log has no more.
     func laggards(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
-        return subscribers.filter { subscriber in
+        return subscribers.indices.filter { index in
             // Half of it, so that the next look is not due with the next event.
-            subscriber.state.phase == .blocked && log.byteCount(from: subscriber.next) > bytesMax / 2
-        }.map(\.connection)
-    }
-
-    /// Lets go of what all subscribers have got.
-    func trim() {
-        let needed = subscribers.lazy.map(\.next).min() ?? log.end
-        log.drop(before: needed)
+            subscribers[index].state.phase == .blocked && log.byteCount(from: subscribers[index].next) > bytesMax / 2
+        }.map { connections[$0] }
     }
 }

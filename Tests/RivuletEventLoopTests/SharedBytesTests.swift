@@ -17,7 +17,10 @@ import Testing
         first = nil
         #expect(account.bytes == 1)
         #expect(first == nil)
-        #expect(second.withBytes { [UInt8](copying: $0) } == [4])
+        var bytes: [UInt8] = []
+        second.append(to: &bytes)
+        #expect(bytes == [4])
+        #expect(second.withBytes { $0[0] } == 4)
     }
 
     @Test func `head and blocks arrive in their order, empty ones too`() throws {

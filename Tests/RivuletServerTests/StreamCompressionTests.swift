@@ -1,0 +1,143 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that compressed streams are one gzip body, whoever shares their blocks.
+
+import CZlib
+import RivuletEventLoop
+import SeededRandom
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct StreamCompressionTests {
+    /// What zlib makes of a whole gzip body; nil when it is none, or its trailer is wrong.
+    private func gunzip(_ bytes: [UInt8]) -> [UInt8]? {
+        var stream = unsafe z_stream()
+        // SAFETY: the stream stays in this frame; zlib keeps pointers into it only until inflateEnd.
+        return unsafe withUnsafeMutablePointer(to: &stream) { stream -> [UInt8]? in
+            let size = unsafe Int32(MemoryLayout<z_stream>.size)
+            guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else { return nil }
+            defer { unsafe inflateEnd(stream) }
+            var (input, output) = (bytes, [UInt8](repeating: 0, count: 1_048_576))
+            return unsafe input.withUnsafeMutableBufferPointer { input in
+                unsafe output.withUnsafeMutableBufferPointer { output in
+                    unsafe stream.pointee.next_in = input.baseAddress
+                    unsafe stream.pointee.avail_in = UInt32(input.count)
+                    unsafe stream.pointee.next_out = output.baseAddress
+                    unsafe stream.pointee.avail_out = UInt32(output.count)
+                    guard unsafe inflate(stream, Z_FINISH) == Z_STREAM_END, unsafe stream.pointee.avail_in == 0 else {
+                        return nil
+                    }
+                    return unsafe Array(output.prefix(output.count - Int(stream.pointee.avail_out)))
+                }
+            }
+        }
+    }
+
+    private func event(_ number: Int) -> [UInt8] {
+        let value = String(repeating: "value \(number) ", count: number % 7 == 0 ? 200 : 2)
+        return Array("event: change\nid: c\(number)\ndata: {\"version\":\(number),\"value\":\"\(value)\"}\n\n".utf8)
+    }
+
+    @Test func `tallies of parts give that of the whole, and that of a part back`() {
+        let (first, second) = (Array("hello, ".utf8), Array("world".utf8))
+        var whole = GzipTally(first.span)
+        whole.append(GzipTally(second.span))
+        let both = first + second
+        #expect(whole == GzipTally(both.span))
+        #expect(whole.after(GzipTally(first.span)) == GzipTally(second.span))
+        #expect(whole.after(whole) == GzipTally())
+        #expect(whole.after(GzipTally()) == whole)
+    }
+
+    @Test func `blocks of any kind one behind the other are one body`() throws {
+        let compressor = try #require(StreamCompressor())
+        var (body, text, tally) = (StreamCompressor.head, [UInt8](), GzipTally())
+        var before: [UInt8] = []
+        for number in 1...30 {
+            let event = event(number)
+            switch number % 3 {
+            case 0: body += compressor.independent(event.span)
+            case 1: body += compressor.chained(event.span, after: before.span)
+            default: body += StreamCompressor.stored(event.span)
+            }
+            text += event
+            tally.append(GzipTally(event.span))
+            before = event
+        }
+        #expect(gunzip(body + tally.trailer) == text)
+        #expect(body.count < text.count / 2)
+    }
+
+    @Test func `a change like the one before is a quarter of itself, and a large one is stored in several blocks`()
+        throws
+    {
+        let compressor = try #require(StreamCompressor())
+        let (first, second) = (event(1), event(2))
+        #expect(compressor.chained(second.span, after: first.span).count < second.count / 2)
+        let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let stored = StreamCompressor.stored(large.span)
+        #expect(stored.count == large.count + 5 * 4)
+        #expect(gunzip(StreamCompressor.head + stored + GzipTally(large.span).trailer) == large)
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `whatever happens to compressed streams, each is the text that a plain one gets`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var streams = Streams()
+        streams.bytesMax = 3_000
+        streams.isCompressed = true
+        /// What each stream is to get.
+        var texts: [UInt32: [UInt8]] = [:]
+        var number = 0
+        for _ in 0..<200 {
+            let slot = UInt32.random(in: 1...6, using: &random)
+            switch Int.random(in: 0...9, using: &random) {
+            case 0...3:
+                number += 1
+                for (slot, stream) in texts where streams.table[streams.id(slot)]?.outside == nil {
+                    texts[slot] = stream + event(number)
+                }
+                streams.deliver(event(number), "c\(number)")
+            case 4, 5: streams.flush(budget: Int.random(in: 1...8, using: &random))
+            case 6 where texts[slot] == nil:
+                texts[slot] = []
+                streams.join(slot, cursor: "c\(number)")
+            case 7 where texts[slot] != nil: streams.wire.room[streams.id(slot)] = 0
+            case 8 where texts[slot] != nil: _ = streams.drain(slot)
+            case 9 where texts[slot] != nil && streams.table.state(of: streams.id(slot))?.phase == .live:
+                streams.flush()
+                guard streams.table.state(of: streams.id(slot))?.phase == .live else { continue }
+                let heartbeat = Heartbeat()
+                _ = streams.wire.write(streams.id(slot), heartbeat.compressed)
+                streams.table.noteWrite(streams.id(slot), of: heartbeat.tally, now: 1)
+                texts[slot, default: []] += Array(":\n\n".utf8)
+            default: break
+            }
+            try endThoseBehind(&streams, &texts, seed)
+        }
+        streams.flush()
+        try endThoseBehind(&streams, &texts, seed)
+        for slot in texts.keys {
+            _ = streams.drain(slot)
+            let removed = streams.table.remove(streams.id(slot))
+            let leaver = try #require(removed)
+            let body = StreamCompressor.head + streams.wire.bytes(of: streams.id(slot)) + leaver.trailer
+            let isSame = gunzip(body) == texts[slot]
+            #expect(isSame, "seed \(seed)")
+        }
+    }
+
+    /// Ends the streams that fell behind, whose bodies are a beginning of what a plain one gets.
+    private func endThoseBehind(_ streams: inout Streams, _ texts: inout [UInt32: [UInt8]], _ seed: UInt64) throws {
+        for slot in texts.keys where streams.table[streams.id(slot)]?.outside != nil {
+            let removed = streams.table.remove(streams.id(slot))
+            let leaver = try #require(removed)
+            let body = StreamCompressor.head + streams.wire.bytes(of: streams.id(slot)) + leaver.trailer
+            let text = try #require(gunzip(body))
+            let isBeginning = texts[slot]?.starts(with: text) == true
+            #expect(isBeginning, "seed \(seed)")
+            texts[slot] = nil
+            streams.wire.forget(streams.id(slot))
+        }
+    }
+}
