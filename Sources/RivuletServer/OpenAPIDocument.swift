@@ -30,6 +30,7 @@ struct OpenAPIDocument {
         switch resource {
         case .health: add(resource, health())
         case .readiness: add(resource, readiness())
+        case .metrics: add(resource, metrics())
         case .openAPI: add(resource, openAPI())
         case .file: add(resource, publicFile(), parameters: [Self.fileParameter])
         case .apps: add(resource, appList())
@@ -135,6 +136,24 @@ struct OpenAPIDocument {
             summary: "Whether the server takes new work.",
             responses: [(200, .content("It does.", [("application/json", media)]))],
             problems: [503]
+        )
+    }
+
+    private func metrics() -> OpenAPIOperation {
+        OpenAPIOperation(
+            method: .get,
+            id: "readMetrics",
+            summary: "What the server has counted.",
+            responses: [
+                (
+                    200,
+                    .content(
+                        "Prometheus's text format, version 0.0.4.",
+                        [("text/plain; version=0.0.4; charset=utf-8", .media(["type": "string"]))]
+                    )
+                )
+            ],
+            problems: [404]
         )
     }
 

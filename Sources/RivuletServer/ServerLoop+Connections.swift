@@ -9,6 +9,7 @@ import RivuletSessions
 extension ServerLoop: LoopDelegate {
     func connectionDidOpen(_ id: ConnectionID, peer: PeerAddress) {
         connections.open(id)
+        counters.connectionAccepted()
         armDeadline(id)
     }
 
@@ -41,9 +42,11 @@ extension ServerLoop: LoopDelegate {
 
     func loopWillSleep() {
         flushStreams()
+        countTurn()
     }
 
     func loopDidRefuseConnection(_ cause: AcceptFailure) {
+        counters.connectionRefused(RefusalCause(cause))
         context.logger.warning("a connection was turned away", metadata: ["cause": "\(cause)"])
     }
 
@@ -53,7 +56,7 @@ extension ServerLoop: LoopDelegate {
         while case .request(let request) = action {
             let traits = ConnectionTable.RequestTraits(
                 version: request.version,
-                isHead: request.method == .head,
+                method: MethodLabel(request.method),
                 isKeepAlive: request.isKeepAlive
             )
             _ = connections.update(id) { $0.begin(traits) }
@@ -113,7 +116,7 @@ extension ServerLoop: LoopDelegate {
     }
 
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
-        let traits = ConnectionTable.RequestTraits(version: .http11, isHead: false, isKeepAlive: false)
+        let traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
         _ = connections.update(id) { $0.request = traits }
         answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
     }

@@ -9,6 +9,7 @@ extension ServerLoop {
     func begin() {
         loop.setDelegate(self)
         every(.seconds(1)) { $0.checkDeadlines() }
+        every(.seconds(1)) { $0.publishMetrics() }
         every(context.options.limits.heartbeatInterval / 3) { $0.tendStreams() }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
     }

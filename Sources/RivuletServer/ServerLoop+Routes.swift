@@ -85,6 +85,7 @@ extension ServerLoop {
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
+        case .metrics: try answerMetrics(exchange)
         case .openAPI: answer(exchange.connection, response(of: context.openAPI, request))
         case .apps: answer(exchange.connection, .json(appsDocument()))
         case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))

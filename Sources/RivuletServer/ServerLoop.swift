@@ -30,6 +30,10 @@ final class ServerLoop {
     /// Who follows the stores and values that this loop feeds.
     var sharedGroups: [SharedKey: SharedGroup] = [:]
     var isDraining = false
+    /// What has happened here since it was published last.
+    var counters: LoopCounters
+    /// What this loop held then.
+    var publishedGauges = LoopGauges()
     private var date = DateField()
     /// The bytes of an answer before they are written; kept for its capacity.
     private var output: [UInt8] = []
@@ -53,6 +57,7 @@ final class ServerLoop {
         self.loop = loop
         wire = loop
         self.context = context
+        counters = LoopCounters(apps: context.appIndices.count)
     }
 
     /// Runs the job on the loop that owns the session.
@@ -79,6 +84,7 @@ final class ServerLoop {
             return entry.request
         }
         guard let request = underWay ?? nil else { return }
+        counters.requestAnswered(request.method, response.status)
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
@@ -104,6 +110,7 @@ final class ServerLoop {
             return entry.request
         }
         guard let request = underWay ?? nil else { return }
+        counters.requestAnswered(request.method, .ok)
         var bytes: [UInt8] = []
         HTTPResponseHead(.ok, fields: fields + request.fields, framing: .untilClose)
             .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
