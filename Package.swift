@@ -336,9 +336,8 @@ let package = Package(
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [
-                "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-                "RivuletMetrics",
-                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
+                "CZlib", "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
+                "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
             ],
             swiftSettings: settings
         ),

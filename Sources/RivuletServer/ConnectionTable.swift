@@ -11,6 +11,8 @@ struct ConnectionTable {
         let version: HTTPVersion
         let method: MethodLabel
         let isKeepAlive: Bool
+        /// What it said of the form of its answer; nil for what was no request.
+        var headers: HTTPHeaders?
         /// Fields that its answer has beside its own, whatever it is.
         var fields: [HTTPField] = []
 

@@ -193,9 +193,10 @@ struct OpenAPIDocument {
             parameters: [OpenAPIParameters.ifNoneMatch],
             responses: [
                 (200, .content("The file.", [("*/*", .media([:]))], headers: ["ETag"])),
+                (206, .content("The bytes that `Range` asks for.", [("*/*", .media([:]))], headers: ["ETag"])),
                 (304, OpenAPIParameters.notModified),
             ],
-            problems: [404]
+            problems: [404, 416]
         )
     }
 

@@ -57,7 +57,8 @@ extension ServerLoop: LoopDelegate {
             let traits = ConnectionTable.RequestTraits(
                 version: request.version,
                 method: MethodLabel(request.method),
-                isKeepAlive: request.isKeepAlive
+                isKeepAlive: request.isKeepAlive,
+                headers: request.headers
             )
             _ = connections.update(id) { $0.begin(traits) }
             handle(request, on: id)

@@ -35,6 +35,8 @@ final class ServerLoop {
     /// What this loop held then.
     var publishedGauges = LoopGauges()
     private var date = DateField()
+    /// What compresses answers here.
+    var gzipStreams = GzipStreams()
     /// The bytes of an answer before they are written; kept for its capacity.
     private var output: [UInt8] = []
 
@@ -83,7 +85,21 @@ final class ServerLoop {
             defer { entry.request = nil }
             return entry.request
         }
+        guard let request = underWay ?? nil, let response = coded(response, for: request, on: id) else { return }
+        send(response, to: id, of: request)
+    }
+
+    /// The same for an answer that has been compressed meanwhile.
+    func answerCoded(_ id: ConnectionID, _ response: Response) {
+        let underWay = connections.update(id) { entry in
+            defer { entry.request = nil }
+            return entry.request
+        }
         guard let request = underWay ?? nil else { return }
+        send(response, to: id, of: request)
+    }
+
+    private func send(_ response: Response, to id: ConnectionID, of request: ConnectionTable.RequestTraits) {
         counters.requestAnswered(request.method, response.status)
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
