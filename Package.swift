@@ -338,6 +338,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
                 "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings
         ),
