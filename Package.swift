@@ -28,6 +28,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.1"..<"604.0.0"),
     ],
     targets: [
@@ -102,6 +103,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RivuletMetrics",
+            dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RivuletServer",
             dependencies: [
                 "CZlib",
@@ -109,10 +115,12 @@ let package = Package(
                 "RivuletEventLoop",
                 "RivuletHTTP",
                 "RivuletJSON",
+                "RivuletMetrics",
                 "RivuletObservation",
                 "RivuletSessions",
                 "RivuletStores",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -122,6 +130,7 @@ let package = Package(
             dependencies: [
                 "RivuletEngine",
                 "RivuletJSON",
+                "RivuletMetrics",
                 "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSQLite",
@@ -235,6 +244,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletMetricsTests",
+            dependencies: ["RivuletMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: settings
+        ),
         .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),
         .testTarget(
             name: "RivuletEventLoopTests",
@@ -323,7 +337,9 @@ let package = Package(
             name: "RivuletServerTests",
             dependencies: [
                 "CZlib", "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores", "SeededRandom",
+                "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
+                "SeededRandom",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings
         ),

@@ -159,7 +159,8 @@ export class Session {
     return {
       value: await response.json(),
       version: Number(response.headers.get("Rivulet-Version")),
-      cursor: (response.headers.get("ETag") ?? "").replaceAll('"', ""),
+      // The tag of a compressed answer is the cursor with a mark.
+      cursor: (response.headers.get("ETag") ?? "").replaceAll('"', "").replace(/-gzip$/, ""),
     };
   }
 

@@ -298,7 +298,9 @@ export class Store extends Followed {
   async #page(after, signal) {
     const query = after === null ? "" : `&after=${encodeURIComponent(after)}`;
     const response = await request(`${this.url}?limit=${pageItemsMax}${query}`, { cache: "no-store", signal });
-    return { ...(await response.json()), cursor: (response.headers.get("ETag") ?? "").replaceAll('"', "") };
+    // The tag of a compressed answer is the cursor with a mark.
+    const cursor = (response.headers.get("ETag") ?? "").replaceAll('"', "").replace(/-gzip$/, "");
+    return { ...(await response.json()), cursor };
   }
 
   // Events.

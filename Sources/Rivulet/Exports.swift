@@ -3,6 +3,7 @@
 
 @_exported public import RivuletEngine
 @_exported public import RivuletJSON
+@_exported public import RivuletMetrics
 @_exported public import RivuletObjects
 @_exported public import RivuletObservation
 @_exported public import RivuletSQLite

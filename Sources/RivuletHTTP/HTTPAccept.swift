@@ -26,6 +26,12 @@ package enum HTTPAccept {
         return wanted > 0 && wanted >= quality(of: ["identity"], in: field) ?? 0
     }
 
+    /// Whether a content coding such as `identity` is said not to be acceptable, by its name or by `*`.
+    package static func refuses(encoding: String, in field: String?) -> Bool {
+        guard let field else { return false }
+        return quality(of: [encoding, "*"], in: field) == 0
+    }
+
     /// How much a media type is liked, in thousandths; the most specific range that covers it decides.
     private static func quality(ofType type: String, in field: String?) -> Int {
         guard let field, field.contains(where: { $0 != " " && $0 != "\t" }) else { return 1_000 }

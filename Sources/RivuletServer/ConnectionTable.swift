@@ -9,10 +9,14 @@ struct ConnectionTable {
     /// What an answer has to know of its request.
     struct RequestTraits {
         let version: HTTPVersion
-        let isHead: Bool
+        let method: MethodLabel
         let isKeepAlive: Bool
+        /// What it said of the form of its answer; nil for what was no request.
+        var headers: HTTPHeaders?
         /// Fields that its answer has beside its own, whatever it is.
         var fields: [HTTPField] = []
+
+        var isHead: Bool { method == .head }
     }
 
     /// One open connection.

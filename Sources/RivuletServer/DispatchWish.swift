@@ -25,7 +25,7 @@ struct DispatchWish: Sendable {
     /// - Throws: 400 for one that is malformed or unknown.
     init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
         isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
-        expected = try ExpectedCursors.parse(request.headers.list(of: "if-match"))
+        expected = try ExpectedCursors.parse(request.tags("if-match"))
         isMinimal = HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal
         key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
         name = action

@@ -62,11 +62,13 @@ final class LineDispatch {
         let request = DispatchRequest(body: body, isStrict: wish.isStrict)
         if let claim = wish.claim(line: line + 1, body: body, owner.context.prints) {
             session.dispatch(request, once: claim) { [self] result in
+                owner.count(result, of: session.key.app)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body))
             }
         } else {
             session.dispatch(request) { [self] result in
+                owner.count(result, of: session.key.app)
                 finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json })
             }
         }

@@ -30,6 +30,7 @@ struct OpenAPIDocument {
         switch resource {
         case .health: add(resource, health())
         case .readiness: add(resource, readiness())
+        case .metrics: add(resource, metrics())
         case .openAPI: add(resource, openAPI())
         case .file: add(resource, publicFile(), parameters: [Self.fileParameter])
         case .apps: add(resource, appList())
@@ -138,6 +139,24 @@ struct OpenAPIDocument {
         )
     }
 
+    private func metrics() -> OpenAPIOperation {
+        OpenAPIOperation(
+            method: .get,
+            id: "readMetrics",
+            summary: "What the server has counted.",
+            responses: [
+                (
+                    200,
+                    .content(
+                        "Prometheus's text format, version 0.0.4.",
+                        [("text/plain; version=0.0.4; charset=utf-8", .media(["type": "string"]))]
+                    )
+                )
+            ],
+            problems: [404]
+        )
+    }
+
     private func openAPI() -> OpenAPIOperation {
         OpenAPIOperation(
             method: .get,
@@ -174,9 +193,10 @@ struct OpenAPIDocument {
             parameters: [OpenAPIParameters.ifNoneMatch],
             responses: [
                 (200, .content("The file.", [("*/*", .media([:]))], headers: ["ETag"])),
+                (206, .content("The bytes that `Range` asks for.", [("*/*", .media([:]))], headers: ["ETag"])),
                 (304, OpenAPIParameters.notModified),
             ],
-            problems: [404]
+            problems: [404, 416]
         )
     }
 

@@ -28,6 +28,7 @@ enum OpenAPIProblem {
         (413, "The body, its lines or the change are too large. Nothing has changed.", []),
         (414, "The target is too long.", []),
         (415, "The body is not of a type that the resource takes.", []),
+        (416, "The file has none of the bytes that the request asks for.", []),
         (417, "The request expects something other than `100-continue`.", []),
         (
             422,

@@ -7,7 +7,7 @@ import RivuletHTTP
 ///
 /// `OpenAPIDocument` describes each of them, or does not compile. Source: spec/http.md §2.
 enum Resource: CaseIterable, Sendable {
-    case health, readiness, openAPI, file
+    case health, readiness, metrics, openAPI, file
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
@@ -20,6 +20,7 @@ enum Resource: CaseIterable, Sendable {
         switch self {
         case .health: "/healthz"
         case .readiness: "/readyz"
+        case .metrics: "/metrics"
         case .openAPI: "/openapi.json"
         case .file: "/{file}"
         case .apps: "/v1/apps"
@@ -51,7 +52,7 @@ enum Resource: CaseIterable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .openAPI, .apps, .app, .types, .file, .views, .view: [.get, .head]
+        case .health, .readiness, .metrics, .openAPI, .apps, .app, .types, .file, .views, .view: [.get, .head]
         case .state: [.get, .head, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]
         case .sessions: [.get, .head, .post]

@@ -10,6 +10,8 @@ struct Response: Sendable {
     var status: HTTPStatus
     var fields: [HTTPField]
     var body: [UInt8]
+    /// Whether the form of the body has been chosen, so that it is sent as it is.
+    var isCoded = false
 
     private static let jsonFields = [
         HTTPField("Content-Type", "application/json"), HTTPField("Cache-Control", "no-store"),

@@ -11,6 +11,7 @@ import RivuletSessions
 enum Route: Hashable, Sendable {
     case health
     case readiness
+    case metrics
     /// The description of all resources.
     case openAPI
     case apps
@@ -46,6 +47,7 @@ enum Route: Hashable, Sendable {
         switch self {
         case .health: .health
         case .readiness: .readiness
+        case .metrics: .metrics
         case .openAPI: .openAPI
         case .apps: .apps
         case .app: .app
@@ -79,6 +81,7 @@ enum Route: Hashable, Sendable {
         switch segments.first {
         case "healthz" where segments.count == 1: self = .health
         case "readyz" where segments.count == 1: self = .readiness
+        case "metrics" where segments.count == 1: self = .metrics
         case "openapi.json" where segments.count == 1: self = .openAPI
         case "v1": self = try Self.resource(segments.dropFirst())
         default: self = .file(try Self.filePath(segments))

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what all loops of a server share.
 
+import CoreMetrics
 import Logging
 import RivuletEventLoop
 import RivuletHTTP
@@ -21,6 +22,9 @@ final class ServerContext: Sendable {
     let files: StaticFiles
     let storage: any StorageEngine
     let logger: Logger
+    let metrics: ServerMetrics
+    /// The places of the apps among those that loops count by.
+    let appIndices: [String: Int]
     /// The clock of effects.
     let clock: any Clock<Duration>
     /// What the keys of the following are derived from.
@@ -46,6 +50,7 @@ final class ServerContext: Sendable {
         files: StaticFiles,
         storage: any StorageEngine,
         logger: Logger,
+        metrics factory: any MetricsFactory,
         clock: any Clock<Duration>
     ) {
         self.options = options
@@ -54,7 +59,10 @@ final class ServerContext: Sendable {
         documents = self.apps.mapValues(AppDocuments.init)
         openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
         self.files = files
-        self.storage = storage
+        let names = self.apps.keys.sorted()
+        appIndices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        metrics = ServerMetrics(factory, apps: names, version: options.version)
+        self.storage = MeteredStorageEngine(engine: storage, metrics: metrics.storage)
         self.logger = logger
         self.clock = clock
         secret = options.secretKey ?? SecretKey()

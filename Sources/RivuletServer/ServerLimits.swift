@@ -34,6 +34,8 @@ public struct ServerLimits: Sendable, Hashable {
     public var drainTimeMax: Duration
     /// The most bytes of one file in the public folder.
     public var staticFileBytesMax: Int
+    /// The fewest bytes of an answer that are worth compressing.
+    public var compressedBytesMin: Int
     /// The most lines of an `application/x-ndjson` body; more is 413.
     public var linesPerRequestMax: Int
     /// The bytes of answers from which on the further lines of a request are not dispatched; a few under way may go beyond.
@@ -56,6 +58,7 @@ public struct ServerLimits: Sendable, Hashable {
         drainSpread: Duration = .seconds(3),
         drainTimeMax: Duration = .seconds(10),
         staticFileBytesMax: Int = 16_777_216,
+        compressedBytesMin: Int = 1_024,
         linesPerRequestMax: Int = 1_000,
         lineAnswerBytesMax: Int = 8_388_608
     ) {
@@ -74,6 +77,7 @@ public struct ServerLimits: Sendable, Hashable {
         self.drainSpread = drainSpread
         self.drainTimeMax = drainTimeMax
         self.staticFileBytesMax = staticFileBytesMax
+        self.compressedBytesMin = compressedBytesMin
         self.linesPerRequestMax = linesPerRequestMax
         self.lineAnswerBytesMax = lineAnswerBytesMax
     }

@@ -9,6 +9,7 @@ import RivuletSessions
 extension ServerLoop: LoopDelegate {
     func connectionDidOpen(_ id: ConnectionID, peer: PeerAddress) {
         connections.open(id)
+        counters.connectionAccepted()
         armDeadline(id)
     }
 
@@ -47,10 +48,12 @@ extension ServerLoop: LoopDelegate {
         let hasUnwritten = flushStreams()
         // What streams asked for meanwhile may be another loop's to answer.
         flushSink()
+        countTurn()
         return hasDue || hasUnwritten
     }
 
     func loopDidRefuseConnection(_ cause: AcceptFailure) {
+        counters.connectionRefused(RefusalCause(cause))
         context.logger.warning("a connection was turned away", metadata: ["cause": "\(cause)"])
     }
 
@@ -60,8 +63,9 @@ extension ServerLoop: LoopDelegate {
         while case .request(let request) = action {
             let traits = ConnectionTable.RequestTraits(
                 version: request.version,
-                isHead: request.method == .head,
-                isKeepAlive: request.isKeepAlive
+                method: MethodLabel(request.method),
+                isKeepAlive: request.isKeepAlive,
+                headers: request.headers
             )
             _ = connections.update(id) { $0.begin(traits) }
             handle(request, on: id)
@@ -125,7 +129,7 @@ extension ServerLoop: LoopDelegate {
     }
 
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
-        let traits = ConnectionTable.RequestTraits(version: .http11, isHead: false, isKeepAlive: false)
+        let traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
         _ = connections.update(id) { $0.request = traits }
         answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
     }

@@ -54,7 +54,7 @@ extension ServerLoop {
         _ request: HTTPRequest,
         _ exchange: Exchange
     ) {
-        let condition = request.headers.list(of: "if-none-match")
+        let condition = request.tags("if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
             session.read(path, at: version) { result in
                 owner.send(result, to: exchange) { answer in

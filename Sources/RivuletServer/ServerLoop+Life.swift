@@ -8,6 +8,7 @@ extension ServerLoop {
     /// Begins the loop's regular work.
     func begin() {
         loop.setDelegate(self)
+        every(.seconds(1)) { $0.publishMetrics() }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
     }
 

@@ -85,7 +85,8 @@ extension ServerLoop {
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
-        case .openAPI: answer(exchange.connection, response(of: context.openAPI, request))
+        case .metrics: try answerMetrics(exchange)
+        case .openAPI: answer(exchange.connection, FileAnswer(context.openAPI, request).wholeResponse)
         case .apps: answer(exchange.connection, .json(appsDocument()))
         case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
         case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
@@ -173,49 +174,12 @@ extension ServerLoop {
         _ request: HTTPRequest
     ) throws(Problem) -> Response {
         guard let documents = context.documents[app.name] else { throw Problem(404, "there is no such document") }
-        return response(of: documents[keyPath: part], request)
+        return FileAnswer(documents[keyPath: part], request).wholeResponse
     }
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else { throw Problem(404, "there is no such file") }
-        return response(of: file, request)
-    }
-
-    private func response(of file: StaticFile, _ request: HTTPRequest) -> Response {
-        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
-        let isCompressed = acceptsGzip && file.compressed != nil
-        let tag = isCompressed ? file.compressedTag : file.tag
-        var fields = [
-            HTTPField("ETag", tag),
-            HTTPField("Cache-Control", "no-cache"),
-            HTTPField("Vary", "Accept-Encoding"),
-            HTTPField("X-Content-Type-Options", "nosniff"),
-        ]
-        if let lastModified = file.lastModified { fields.append(HTTPField("Last-Modified", lastModified)) }
-        if isUnchanged(request, tag: tag, lastModified: file.lastModified) {
-            return Response(.notModified, fields: fields)
-        }
-        fields.append(HTTPField("Content-Type", file.contentType))
-        if file.contentType.hasPrefix("text/html") {
-            fields.append(
-                HTTPField("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'")
-            )
-        }
-        if isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
-        return Response(.ok, fields: fields, body: isCompressed ? file.compressed ?? file.bytes : file.bytes)
-    }
-
-    /// `If-None-Match` decides; without it `If-Modified-Since` does.
-    ///
-    /// Source: RFC 9110 §13.2.2.
-    private func isUnchanged(_ request: HTTPRequest, tag: String, lastModified: String?) -> Bool {
-        if let condition = request.headers.list(of: "if-none-match") {
-            return HTTPEntityTag.matchesWeakly(condition, tag: tag)
-        }
-        guard let since = request.headers["if-modified-since"].flatMap({ HTTPDate($0) }),
-            let changed = lastModified.flatMap({ HTTPDate($0) })
-        else { return false }
-        return changed.secondsSince1970 <= since.secondsSince1970
+        return try FileAnswer(file, request).response()
     }
 
     // MARK: - Sessions
@@ -315,7 +279,7 @@ extension ServerLoop {
         let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
         try check(path, of: app)
         if let version { return readPast(key, path, at: UInt64(version), of: app, request, exchange) }
-        let condition = request.headers.list(of: "if-none-match")
+        let condition = request.tags("if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
             owner.send(session.read(path), to: exchange) { .reading($0, unless: condition) }
         }
@@ -367,7 +331,7 @@ extension ServerLoop {
             try check(path, of: app, view: view)
         }
         guard hasRoomForStream else { return answerFull(exchange.connection) }
-        let resume = request.headers["last-event-id"] ?? query["cursor"]
+        let resume = AnswerCoding.plainCursor(request.headers["last-event-id"] ?? query["cursor"])
         let topic = StreamTopic(view: view, paths: paths)
         subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
     }

@@ -51,7 +51,7 @@ extension ServerLoop {
                 "If-None-Match is for reads and for PUT and DELETE of an item; send none. Nothing has changed"
             )
         }
-        return try SharedCursor.expected(request.headers.list(of: "if-match"), epoch: epoch)
+        return try SharedCursor.expected(request.tags("if-match"), epoch: epoch)
     }
 
     /// What sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.

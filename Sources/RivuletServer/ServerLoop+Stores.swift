@@ -26,7 +26,7 @@ extension ServerLoop {
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
-        let condition = request.headers.list(of: "if-none-match")
+        let condition = request.tags("if-none-match")
         let epoch = context.epoch(of: key)
         store.read(
             after: query["after"],
@@ -118,7 +118,7 @@ extension ServerLoop {
                 }
             )
         default:
-            let condition = request.headers.list(of: "if-none-match")
+            let condition = request.tags("if-none-match")
             store.read(
                 id,
                 reply: reply(to: exchange, epoch) { item in
@@ -144,7 +144,7 @@ extension ServerLoop {
         _ name: String,
         takesWeak: Bool
     ) throws(Problem) -> ItemCondition.Tags? {
-        guard let field = request.headers.list(of: name.lowercased()) else { return nil }
+        guard let field = request.tags(name.lowercased()) else { return nil }
         if field == "*" { return .any }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
             throw Problem(400, "\(name) takes tags in quotes, as an answer's ETag has them, or *; found \(field)")

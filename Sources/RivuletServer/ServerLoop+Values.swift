@@ -22,7 +22,7 @@ extension ServerLoop {
             let expected = try Self.expectedVersions(request, epoch)
             value.reset(expected: expected, reply: changed(request, exchange, epoch))
         default:
-            let condition = request.headers.list(of: "if-none-match")
+            let condition = request.tags("if-none-match")
             value.read(
                 reply(to: exchange, epoch) { answer in
                     let tag = "\"\(SharedCursor(epoch: epoch, version: answer.version))\""

@@ -17,7 +17,7 @@ extension ServerLoop {
         let app = try app(key.app)
         _ = try Query(request, known: [])
         try checkView(name, of: app)
-        let condition = request.headers.list(of: "if-none-match")
+        let condition = request.tags("if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
             owner.send(session.readView(name), to: exchange) { .reading($0, unless: condition) }
         }

@@ -34,7 +34,13 @@ final class ServerLoop {
     /// Who follows the stores and values that this loop feeds.
     var sharedGroups: [SharedKey: SharedGroup] = [:]
     var isDraining = false
+    /// What has happened here since it was published last.
+    var counters: LoopCounters
+    /// What this loop held then.
+    var publishedGauges = LoopGauges()
     private var date = DateField()
+    /// What compresses answers here.
+    var gzipStreams = GzipStreams()
     /// The bytes of an answer before they are written; kept for its capacity.
     private var output: [UInt8] = []
 
@@ -60,6 +66,7 @@ final class ServerLoop {
         deadlines = TimerWheel(time: loop.nowMilliseconds)
         wire = loop
         self.context = context
+        counters = LoopCounters(apps: context.appIndices.count)
     }
 
     /// Runs the job on the loop that owns the session.
@@ -85,7 +92,22 @@ final class ServerLoop {
             defer { entry.request = nil }
             return entry.request
         }
+        guard let request = underWay ?? nil, let response = coded(response, for: request, on: id) else { return }
+        send(response, to: id, of: request)
+    }
+
+    /// The same for an answer that has been compressed meanwhile.
+    func answerCoded(_ id: ConnectionID, _ response: Response) {
+        let underWay = connections.update(id) { entry in
+            defer { entry.request = nil }
+            return entry.request
+        }
         guard let request = underWay ?? nil else { return }
+        send(response, to: id, of: request)
+    }
+
+    private func send(_ response: Response, to id: ConnectionID, of request: ConnectionTable.RequestTraits) {
+        counters.requestAnswered(request.method, response.status)
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
@@ -114,6 +136,7 @@ final class ServerLoop {
             return entry.request
         }
         guard let request = underWay ?? nil else { return nil }
+        counters.requestAnswered(request.method, .ok)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         let all = fields + (isCompressed ? [HTTPField("Content-Encoding", "gzip")] : []) + request.fields

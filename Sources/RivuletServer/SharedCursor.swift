@@ -29,7 +29,7 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
 
     /// Where a stream begins whose reader says that it stands there.
     static func start(of resume: String?, epoch: String) -> SharedStart {
-        guard let resume else { return .fresh }
+        guard let resume = AnswerCoding.plainCursor(resume) else { return .fresh }
         guard let cursor = SharedCursor(resume) else { return .lost(.unknownCursor) }
         return cursor.epoch == epoch ? .after(cursor.version) : .lost(.epochChanged)
     }

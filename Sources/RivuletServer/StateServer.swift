@@ -1,11 +1,13 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns a server's life: start, run, drain.
 
+public import CoreMetrics
 public import Logging
 public import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
+public import RivuletMetrics
 public import RivuletSessions
 import RivuletStores
 import Synchronization
@@ -25,6 +27,7 @@ public final class StateServer: Sendable {
     private let options: ServerOptions
     let storage: any StorageEngine
     let logger: Logger
+    private let metrics: any MetricsFactory
     private let apps: Mutex<[any HostedApp]>
 
     /// Makes a server; nothing is opened before `run()`.
@@ -33,14 +36,18 @@ public final class StateServer: Sendable {
     ///   - options: Where to listen and what to allow.
     ///   - storage: Where accepted events go; the server starts and closes it.
     ///   - logger: Takes what operators should know; `run()` begins with a line about the secret key.
+    ///   - metrics: Takes what is measured. A registry is shown at `GET /metrics`, with what the program measures in it itself; any other
+    ///     backend shows it in its own way.
     public init(
         options: ServerOptions = ServerOptions(),
         storage: any StorageEngine,
-        logger: Logger = Logger(label: "rivulet")
+        logger: Logger = Logger(label: "rivulet"),
+        metrics: any MetricsFactory = PrometheusRegistry()
     ) {
         self.options = options
         self.storage = storage
         self.logger = logger
+        self.metrics = metrics
         apps = Mutex([])
     }
 
@@ -161,6 +168,7 @@ public final class StateServer: Sendable {
             files: files,
             storage: storage,
             logger: logger,
+            metrics: metrics,
             clock: clock
         )
     }

@@ -35,4 +35,6 @@ package struct OnceAnswer: Sendable {
     package let body: [UInt8]
     /// Whether the dispatch had been done before.
     package let isReplay: Bool
+    /// Whether everything it changed was on disk before this answer, or the one that is given again.
+    package let isDurable: Bool
 }

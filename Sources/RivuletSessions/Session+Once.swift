@@ -55,7 +55,7 @@ extension Session {
         case .failure(let error): finish(.failure(error))
         case .success(let kept?):
             guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
-            finish(.success(OnceAnswer(body: kept.body, isReplay: true)))
+            finish(.success(OnceAnswer(body: kept.body, isReplay: true, isDurable: true)))
         case .success(nil): dispatch(request, keeping: claim, finish)
         }
     }
@@ -74,7 +74,7 @@ extension Session {
             return KeptAnswer(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)
         }
         dispatch(request, keeper: keeper) { result in
-            finish(result.map { _ in OnceAnswer(body: body, isReplay: false) })
+            finish(result.map { OnceAnswer(body: body, isReplay: false, isDurable: $0.isDurable) })
         }
     }
 

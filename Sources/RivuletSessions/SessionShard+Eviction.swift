@@ -148,8 +148,16 @@ extension SessionShard {
         return true
     }
 
+    /// How many sessions have left memory since this was asked last.
+    package func takeEvictions() -> (idle: Int, watched: Int) {
+        defer { evictions = (0, 0) }
+        return evictions
+    }
+
     private func noteLeft(idle: Int, watched: Int) {
         guard idle + watched > 0 else { return }
+        evictions.idle += idle
+        evictions.watched += watched
         environment.logger.debug(
             "sessions left memory",
             metadata: [

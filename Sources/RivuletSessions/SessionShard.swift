@@ -36,6 +36,8 @@ package final class SessionShard {
     private let epochSalt = RandomToken.make(count: 16)
     /// How many sessions were deleted here or put out by a fault, so that their names may stand for another history.
     private var retirements: UInt64 = 0
+    /// How many sessions have left memory since it was asked last, those that streams follow apart.
+    var evictions = (idle: 0, watched: 0)
     private var isDraining = false
 
     /// The most deleted epochs that are remembered.

@@ -12,7 +12,7 @@ import Testing
         var entry = ConnectionTable.Entry(generation: 1)
         entry.arm(now: 0, limits: HTTPLimits())
         #expect(entry.due == 75_000)
-        entry.begin(ConnectionTable.RequestTraits(version: .http11, isHead: false, isKeepAlive: true))
+        entry.begin(ConnectionTable.RequestTraits(version: .http11, method: .get, isKeepAlive: true))
         entry.arm(now: 50_000, limits: HTTPLimits())
         #expect(entry.due == 125_000)
     }

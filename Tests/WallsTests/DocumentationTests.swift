@@ -54,6 +54,48 @@ import Testing
         }
     }
 
+    // MARK: - Limits
+
+    /// A default as the page has it: `16,384 bytes`, `10 s`, `64`; nil for a text that is none.
+    private static func limit(_ source: Substring, of name: Substring) -> String? {
+        if let time = source.firstMatch(of: /^\.(seconds|milliseconds)\(([\d_]+)\)$/) {
+            return number(time.2, times: 1).map { "\($0) \(time.1 == "seconds" ? "s" : "ms")" }
+        }
+        guard let match = source.firstMatch(of: /^([\d_]+)(?: << (\d+))?$/),
+            let number = number(match.1, times: match.2.flatMap { Int($0) }.map { 1 << $0 } ?? 1)
+        else { return nil }
+        return name == "bytesMax" || name.contains("Bytes") ? number + " bytes" : number
+    }
+
+    /// A number with commas between its thousands.
+    private static func number(_ source: Substring, times factor: Int) -> String? {
+        guard let number = Int(source.filter { $0 != "_" }) else { return nil }
+        let digits = String(number * factor).reversed()
+        return String(
+            digits.enumerated().flatMap { index, digit in index > 0 && index % 3 == 0 ? [",", digit] : [digit] }
+                .reversed()
+        )
+    }
+
+    @Test(arguments: [
+        ("ServerLimits", "RivuletServer"), ("SessionLimits", "RivuletSessions"), ("EngineLimits", "RivuletEngine"),
+        ("StoreLimits", "RivuletStores"),
+    ])
+    func `the page for operators has every limit with its default`(_ type: String, _ room: String) throws {
+        let source = try Self.text("Sources/\(room)/\(type).swift")
+        let properties = Set(
+            source.matches(of: /(?m)^    public var (\w+): (?:Int|UInt64|Duration)$/).map { String($0.1) }
+        )
+        let defaults = source.matches(of: /(?m)^        (\w+): (?:Int|UInt64|Duration) = (.+?),?$/).map { match in
+            "\(match.1): \(Self.limit(match.2, of: match.1) ?? "\(match.2) is no limit")"
+        }
+        #expect(Set(defaults.map { String($0.prefix { $0 != ":" }) }) == properties)
+        let page = try Self.text("Documentation/Operating.md")
+        let table = try #require(page.components(separatedBy: "\n| `\(type)` | Default |").dropFirst().first)
+        let rows = table.components(separatedBy: "\n\n")[0].matches(of: /(?m)^\| `(\w+)` \| (.+?) \| .+ \|$/)
+        #expect(rows.map { "\($0.1): \($0.2)" } == defaults)
+    }
+
     // MARK: - Rows
 
     /// How many rows each system has.

@@ -11,6 +11,7 @@ import Testing
         "RivuletMacros": [],
         "RivuletJSON": [],
         "RivuletHTTP": [],
+        "RivuletMetrics": [],
         "RivuletEventLoop": ["CLibuv"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
@@ -19,12 +20,13 @@ import Testing
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
-            "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletObservation",
+            "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics",
+            "RivuletObservation",
             "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
-            "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSQLite", "RivuletServer",
-            "RivuletSessions", "RivuletStores",
+            "RivuletEngine", "RivuletJSON", "RivuletMetrics", "RivuletObjects", "RivuletObservation", "RivuletSQLite",
+            "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
@@ -80,6 +82,15 @@ import Testing
             for (file, module) in try imports(of: room) {
                 #expect(module != "CLibuv" || room == "RivuletEventLoop", "\(room)/\(file)")
                 #expect(module != "CSQLite" || room == "RivuletSQLite", "\(room)/\(file)")
+            }
+        }
+    }
+
+    @Test func `only the server records metrics, and only the metrics room keeps them`() throws {
+        for room in Self.rooms.keys where room != "RivuletMetrics" && room != "RivuletServer" {
+            for (file, module) in try imports(of: room) {
+                #expect(module != "CoreMetrics", "\(room)/\(file)")
+                #expect(module != "RivuletMetrics" || room == "Rivulet", "\(room)/\(file)")
             }
         }
     }

@@ -1,0 +1,125 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns the value of one metric under one set of labels.
+
+internal import CoreMetrics
+internal import Synchronization
+
+/// A number that a counter or a gauge stands at.
+///
+/// Any thread.
+final class NumberSeries: Sendable {
+    private let value = Mutex(MetricNumber.integer(0))
+
+    /// Adds to it.
+    func add(_ amount: MetricNumber) {
+        value.withLock { $0 = $0 + amount }
+    }
+
+    func set(_ amount: MetricNumber) {
+        value.withLock { $0 = amount }
+    }
+
+    var current: MetricNumber { value.withLock { $0 } }
+}
+
+/// An integer for as long as it can be one: a `Double` alone would lose single counts beyond 2^53.
+enum MetricNumber {
+    case integer(Int64)
+    case real(Double)
+
+    static func + (left: MetricNumber, right: MetricNumber) -> MetricNumber {
+        if case .integer(let left) = left, case .integer(let right) = right {
+            let (sum, isTooLarge) = left.addingReportingOverflow(right)
+            if !isTooLarge { return .integer(sum) }
+        }
+        return .real(left.double + right.double)
+    }
+
+    var double: Double {
+        switch self {
+        case .integer(let value): Double(value)
+        case .real(let value): value
+        }
+    }
+
+    /// The number as Prometheus reads it.
+    var text: String {
+        switch self {
+        case .integer(let value): String(value)
+        case .real(let value): Self.text(value)
+        }
+    }
+
+    /// A number as Go's `ParseFloat` reads it.
+    static func text(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int64(exactly: value).map { String($0) } ?? "\(value)"
+    }
+}
+
+/// What a histogram has counted.
+///
+/// Any thread.
+final class HistogramSeries: Sendable {
+    /// The counts by bounds, the last one without a bound; each only what is above the bound before.
+    struct Counts {
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    let bounds: [Double]
+    private let counts: Mutex<Counts>
+
+    init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Mutex(Counts(counts: Array(repeating: 0, count: bounds.count + 1)))
+    }
+
+    func observe(_ value: Double) {
+        let index = bounds.firstIndex { value <= $0 } ?? bounds.count
+        counts.withLock { counts in
+            counts.counts[index] += 1
+            counts.sum += value
+        }
+    }
+
+    var current: Counts { counts.withLock { $0 } }
+}
+
+extension NumberSeries: CounterHandler {
+    func increment(by amount: Int64) {
+        // A counter never falls.
+        if amount > 0 { add(.integer(amount)) }
+    }
+
+    func reset() { set(.integer(0)) }
+}
+
+extension NumberSeries: FloatingPointCounterHandler {
+    func increment(by amount: Double) { add(.real(amount)) }
+}
+
+extension NumberSeries: MeterHandler {
+    func set(_ value: Int64) { set(.integer(value)) }
+
+    func set(_ value: Double) { set(.real(value)) }
+
+    func decrement(by amount: Double) { increment(by: -amount) }
+}
+
+extension NumberSeries: RecorderHandler {
+    func record(_ value: Int64) { set(.integer(value)) }
+
+    func record(_ value: Double) { set(.real(value)) }
+}
+
+extension HistogramSeries: RecorderHandler {
+    func record(_ value: Int64) { observe(Double(value)) }
+
+    func record(_ value: Double) { observe(value) }
+}
+
+extension HistogramSeries: TimerHandler {
+    func recordNanoseconds(_ duration: Int64) { observe(Double(duration) / 1e9) }
+}
