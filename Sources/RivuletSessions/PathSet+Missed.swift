@@ -62,9 +62,14 @@ extension PathSet {
     }
 
     private func sorted(_ missed: some Sequence<MissedChange>) -> Missing {
+        var trie = PathTrie<Int>()
+        trie.insert(0, at: self)
         var missing = Missing()
         for change in missed {
-            if change.operation != .replace, watchesOrder(of: change.path.text), let collection = change.path.parent {
+            guard let path = try? JSONPointer(parsing: change.path.text) else { continue }
+            let match = trie.match(path.tokens)
+            let watchesOrder = match.whole.contains(where: \.isAbove)
+            if change.operation != .replace, watchesOrder, let collection = change.path.parent {
                 if change.operation == .move {
                     missing.collections[collection, default: Elements()].isMoved = true
                 } else if missing.collections[collection]?.known[change.path] == nil {
@@ -75,10 +80,13 @@ extension PathSet {
                 continue
             }
             guard change.operation != .move else { continue }
-            switch reach(of: change.path.text) {
-            case .none: continue
-            case .whole: missing.stale.insert(change.path)
-            case .parts(let parts): missing.stale.formUnion(parts.map { texts[$0] })
+            if match.whole.isEmpty {
+                for part in match.parts {
+                    let tokens = path.tokens + trie.tokens(of: part)[path.tokens.count...]
+                    missing.stale.insert(PathText(JSONPointer(tokens: tokens).description))
+                }
+            } else {
+                missing.stale.insert(change.path)
             }
         }
         return missing

@@ -1,0 +1,34 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what the groups of a session's streams are told of a dispatch.
+
+import RivuletEngine
+import RivuletObservation
+
+extension Session {
+    /// Tells each group what it sees of the changes; one event per group at most.
+    func publish(_ changes: [StateChange], from old: State) {
+        let updates = updateViews(after: changes, from: old)
+        tell(changes, of: nil, from: ReadableDocument(old), to: ReadableDocument(visible))
+        for (view, update) in updates {
+            tell(update.changes, of: view, from: ReadableDocument(update.before), to: document(of: view))
+        }
+    }
+
+    /// Tells the groups that watch a document; those that see the same get the same event.
+    private func tell(
+        _ changes: [StateChange],
+        of view: String?,
+        from old: ReadableDocument,
+        to new: ReadableDocument
+    ) {
+        guard let paths = watches.paths(of: view) else { return }
+        let all = SeenChanges(changes, watched: paths, from: old, to: new)
+        var events: [[Int]: StreamEvent] = [:]
+        for (id, items) in all.seen {
+            guard let group = groups[id] else { continue }
+            let event = events[items] ?? .change(items.map { all.items[$0] }, cursor: visibleCursor)
+            events[items] = event
+            environment.sink.deliver(event, to: id, loops: group.loops)
+        }
+    }
+}
