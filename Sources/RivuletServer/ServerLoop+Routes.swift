@@ -321,8 +321,13 @@ extension ServerLoop {
         }
     }
 
-    func check(_ path: JSONPointer, of app: any HostedApp, view: String? = nil) throws(Problem) {
-        guard app.accepts(path, view: view) else {
+    func check(
+        _ path: JSONPointer,
+        of app: any HostedApp,
+        view: String? = nil,
+        wildcards: Bool = false
+    ) throws(Problem) {
+        guard app.accepts(path, view: view, wildcards: wildcards) else {
             if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
             throw Problem(
                 400,
@@ -341,8 +346,33 @@ extension ServerLoop {
     ) throws(Problem) {
         let app = try app(key.app)
         try checkView(view, of: app)
-        let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
+        let query = try Query(request, known: ["path", "format", "cursor"], lists: ["path"])
         try checkStream(request)
+        let format = try streamFormat(query)
+        let paths = try streamPaths(query)
+        for path in paths { try check(path, of: app, view: view, wildcards: true) }
+        guard format == .changes || (paths.count <= 1 && !paths.contains { $0.tokens.contains("*") }) else {
+            throw Problem(
+                400,
+                "format=json-patch is of one document: send one path without \"*\", or none for the whole"
+            )
+        }
+        guard hasRoomForStream else { return answerFull(exchange.connection) }
+        let resume = request.headers["last-event-id"] ?? query["cursor"]
+        let topic = StreamTopic(view: view, paths: paths, format: format)
+        subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
+    }
+
+    private func streamFormat(_ query: Query) throws(Problem) -> StreamFormat {
+        guard let text = query["format"] else { return .changes }
+        guard let format = StreamFormat(rawValue: text) else {
+            let known = StreamFormat.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+            throw Problem(400, "the query parameter \"format\" is \(known); found \"\(text)\"")
+        }
+        return format
+    }
+
+    private func streamPaths(_ query: Query) throws(Problem) -> [JSONPointer] {
         let texts = query.values("path")
         let pathsMax = context.options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
@@ -356,20 +386,7 @@ extension ServerLoop {
                 throw Problem(400, "bad key path \"\(text)\": \(error)")
             }
         }
-        for path in paths {
-            guard !path.tokens.contains("*") else {
-                throw Problem(
-                    400,
-                    "bad key path \"\(path)\": wildcards are not supported yet, and so no token of a subscription may be \"*\", "
-                        + "not even an id or a key that is spelled so; subscribe to what contains it"
-                )
-            }
-            try check(path, of: app, view: view)
-        }
-        guard hasRoomForStream else { return answerFull(exchange.connection) }
-        let resume = request.headers["last-event-id"] ?? query["cursor"]
-        let topic = StreamTopic(view: view, paths: paths)
-        subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
+        return paths
     }
 
     func checkStream(_ request: HTTPRequest) throws(Problem) {

@@ -39,6 +39,19 @@ package struct PathSet: Hashable, Sendable {
         return all.seen[0, default: []].map { all.items[$0] }
     }
 
+    /// The places that the paths lead to in a document, each once: what wildcards stand for in the document's order.
+    ///
+    /// A path that leads to more than `wildcardPlacesMax` gives the innermost place that contains them all.
+    func places(in document: ReadableDocument) -> [JSONPointer] {
+        guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else { return pointers }
+        var told: Set<PathText> = []
+        return pointers.flatMap { path in
+            let outer = JSONPointer(tokens: Array(path.tokens.prefix(Self.outerCount(of: path.tokens))))
+            let places = outer.tokens.count == path.tokens.count ? [path] : document.places(of: path.tokens) ?? [outer]
+            return places.filter { told.insert(PathText($0.description)).inserted }
+        }
+    }
+
     /// The token that stands for any one token in a watched path.
     static let wildcard = "*"
     /// The most places that are told one by one for one path with wildcards; when it leads to more, what contains them is told.

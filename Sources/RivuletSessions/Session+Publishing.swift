@@ -23,12 +23,23 @@ extension Session {
     ) {
         guard let paths = watches.paths(of: view) else { return }
         let all = SeenChanges(changes, watched: paths, from: old, to: new)
-        var events: [[Int]: StreamEvent] = [:]
+        var events: [Rendering: StreamEvent] = [:]
         for (id, items) in all.seen {
             guard let group = groups[id] else { continue }
-            let event = events[items] ?? .change(items.map { all.items[$0] }, cursor: visibleCursor)
-            events[items] = event
+            let rendering = Rendering(items: items, root: group.key.format == .changes ? nil : group.key.paths)
+            let event =
+                events[rendering]
+                ?? .change(items.map { all.items[$0] }, for: group.key, from: old, to: new, cursor: visibleCursor)
+            events[rendering] = event
             environment.sink.deliver(event, to: id, loops: group.loops)
         }
     }
+}
+
+/// What tells one event of a dispatch from another.
+private struct Rendering: Hashable {
+    /// The items that are seen.
+    let items: [Int]
+    /// What the event's places are relative to; nil in the format that has whole key paths.
+    let root: PathSet?
 }

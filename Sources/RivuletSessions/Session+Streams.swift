@@ -114,8 +114,12 @@ extension Session {
 
     /// Gives what makes up for `missed` at the watched paths, as one change.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
-        let changes = subscriber.key.paths.changes(missing: missed, in: document(of: subscriber.key.view))
-        join(subscriber, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
+        let (key, document) = (subscriber.key, document(of: subscriber.key.view))
+        guard let changes = key.paths.changes(missing: missed, in: document) else {
+            return reset(subscriber, .historyGone)
+        }
+        let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: visibleCursor)
+        join(subscriber, first: changes.isEmpty ? [] : [change])
     }
 
     /// Reads the changes that the tail no longer has; what changes meanwhile is added when the answer is there.
