@@ -84,10 +84,11 @@ extension PathSet {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)
         var missing = Missing()
+        let missed = Array(missed)
+        for change in missed { missing.meet(change) }
         for change in missed {
             guard let path = try? JSONPointer(parsing: change.path.text) else { continue }
             let match = trie.match(path.tokens)
-            missing.meet(change)
             let watchesOrder = match.whole.contains(where: \.isAbove)
             if change.operation != .replace, watchesOrder, let collection = change.path.parent {
                 if change.operation == .move {

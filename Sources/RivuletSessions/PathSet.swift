@@ -36,7 +36,7 @@ package struct PathSet: Hashable, Sendable {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)
         let all = SeenChanges(changes, watched: trie, from: old, to: new)
-        return all.seen[0, default: []].map { all.items[$0] }
+        return all.seen[0].flatMap { all.sights[$0] }.map { $0.map { all.items[$0] } } ?? []
     }
 
     /// The places that the paths lead to in a document, each once: what wildcards stand for in the document's order.

@@ -9,8 +9,15 @@ import RivuletObservation
 /// Everything that is seen is one of `items`, made once for all who see it: watchers with the same items see the same event.
 struct SeenChanges<Watcher: Hashable & Sendable> {
     private(set) var items: [StateChange] = []
-    /// What each watcher sees, by the indices of the items in ascending order, which is the order of the changes.
-    private(set) var seen: [Watcher: [Int]] = [:]
+    /// What each watcher sees, as a number of `sights`.
+    ///
+    /// No list, because many watchers see few different things.
+    private(set) var seen: [Watcher: Int] = [:]
+    /// What there is to see, by the numbers in `seen`: indices of items in ascending order, which is the order of the changes.
+    private(set) var sights: [Int: [Int]] = [:]
+    /// Each sight as another one and one more item; the first is nothing.
+    private var steps = [Step(sight: 0, item: 0)]
+    private var known: [Step: Int] = [:]
     /// How many nodes of the tree were looked at.
     private(set) var visits = 0
 
@@ -34,8 +41,33 @@ struct SeenChanges<Watcher: Hashable & Sendable> {
             guard let path = try? JSONPointer(parsing: change.path) else { continue }
             add(change, at: path.tokens)
         }
-        guard changes.count > 1 || !compared.isEmpty else { return }
-        for (watcher, indices) in seen where indices.count > 1 { seen[watcher] = indices.sortedOnce }
+        listSights()
+    }
+
+    private struct Step: Hashable {
+        let sight: Int
+        let item: Int
+    }
+
+    /// Lists what is seen, and makes one of those sights that differ only in the order in which their items were found.
+    private mutating func listSights() {
+        var first: [[Int]: Int] = [:]
+        var merged: [Int: Int] = [:]
+        for sight in Set(seen.values) {
+            var items: [Int] = []
+            var rest = sight
+            while rest != 0 {
+                items.append(steps[rest].item)
+                rest = steps[rest].sight
+            }
+            let sorted = items.sortedOnce
+            let same = first[sorted, default: sight]
+            first[sorted] = same
+            merged[sight] = same
+            sights[same] = sorted
+        }
+        guard sights.count < merged.count else { return }
+        for (watcher, sight) in seen { seen[watcher] = merged[sight] }
     }
 
     private mutating func add(_ change: StateChange, at tokens: [String]) {
@@ -46,9 +78,8 @@ struct SeenChanges<Watcher: Hashable & Sendable> {
         for part in match.parts {
             let indices = differences(at: trie.tokens(of: part), below: tokens, like: change)
             guard !indices.isEmpty else { continue }
-            for watcher in trie.watchers(of: part) where !whole.contains(watcher) {
-                seen[watcher, default: []] += indices
-            }
+            let watchers = whole.isEmpty ? trie.watchers(of: part) : trie.watchers(of: part).subtracting(whole)
+            for index in indices { give(index, to: watchers) }
         }
     }
 
@@ -83,7 +114,21 @@ struct SeenChanges<Watcher: Hashable & Sendable> {
     }
 
     private mutating func give(_ item: Int, to watchers: Set<Watcher>) {
-        for watcher in watchers { seen[watcher, default: []].append(item) }
+        // Most of them have seen the same so far.
+        var last = (from: 0, to: add(item, to: 0))
+        for watcher in watchers {
+            let sight = seen[watcher] ?? 0
+            if sight != last.from { last = (sight, add(item, to: sight)) }
+            seen[watcher] = last.to
+        }
+    }
+
+    private mutating func add(_ item: Int, to sight: Int) -> Int {
+        let step = Step(sight: sight, item: item)
+        if let known = known[step] { return known }
+        steps.append(step)
+        known[step] = steps.count - 1
+        return steps.count - 1
     }
 
     private mutating func append(_ change: StateChange) -> Int {

@@ -24,13 +24,17 @@ extension Session {
         guard let paths = watches.paths(of: view) else { return }
         let all = SeenChanges(changes, watched: paths, from: old, to: new)
         var events: [Rendering: StreamEvent] = [:]
-        for (id, items) in all.seen {
+        for (id, sight) in all.seen {
             guard let group = groups[id] else { continue }
-            let rendering = Rendering(items: items, root: group.key.format == .changes ? nil : group.key.paths)
-            let event =
-                events[rendering]
-                ?? .change(items.map { all.items[$0] }, for: group.key, from: old, to: new, cursor: visibleCursor)
-            events[rendering] = event
+            let rendering = Rendering(sight: sight, root: group.key.format == .changes ? nil : group.key.paths)
+            let event: StreamEvent
+            if let known = events[rendering] {
+                event = known
+            } else {
+                let changes = all.sights[sight, default: []].map { all.items[$0] }
+                event = .change(changes, for: group.key, from: old, to: new, cursor: visibleCursor)
+                events[rendering] = event
+            }
             environment.sink.deliver(event, to: id, loops: group.loops)
         }
     }
@@ -38,8 +42,8 @@ extension Session {
 
 /// What tells one event of a dispatch from another.
 private struct Rendering: Hashable {
-    /// The items that are seen.
-    let items: [Int]
+    /// What is seen.
+    let sight: Int
     /// What the event's places are relative to; nil in the format that has whole key paths.
     let root: PathSet?
 }

@@ -3,6 +3,8 @@
 
 import pytest
 
+from harness import Stream
+
 
 @pytest.fixture
 def abc(todos):
@@ -53,14 +55,23 @@ def test_a_stream_with_wildcards_resumes(abc, how):
         assert removed == ["/p/todos/a/title"]
 
 
+class Summary(Stream):
+    """A change stream of the view `SummaryView`."""
+
+    resource = "/views/SummaryView/changes"
+
+
 def test_views_take_wildcards_too(shared, abc):
+    with Summary(abc, ["/*"]) as stream:
+        assert stream.expect("snapshot").data["values"] == {"/total": 3, "/open": 3, "/done": 0}
+        abc.dispatch({"toggle": "a"})
+        assert stream.expect("change").changed == {"/open": 2, "/done": 1}
     answer = shared.get(f"{abc.path}/views/SummaryView/changes?path=/*/nothing", accept="text/event-stream")
     assert answer.status == 400
 
 
 def test_what_is_too_much_is_told_as_what_contains_it(todos):
-    for count in (5_000,):
-        todos.dispatch({"addMany": {"count": count}})
+    todos.dispatch({"addMany": {"count": 5_000}})
     with todos.stream("/p/todos/*/done") as stream:
         values = stream.expect("snapshot").data["values"]
         assert list(values) == ["/p/todos"] and len(values["/p/todos"]) == 5_000

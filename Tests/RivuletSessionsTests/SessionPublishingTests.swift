@@ -46,7 +46,7 @@ import Testing
         let title = StateChange(operation: .replace, path: "/p/items/3/title", value: Array("1".utf8))
         let nothing = ReadableDocument { _, _ in false }
         let seen = SeenChanges([title], watched: trie, from: nothing, to: nothing)
-        #expect(seen.seen == [3: [0]] && seen.visits == 4)
+        #expect(seen.seen.mapValues { seen.sights[$0] } == [3: [0]] && seen.visits == 4)
     }
 
     @Test func `a place that several watch is compared once`() throws {
