@@ -22,7 +22,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         let forwarded: ForwardedField<State, Object>
         var source: Source
         /// The JSON of the object's value where it is not simply that of the state.
-        var json: [UInt8]?
+        var json: NotedJSON?
     }
 
     /// Takes an object that was made from the state.
@@ -46,9 +46,10 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         }
         writer.beginObject()
         for field in fields {
-            guard let json = field.forwarded.json(of: object) else { continue }
+            var value = JSONWriter(like: writer)
+            guard field.forwarded.encodeJSON(of: object, at: [], into: &value) else { continue }
             writer.key(field.forwarded.name)
-            writer.raw(json)
+            writer.raw(value)
         }
         writer.endObject()
         return true
@@ -60,26 +61,48 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         for index in fields.indices {
             seen += update(&fields[index], from: old, to: new, after: changes)
         }
-        return ViewUpdate(changes: seen) { path in
-            guard let name = path.tokens.first, let field = before.first(where: { $0.forwarded.name == name }) else {
-                return nil
-            }
-            return Self.json(of: field, at: path.tokens.dropFirst(), in: old)
+        return ViewUpdate(changes: seen) { path, writer in
+            Self.write(before, at: path.tokens[...], in: old, into: &writer)
         }
     }
 
-    /// What a field's JSON was when the state was the old one.
-    private static func json(of field: Field, at path: ArraySlice<String>, in state: State) -> [UInt8]? {
-        var writer = JSONWriter()
-        if let json = field.json {
-            do throws(JSONError) {
-                return try JSONValue(parsing: json).encodeJSON(at: path, into: &writer) ? writer.bytes : nil
-            } catch {
-                return nil
-            }
+    /// Writes what the view had when the state was the old one.
+    private static func write(
+        _ fields: [Field],
+        at path: ArraySlice<String>,
+        in state: State,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        if let name = path.first {
+            guard let field = fields.first(where: { $0.forwarded.name == name }) else { return false }
+            return write(field, at: path.dropFirst(), in: state, into: &writer)
         }
-        guard case .stored(let place) = field.source else { return nil }
-        return state.encodeJSON(at: (place.tokens + path)[...], into: &writer) ? writer.bytes : nil
+        writer.beginObject()
+        for field in fields {
+            var value = JSONWriter(like: writer)
+            guard write(field, at: [], in: state, into: &value) else { continue }
+            writer.key(field.forwarded.name)
+            writer.raw(value)
+        }
+        writer.endObject()
+        return true
+    }
+
+    private static func write(
+        _ field: Field,
+        at path: ArraySlice<String>,
+        in state: State,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        if let json = field.json { return json.write(at: path, into: &writer) }
+        guard case .stored(let place) = field.source else { return false }
+        return state.encodeJSON(at: (place.tokens + path)[...], into: &writer)
+    }
+
+    /// What a field's JSON was when the state was the old one.
+    private static func json(of field: Field, in state: State) -> [UInt8]? {
+        var writer = JSONWriter()
+        return write(field, at: [], in: state, into: &writer) ? writer.bytes : nil
     }
 
     private func update(
@@ -93,7 +116,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         case .computed(var value):
             let isAssigned = value.update(object, to: new, after: changes)
             field.source = .computed(value)
-            return isAssigned ? replacement(of: &field, from: field.json) : []
+            return isAssigned ? replacement(of: &field, from: field.json?.bytes) : []
         }
     }
 
@@ -118,12 +141,12 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         }
         guard isReplaced || !below.isEmpty else { return [] }
         let wasOwn = field.json != nil
-        let before = field.json ?? (isReplaced ? Self.json(of: field, at: [], in: old) : nil)
+        let before = field.json?.bytes ?? (isReplaced ? Self.json(of: field, in: old) : nil)
         field.forwarded.assign(new, to: object)
         let isOwn = !field.forwarded.isEqual(object, to: new)
         if !isReplaced, !wasOwn, !isOwn { return below }
         // The object has made something else of the value, or the state was replaced above it.
-        let changes = replacement(of: &field, from: before ?? Self.json(of: field, at: [], in: old))
+        let changes = replacement(of: &field, from: before ?? Self.json(of: field, in: old))
         if !isOwn { field.json = nil }
         return changes
     }
@@ -132,17 +155,17 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
     private func replacement(of field: inout Field, from before: [UInt8]?) -> [StateChange] {
         let json = field.forwarded.json(of: object)
         field.json = json
-        guard json != before else { return [] }
+        guard json?.bytes != before else { return [] }
         let name = JSONPointer(tokens: [field.forwarded.name]).description
-        return [StateChange(operation: json == nil ? .remove : .replace, path: name, value: json)]
+        return [StateChange(operation: json == nil ? .remove : .replace, path: name, value: json?.bytes)]
     }
 }
 
 extension ForwardedField {
     /// The object's value as JSON; nil when there is none.
-    fileprivate func json(of object: Object) -> [UInt8]? {
-        var writer = JSONWriter()
-        return encodeJSON(of: object, at: [], into: &writer) ? writer.bytes : nil
+    fileprivate func json(of object: Object) -> NotedJSON? {
+        var writer = JSONWriter(notingKeyed: false)
+        return encodeJSON(of: object, at: [], into: &writer) ? NotedJSON(writer) : nil
     }
 }
 

@@ -57,8 +57,8 @@ package protocol ViewInstance<State>: AnyObject {
 package struct ViewUpdate {
     /// The changes, by the view's own key paths; each differs in JSON.
     package let changes: [StateChange]
-    /// The value that was at a key path of the view before, as JSON; nil when there was none.
-    package let before: (_ path: JSONPointer) -> [UInt8]?
+    /// Writes the value that was at a key path of the view before; false, with nothing written, when there was none.
+    package let before: (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool
 }
 
 extension ForwardedField where State: ObservableState {

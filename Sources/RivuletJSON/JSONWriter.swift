@@ -28,6 +28,9 @@ public struct JSONWriter: Sendable {
     /// Whether such another text was written.
     package internal(set) var hasOtherText = false
 
+    /// What is noted of keyed collections; nil, as nearly always, when nobody asks.
+    package internal(set) var keyedNotes: KeyedNotes?
+
     /// Whether the next value or key of the open container follows another one.
     private var needsComma = false
 
@@ -119,6 +122,9 @@ public struct JSONWriter: Sendable {
         quote(value, isKey: false)
         needsComma = true
     }
+
+    /// Where the text of the next value begins.
+    var nextOffset: Int { bytes.count + (needsComma ? 1 : 0) }
 
     /// Copies one whole value that is JSON text already; it is not checked.
     public mutating func raw(_ json: [UInt8]) {

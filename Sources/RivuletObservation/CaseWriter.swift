@@ -51,7 +51,7 @@ public enum CaseWriter {
     }
 
     private static func guarded(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
-        var inner = JSONWriter(includesTransient: writer.includesTransient)
+        var inner = JSONWriter(like: writer)
         value(&inner)
         writer.beginObject()
         writer.key(name)
@@ -64,7 +64,7 @@ public enum CaseWriter {
             // Written anew, so that the outer writer knows of the number as well.
             value(&writer)
         } else {
-            writer.raw(inner.bytes)
+            writer.raw(inner)
         }
         if isAmbiguous { writer.endObject() }
         writer.endObject()

@@ -6,8 +6,9 @@ public import RivuletJSON
 extension Keyed: JSONCodable {
     /// Writes an array of the elements in their order.
     public func encodeJSON(into writer: inout JSONWriter) {
+        let isDeep = writer.noteKeyed { map(\.id.keyPathToken) }
         writer.beginArray()
-        for element in self { element.encodeJSON(into: &writer) }
+        if isDeep { for element in self { element.encodeJSON(into: &writer) } }
         writer.endArray()
     }
 
@@ -38,6 +39,7 @@ extension Keyed: JSONCodable {
             return true
         }
         guard let position = position(token: token) else { return false }
+        writer.noteElement(at: position, remaining: path.count)
         return self[id: element(at: position).id]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
     }
 

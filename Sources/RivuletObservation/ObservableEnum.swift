@@ -98,12 +98,12 @@ extension ObservableEnum {
             encodeJSON(into: &writer)
             return true
         }
-        var edit = PayloadWriting(path: path, includesTransient: writer.includesTransient)
+        var edit = PayloadWriting(path: path, like: writer)
         var copy = self
         copy._$editPayload(&edit)
         if !edit.isPayload { edit.writeValue(of: self) }
         guard edit.isFound else { return false }
-        if edit.writer.hasUnrepresentableNumber { writer.unrepresentable() } else { writer.raw(edit.writer.bytes) }
+        if edit.writer.hasUnrepresentableNumber { writer.unrepresentable() } else { writer.raw(edit.writer) }
         return true
     }
 

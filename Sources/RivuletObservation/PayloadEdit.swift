@@ -109,9 +109,9 @@ struct PayloadWriting: PayloadEdit {
     var isPayload = false
     var isFound = false
 
-    init(path: ArraySlice<String>, includesTransient: Bool) {
+    init(path: ArraySlice<String>, like outer: JSONWriter) {
         self.path = path
-        writer = JSONWriter(includesTransient: includesTransient)
+        writer = JSONWriter(like: outer)
     }
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
@@ -129,13 +129,9 @@ struct PayloadWriting: PayloadEdit {
 
     /// Writes a place in a case with several values, which is rarely asked for, by way of the whole value.
     mutating func writeValue(of whole: some ObservableEnum) {
-        let bytes = whole.jsonBytes(includesTransient: writer.includesTransient)
-        guard
-            let document = try? JSONValue(parsing: bytes),
-            let value = document[JSONPointer(tokens: Array(path))]
-        else { return }
-        value.encodeJSON(into: &writer)
-        isFound = true
+        var text = JSONWriter(notingKeyed: false, includesTransient: writer.includesTransient)
+        whole.encodeJSON(into: &text)
+        isFound = NotedJSON(text).write(at: path, into: &writer)
     }
 
     private mutating func enter(_ name: String, _ write: (ArraySlice<String>, inout JSONWriter) -> Bool) {

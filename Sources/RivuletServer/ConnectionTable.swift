@@ -41,6 +41,8 @@ struct ConnectionTable {
         var isStream = false
         /// Whether the stream that it asks for is to be compressed.
         var wantsGzip = false
+        /// Whether that is to be told what it missed version by version.
+        var resumesAll = false
         /// Whether the client takes its answers so slowly that its next request waits until the socket drains.
         var isCongested = false
         /// What waited for a congested client when it was looked at last.

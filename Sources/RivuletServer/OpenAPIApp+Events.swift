@@ -79,15 +79,7 @@ extension OpenAPIApp {
             description: "Server-sent events; `id` is the cursor at which the reader then stands. "
                 + "A stream that cannot be served for want of room is a 200 that only says `bye`.",
             parameters: [
-                .parameter(
-                    "path",
-                    in: "query",
-                    "Key paths to watch, as JSON Pointers; none is the whole.",
-                    [
-                        "type": "array", "items": ["type": "string"],
-                        "maxItems": .number("\(options.sessionLimits.pathsPerStreamMax)"),
-                    ]
-                ),
+                OpenAPIParameters.paths(atMost: options.sessionLimits.pathsPerStreamMax), OpenAPIParameters.format,
                 .parameter("cursor", in: "query", "The cursor to go on from.", ["type": "string"]),
                 OpenAPIParameters.lastEventID,
             ],

@@ -3,6 +3,7 @@
 
 import RivuletHTTP
 import RivuletJSON
+import RivuletSessions
 
 /// References to shared parameters and headers, and the components that they refer to.
 enum OpenAPIParameters {
@@ -26,6 +27,25 @@ enum OpenAPIParameters {
             ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
         )
     }
+
+    /// What a change stream watches.
+    static func paths(atMost count: Int) -> JSONValue {
+        .parameter(
+            "path",
+            in: "query",
+            "Key paths to watch, as JSON Pointers; none is the whole. A token `*` stands for any one token.",
+            ["type": "array", "items": ["type": "string"], "maxItems": .number("\(count)")]
+        )
+    }
+
+    /// How a change stream writes its changes.
+    static let format = JSONValue.parameter(
+        "format",
+        in: "query",
+        "With `json-patch` the data of a `change` is an RFC 6902 array against the document at the one path, which has no `*`; "
+            + "a document that is not there is null.",
+        ["type": "string", "enum": .array(StreamFormat.allCases.map { .string($0.rawValue) }), "default": "changes"]
+    )
 
     static let notModified = JSONValue.content("It is what the client has.", [], headers: ["ETag"])
 

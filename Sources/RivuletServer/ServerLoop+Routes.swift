@@ -285,90 +285,18 @@ extension ServerLoop {
         }
     }
 
-    func check(_ path: JSONPointer, of app: any HostedApp, view: String? = nil) throws(Problem) {
-        guard app.accepts(path, view: view) else {
+    func check(
+        _ path: JSONPointer,
+        of app: any HostedApp,
+        view: String? = nil,
+        wildcards: Bool = false
+    ) throws(Problem) {
+        guard app.accepts(path, view: view, wildcards: wildcards) else {
             if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
             throw Problem(
                 400,
                 "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
             )
-        }
-    }
-
-    // MARK: - Streams
-
-    private func openStream(
-        _ key: SessionKey,
-        _ view: String?,
-        _ request: HTTPRequest,
-        _ exchange: Exchange
-    ) throws(Problem) {
-        let app = try app(key.app)
-        try checkView(view, of: app)
-        let query = try Query(request, known: ["path", "cursor"], lists: ["path"])
-        try checkStream(request, on: exchange.connection)
-        let texts = query.values("path")
-        let pathsMax = context.options.sessionLimits.pathsPerStreamMax
-        guard texts.count <= pathsMax else {
-            throw Problem(400, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
-        }
-        var paths: [JSONPointer] = []
-        for text in texts {
-            do throws(JSONError) {
-                paths.append(try JSONPointer(parsing: text))
-            } catch {
-                throw Problem(400, "bad key path \"\(text)\": \(error)")
-            }
-        }
-        for path in paths {
-            guard !path.tokens.contains("*") else {
-                throw Problem(
-                    400,
-                    "bad key path \"\(path)\": wildcards are not supported yet, and so no token of a subscription may be \"*\", "
-                        + "not even an id or a key that is spelled so; subscribe to what contains it"
-                )
-            }
-            try check(path, of: app, view: view)
-        }
-        guard hasRoomForStream else { return answerFull(exchange.connection) }
-        let resume = AnswerCoding.plainCursor(request.headers["last-event-id"] ?? query["cursor"])
-        let topic = StreamTopic(view: view, paths: paths)
-        subscribe(StreamRequest(stream: exchange.stream, topic: topic, resume: resume), to: key)
-    }
-
-    func checkStream(_ request: HTTPRequest, on id: ConnectionID) throws(Problem) {
-        guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
-            throw Problem(406, "change streams are text/event-stream; accept that")
-        }
-        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
-        _ = connections.update(id) { $0.wantsGzip = acceptsGzip }
-    }
-
-    var hasRoomForStream: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
-
-    /// Hands the wish to the session, wherever it lives; the answer comes through the sink.
-    func subscribe(_ request: StreamRequest, to key: SessionKey) {
-        guard let app = context.apps[key.app] else { return }
-        onShard(of: key) { owner in
-            owner.shard.find(key, of: app) { found in
-                switch found {
-                case .failure(let error):
-                    owner.onLoop(request.stream.loop) {
-                        $0.refuseStream(request.stream.connectionID, with: .failed(error))
-                    }
-                case .success(let session):
-                    let refusal: StreamRefusal? =
-                        if owner.shard.isDeleted(request.resume) {
-                            .gone
-                        } else if !session.isStored, app.sessionPolicy == .explicit {
-                            .failed(.notFound(key))
-                        } else {
-                            nil
-                        }
-                    guard let refusal else { return session.subscribe(request) }
-                    owner.onLoop(request.stream.loop) { $0.refuseStream(request.stream.connectionID, with: refusal) }
-                }
-            }
         }
     }
 

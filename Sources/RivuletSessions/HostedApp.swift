@@ -12,7 +12,9 @@ package protocol HostedApp: Sendable {
     /// Whether the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
     /// Whether the view's schema can have a value at this path; nil stands for the state.
-    func accepts(_ path: JSONPointer, view: String?) -> Bool
+    ///
+    /// With `wildcards` a token `*` stands for any one token.
+    func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool
     /// What all sessions share.
     var shared: SharedResources { get }
     /// The names of the app's views, in the order of their declaration.
@@ -80,9 +82,10 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         return session.bytesMin + session.eventRoomBytes + engine.defaultStateBytes
     }
 
-    package func accepts(_ path: JSONPointer, view: String?) -> Bool {
-        guard let view else { return accepts(path) }
-        return views.contains { $0.name == view && $0.schema.accepts(path: path.tokens[...]) }
+    package func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool {
+        let path = path.tokens[...]
+        guard let view else { return Definition.State.jsonSchema.accepts(path: path, wildcards: wildcards) }
+        return views.contains { $0.name == view && $0.schema.accepts(path: path, wildcards: wildcards) }
     }
 
     package var viewNames: [String] { views.map(\.name) }

@@ -22,6 +22,8 @@ package struct ParkedSession {
     /// Whether the session is being loaded, which takes this.
     var isAwaited = false
     private(set) var groups: [GroupID: StreamGroup]
+    /// What the paths of the groups take of memory, roughly.
+    private var pathBytes: Int
     private(set) var streamCount: Int
 
     init(
@@ -43,11 +45,14 @@ package struct ParkedSession {
         self.stateHash = stateHash
         self.transients = transients
         self.groups = groups
+        pathBytes = groups.values.reduce(0) { $0 + $1.key.paths.memoryBytes }
         self.streamCount = streamCount
     }
 
     /// What it takes of memory, roughly.
-    var memoryBytes: Int { Self.bytesMin + transients.bytes + groups.count * StreamGroup.memoryBytes }
+    var memoryBytes: Int {
+        Self.bytesMin + transients.bytes + groups.count * StreamGroup.memoryBytes + pathBytes
+    }
 
     private static var bytesMin: Int { 512 }
 
@@ -62,6 +67,7 @@ package struct ParkedSession {
         members.remove(loop: loop)
         streamCount -= 1
         groups[group] = members.count > 0 ? members : nil
+        if members.count == 0 { pathBytes -= members.key.paths.memoryBytes }
     }
 
     /// Ends all streams.

@@ -11,12 +11,13 @@ extension PathSet {
     /// The changes that lead a reader who missed others, oldest first, to the document.
     ///
     /// Elements that went, then values at paths, then elements that came, each with its index at that moment. A collection whose
-    /// elements moved, or do not tell their ids, is given anew.
+    /// elements moved, or do not tell their ids, is given anew. Nil when nobody knows what the reader has to drop: something was
+    /// replaced that contained places of a wildcard, or there are too many of them.
     package func changes(
         missing missed: some Sequence<MissedChange>,
         in document: ReadableDocument
-    ) -> [StateChange] {
-        var missing = sorted(missed)
+    ) -> [StateChange]? {
+        guard var missing = sorted(missed, in: document) else { return nil }
         for (collection, elements) in missing.collections
         where elements.isMoved || elements.known.count > Self.elementsMax {
             missing.stale.insert(collection)
@@ -59,12 +60,37 @@ extension PathSet {
         var stale: Set<PathText> = []
         /// By the path of the collection; only those that are watched as a whole.
         var collections: [PathText: Elements] = [:]
+        /// Elements that the reader does not have: the first thing that it missed of them is that they came.
+        var arrived: Set<PathText> = []
+        /// Elements of which more is known than that.
+        var met: Set<PathText> = []
+        /// Patterns of places in those elements, and how many of their first tokens are as they stand.
+        var patterns: [(tokens: [String], literal: Int)] = []
+
+        /// Notes the first of what was missed of an element.
+        mutating func meet(_ change: MissedChange) {
+            guard change.operation != .replace, met.insert(change.path).inserted, change.operation == .add else {
+                return
+            }
+            arrived.insert(change.path)
+        }
+
+        func hasArrived(_ path: PathText) -> Bool {
+            arrived.contains(path) || path.ancestors.contains { arrived.contains($0) }
+        }
     }
 
-    private func sorted(_ missed: some Sequence<MissedChange>) -> Missing {
+    private func sorted(_ missed: some Sequence<MissedChange>, in document: ReadableDocument) -> Missing? {
+        var trie = PathTrie<Int>()
+        trie.insert(0, at: self)
         var missing = Missing()
+        let missed = Array(missed)
+        for change in missed { missing.meet(change) }
         for change in missed {
-            if change.operation != .replace, watchesOrder(of: change.path.text), let collection = change.path.parent {
+            guard let path = try? JSONPointer(parsing: change.path.text) else { continue }
+            let match = trie.match(path.tokens)
+            let watchesOrder = match.whole.contains(where: \.isAbove)
+            if change.operation != .replace, watchesOrder, let collection = change.path.parent {
                 if change.operation == .move {
                     missing.collections[collection, default: Elements()].isMoved = true
                 } else if missing.collections[collection]?.known[change.path] == nil {
@@ -75,11 +101,24 @@ extension PathSet {
                 continue
             }
             guard change.operation != .move else { continue }
-            switch reach(of: change.path.text) {
-            case .none: continue
-            case .whole: missing.stale.insert(change.path)
-            case .parts(let parts): missing.stale.formUnion(parts.map { texts[$0] })
+            guard match.whole.isEmpty else {
+                missing.stale.insert(change.path)
+                continue
             }
+            for part in match.parts {
+                let tokens = path.tokens + trie.tokens(of: part)[path.tokens.count...]
+                if Self.outerCount(of: tokens, literal: path.tokens.count) == tokens.count {
+                    missing.stale.insert(PathText(JSONPointer(tokens: tokens).description))
+                } else if missing.hasArrived(change.path) {
+                    missing.patterns.append((tokens, path.tokens.count))
+                } else {
+                    return nil
+                }
+            }
+        }
+        for pattern in missing.patterns {
+            guard let places = document.places(of: pattern.tokens, literal: pattern.literal) else { return nil }
+            missing.stale.formUnion(places.map { PathText($0.description) })
         }
         return missing
     }

@@ -20,24 +20,6 @@ package struct PathSet: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
-    /// A watched path that a change reaches.
-    enum Reach {
-        /// The changed path is at or below a watched one: the change is seen as it is.
-        case whole
-        /// The change replaced something that contains these watched paths.
-        case parts([Int])
-        case none
-    }
-
-    func reach(of path: String) -> Reach {
-        var parts: [Int] = []
-        for (index, text) in texts.enumerated() {
-            if Self.contains(text.text, path) { return .whole }
-            if Self.contains(path, text.text) { parts.append(index) }
-        }
-        return parts.isEmpty ? .none : .parts(parts)
-    }
-
     /// Whether the place at `outer` is or contains the place at `inner`; both are pointers' texts.
     static func contains(_ outer: String, _ inner: String) -> Bool {
         guard inner.utf8.count > outer.utf8.count else { return inner.utf8.elementsEqual(outer.utf8) }
@@ -51,54 +33,40 @@ package struct PathSet: Hashable, Sendable {
         from old: ReadableDocument,
         to new: ReadableDocument
     ) -> [StateChange] {
-        var seen: [StateChange] = []
-        var compared: Set<Int> = []
-        for change in changes {
-            switch reach(of: change.path) {
-            case .none: continue
-            case .whole: if let change = watched(change) { seen.append(change) }
-            case .parts where change.operation == .move: continue
-            case .parts(let parts):
-                for part in parts where compared.insert(part).inserted {
-                    if let difference = Self.difference(at: pointers[part], from: old, to: new, like: change) {
-                        seen.append(difference)
-                    }
-                }
-            }
+        var trie = PathTrie<Int>()
+        trie.insert(0, at: self)
+        let all = SeenChanges(changes, watched: trie, from: old, to: new)
+        return all.seen[0].flatMap { all.sights[$0] }.map { $0.map { all.items[$0] } } ?? []
+    }
+
+    /// The places that the paths lead to in a document, each once: what wildcards stand for in the document's order.
+    ///
+    /// A path that leads to more than `wildcardPlacesMax` gives the innermost place that contains them all.
+    func places(in document: ReadableDocument) -> [JSONPointer] {
+        guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else { return pointers }
+        var told: Set<PathText> = []
+        return pointers.flatMap { path in
+            let outer = JSONPointer(tokens: Array(path.tokens.prefix(Self.outerCount(of: path.tokens))))
+            let places = outer.tokens.count == path.tokens.count ? [path] : document.places(of: path.tokens) ?? [outer]
+            return places.filter { told.insert(PathText($0.description)).inserted }
         }
-        return seen
     }
 
-    /// The change as the watchers see it who see it whole: those of the element alone do not know its place among others.
-    private func watched(_ change: StateChange) -> StateChange? {
-        guard change.index != nil, !watchesOrder(of: change.path) else { return change }
-        guard change.operation != .move else { return nil }
-        var change = change
-        change.index = nil
-        return change
+    /// The token that stands for any one token in a watched path.
+    static let wildcard = "*"
+    /// The most places that are told one by one for one path with wildcards; when it leads to more, what contains them is told.
+    package static let wildcardPlacesMax = 4_096
+    /// The most bytes that the paths of those places take.
+    package static let wildcardPathBytesMax = 1_048_576
+
+    /// How many of a pattern's first tokens are no wildcards; the first `literal` ones are none, however they are spelled.
+    static func outerCount(of pattern: [String], literal: Int = 0) -> Int {
+        pattern.indices.first { $0 >= literal && pattern[$0] == wildcard } ?? pattern.count
     }
 
-    /// Whether the collection of an element is watched as a whole.
-    func watchesOrder(of element: String) -> Bool {
-        texts.contains { $0.text.utf8.count < element.utf8.count && Self.contains($0.text, element) }
-    }
-
-    private static func difference(
-        at path: JSONPointer,
-        from old: ReadableDocument,
-        to new: ReadableDocument,
-        like change: StateChange
-    ) -> StateChange? {
-        let before = old.json(path)
-        let after = new.json(path)
-        guard before != after else { return nil }
-        let operation: StateChange.Operation = before == nil ? .add : after == nil ? .remove : .replace
-        return StateChange(
-            operation: operation,
-            path: path.description,
-            value: after,
-            isTransient: change.isTransient
-        )
+    /// What it takes of memory, roughly.
+    var memoryBytes: Int {
+        texts.reduce(0) { $0 + 2 * $1.text.utf8.count } + pointers.reduce(0) { $0 + 64 + 16 * $1.tokens.count }
     }
 }
 

@@ -12,12 +12,12 @@ extension Session {
     static var eventRoomBytes: Int { 4_096 }
 
     /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
-    /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams; the session's own bookkeeping.
+    /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams and what they watch; the session's own bookkeeping.
     package var memoryBytes: Int {
         var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes
         if !views.isEmpty { for view in views.values { bytes += view.tail.bytes } }
         bytes += waitingBytes + pendingBytes + (initialDocument?.count ?? 0)
-        return bytes + groups.count * StreamGroup.memoryBytes
+        return bytes + groups.count * StreamGroup.memoryBytes + watches.memoryBytes
     }
 
     /// Keeps what is reduced and not visible yet.

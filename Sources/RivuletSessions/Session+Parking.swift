@@ -56,6 +56,7 @@ extension Session {
         )
         groups = parked.groups
         groupIDs = Dictionary(uniqueKeysWithValues: groups.map { ($1.key, $0) })
+        watches = StreamWatches(groups)
         for group in groups.values { if let view = group.key.view { watch(view) } }
         streamCount = parked.streamCount
         return true

@@ -39,7 +39,10 @@ extension Session {
         members.remove(loop: loop)
         streamCount -= 1
         groups[group] = members.count > 0 ? members : nil
-        if members.count == 0 { groupIDs[members.key] = nil }
+        if members.count == 0 {
+            groupIDs[members.key] = nil
+            watches.remove(group, members.key)
+        }
         account()
     }
 
@@ -49,27 +52,10 @@ extension Session {
         for (id, group) in groups { environment.sink.end(id, because: reason, loops: group.loops) }
         groups = [:]
         groupIDs = [:]
+        watches = StreamWatches()
         streamCount = 0
         hasEndedStreams = true
         account()
-    }
-
-    /// Tells each group what it sees of the changes; one event per group at most.
-    func publish(_ changes: [StateChange], from old: State) {
-        let updates = updateViews(after: changes, from: old)
-        let (before, now) = (ReadableDocument(old), ReadableDocument(visible))
-        for (id, group) in groups {
-            let seen: [StateChange]
-            if let view = group.key.view {
-                guard let update = updates[view], let instance = views[view]?.instance else { continue }
-                let (before, now) = (ReadableDocument(update.before), ReadableDocument(instance))
-                seen = group.key.paths.visible(of: update.changes, from: before, to: now)
-            } else {
-                seen = group.key.paths.visible(of: changes, from: before, to: now)
-            }
-            guard !seen.isEmpty else { continue }
-            environment.sink.deliver(.change(seen, cursor: visibleCursor), to: id, loops: group.loops)
-        }
     }
 
     // MARK: - Joining
@@ -83,6 +69,7 @@ extension Session {
     private func join(_ subscriber: Subscriber, first: [StreamEvent]) {
         let request = subscriber.request
         let id = groupIDs[subscriber.key] ?? environment.makeGroupID()
+        if groups[id] == nil { watches.insert(id, subscriber.key) }
         groupIDs[subscriber.key] = id
         groups[id, default: StreamGroup(subscriber.key)].add(loop: request.stream.loop)
         streamCount += 1
@@ -91,7 +78,7 @@ extension Session {
             request.stream,
             at: .group(id),
             session: key,
-            topic: StreamTopic(view: subscriber.key.view, paths: subscriber.key.paths.pointers),
+            topic: subscriber.key.topic,
             first: first,
             cursor: visibleCursor
         )
@@ -129,8 +116,12 @@ extension Session {
 
     /// Gives what makes up for `missed` at the watched paths, as one change.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
-        let changes = subscriber.key.paths.changes(missing: missed, in: document(of: subscriber.key.view))
-        join(subscriber, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
+        let (key, document) = (subscriber.key, document(of: subscriber.key.view))
+        guard let changes = key.paths.changes(missing: missed, in: document) else {
+            return reset(subscriber, .historyGone)
+        }
+        let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: visibleCursor)
+        join(subscriber, first: changes.isEmpty ? [] : [change])
     }
 
     /// Reads the changes that the tail no longer has; what changes meanwhile is added when the answer is there.

@@ -96,6 +96,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var tail: ChangeTail
     var groups: [GroupID: StreamGroup] = [:]
     var groupIDs: [StreamGroupKey: GroupID] = [:]
+    /// What the groups watch.
+    var watches = StreamWatches()
     /// The views that streams watch, or watched.
     var views: [String: WatchedView<State>] = [:]
     /// Streams that wait for storage to be resumed.

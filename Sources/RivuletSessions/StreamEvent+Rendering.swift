@@ -41,6 +41,25 @@ extension StreamEvent {
         return StreamEvent(name: .change, cursor: cursor, data: writer.bytes)
     }
 
+    /// What the streams of a group are told of changes, in their format.
+    ///
+    /// `old` is the document that they have; nil when they missed changes.
+    static func change(
+        _ changes: [StateChange],
+        for key: StreamGroupKey,
+        from old: ReadableDocument?,
+        to new: ReadableDocument,
+        cursor: Cursor
+    ) -> StreamEvent {
+        switch key.format {
+        case .changes: return change(changes, cursor: cursor)
+        case .jsonPatch:
+            let root = key.paths.pointers.first ?? .root
+            let patch = StatePatch.json(of: changes, at: root, from: old, to: new)
+            return StreamEvent(name: .change, cursor: cursor, data: patch)
+        }
+    }
+
     private static func values(
         _ name: Name,
         of document: ReadableDocument,
@@ -58,7 +77,7 @@ extension StreamEvent {
         }
         writer.key("values")
         writer.beginObject()
-        for path in paths.pointers {
+        for path in paths.places(in: document) {
             guard let value = document.json(path) else { continue }
             writer.key(path.description)
             writer.raw(value)

@@ -8,7 +8,7 @@ struct StreamGroup {
     let key: StreamGroupKey
     private var members: [Int: Int] = [:]
 
-    /// What one takes of memory, roughly.
+    /// What one takes of memory besides its paths, roughly.
     static let memoryBytes = 512
 
     init(_ key: StreamGroupKey) {
@@ -34,9 +34,14 @@ struct StreamGroup {
 struct StreamGroupKey: Hashable {
     let view: String?
     let paths: PathSet
+    let format: StreamFormat
 
     init(_ topic: StreamTopic) {
         view = topic.view
         paths = PathSet(topic.paths)
+        format = topic.format
     }
+
+    /// What its streams ask for when they come back.
+    var topic: StreamTopic { StreamTopic(view: view, paths: paths.pointers, format: format) }
 }

@@ -278,8 +278,9 @@ class Session:
         assert answer.status == 200, answer
         return answer.json
 
-    def stream(self, *paths, cursor=None, last_event_id=None, receive_buffer=None):
-        return Stream(self, paths, cursor, last_event_id, receive_buffer)
+    def stream(self, *paths, cursor=None, last_event_id=None, receive_buffer=None, **options):
+        """A change stream; `options` are further parameters of its query."""
+        return Stream(self, paths, cursor, last_event_id, receive_buffer, options)
 
 
 @dataclasses.dataclass
@@ -303,8 +304,9 @@ class Stream:
     #: What is streamed, below the path of what it is of.
     resource = "/changes"
 
-    def __init__(self, session, paths, cursor=None, last_event_id=None, receive_buffer=None):
+    def __init__(self, session, paths, cursor=None, last_event_id=None, receive_buffer=None, options=None):
         query = [("path", path) for path in paths] + ([("cursor", cursor)] if cursor is not None else [])
+        query += (options or {}).items()
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id is not None else {})
         self.connection = Connection(session.server, receive_buffer=receive_buffer)
         target = session.path + self.resource + ("?" + urllib.parse.urlencode(query) if query else "")

@@ -164,18 +164,10 @@ def test_a_quiet_stream_gets_a_comment_every_fifteen_seconds(session):
         stream.comment(18)
 
 
-@pytest.mark.parametrize("path", ["/p/nothing", "p/count", "/p/count/x", "/p/note", "/p/~2"])
+@pytest.mark.parametrize("path", ["/p/nothing", "p/count", "/p/count/x", "/p/note", "/p/~2", "/p/*/nothing", "/p/count/*"])
 def test_a_path_that_the_state_cannot_have_is_400(session, path):
     with session.stream(path) as stream:
         assert stream.status == 400
-
-
-@pytest.mark.parametrize("path", ["/p/todos/*/title", "/p/todos/*", "/*/todos", "/p/*"])
-def test_a_wildcard_is_refused_and_not_taken_for_an_id(shared, todos, path):
-    todos.dispatch({"add": {"id": "*", "title": "star"}})
-    answer = shared.get(f"{todos.path}/changes?path={path}", accept="text/event-stream")
-    assert answer.status == 400
-    assert "wildcards are not supported yet" in answer.json["detail"]
 
 
 def test_64_paths_are_taken_and_65_are_refused(session):

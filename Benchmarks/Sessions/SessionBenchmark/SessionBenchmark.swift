@@ -42,6 +42,7 @@ enum SessionBenchmark {
         shard.evict(idleFor: .zero)
         report("parked", since: start, resident: shard.residentCount)
         find(0, in: shard, of: app) { EventTimes.report(in: $0) }
+        find(count, in: shard, of: app) { WatcherTimes.report(in: $0) }
     }
 
     private static func find(
@@ -69,7 +70,7 @@ enum SessionBenchmark {
             environment: SessionEnvironment(
                 executor: DirectExecutor(),
                 storage: OneStateStorage(title: String(repeating: "x", count: 900)),
-                limits: SessionLimits(),
+                limits: SessionLimits(streamsPerSessionMax: 100_000),
                 logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() },
                 wallClock: { 0 },
                 uptime: { .zero },

@@ -1,0 +1,53 @@
+// Part of Rivulet. See README.md for the architecture.
+// Measures what an event costs in a session that many groups of streams watch.
+
+import CounterFixture
+import RivuletJSON
+import RivuletSessions
+
+/// Times of an event that changes one field, by who watches the session.
+enum WatcherTimes {
+    private static let rounds = 7
+    private static let groups = 10_000
+
+    /// Prints nanoseconds for each event; `session` is a resident one that storage knows and nobody watches.
+    static func report(in session: any HostedSession) {
+        print("one event that changes /p/count, nanoseconds each, best of \(rounds) rounds")
+        measure("nobody watches", session, count: 20_000)
+        subscribe(session) { [JSONPointer(tokens: ["p", "items", "\($0)", "title"])] }
+        measure("\(groups) groups watch a field of an element each, none of them this field", session, count: 20_000)
+        subscribe(session) { [JSONPointer(tokens: ["p", "items", "*", "\($0 % 2 == 0 ? "title" : "id")", "x\($0)"])] }
+        measure("as many again with a wildcard each", session, count: 20_000)
+        subscribe(session) { [JSONPointer(tokens: ["p", "count"]), JSONPointer(tokens: ["p", "items", "n\($0)"])] }
+        measure("as many again whose sets differ and all have this field, and are told", session, count: 20)
+    }
+
+    private static func subscribe(_ session: any HostedSession, paths: (Int) -> [JSONPointer]) {
+        // A group for each set of paths, and one stream in it; more would be over the limit of a session.
+        for index in 0..<groups {
+            session.subscribe(
+                StreamRequest(
+                    stream: StreamID(loop: 0, connection: UInt64(index)),
+                    topic: StreamTopic(paths: paths(index)),
+                    resume: nil
+                )
+            )
+        }
+    }
+
+    private static func measure(_ title: String, _ session: any HostedSession, count: Int) {
+        let bodies = (0..<90).map { DispatchRequest(body: Array(#"{"set":\#($0)}"#.utf8)) }
+        var best = Duration.seconds(3600)
+        for _ in 0..<rounds {
+            let took = ContinuousClock().measure {
+                for index in 0..<count {
+                    session.dispatch(bodies[index % 90]) { answer in
+                        guard case .success = answer else { fatalError("an event was refused: \(answer)") }
+                    }
+                }
+            }
+            best = min(best, took)
+        }
+        print("- \(title): \(Int((best / .nanoseconds(1) / Double(count)).rounded()))")
+    }
+}
