@@ -246,6 +246,7 @@ extension Session {
         }
         if !dispatch.changes.isEmpty {
             tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
+            index.note(dispatch.changes, at: visiblePosition)
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.

@@ -14,8 +14,8 @@ extension Session {
     /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
     /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams; the session's own bookkeeping.
     package var memoryBytes: Int {
-        var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes
-        if !views.isEmpty { for view in views.values { bytes += view.tail.bytes } }
+        var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes + index.bytes
+        if !views.isEmpty { for view in views.values { bytes += view.bytes } }
         bytes += waitingBytes + pendingBytes + (initialDocument?.count ?? 0)
         return bytes + groups.count * StreamGroup.memoryBytes
     }

@@ -93,7 +93,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// The time of the oldest entry after the last snapshot.
     var loggedSince: Int64?
 
+    /// The last changes, with their values.
     var tail: ChangeTail
+    /// All changes of this residence, without their values.
+    var index: ChangeIndex
     var groups: [GroupID: StreamGroup] = [:]
     var groupIDs: [StreamGroupKey: GroupID] = [:]
     /// The views that streams watch, or watched.
@@ -155,11 +158,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         snapshotBytes = stored?.snapshot?.state.count ?? 0
         snapshotVersion = stored?.snapshot?.version ?? 0
         lastUsed = environment.uptime()
-        tail = ChangeTail(
-            from: headPosition,
-            changesMax: environment.limits.tailChangesMax,
-            bytesMax: environment.limits.tailBytesMax
-        )
+        tail = ChangeTail(from: headPosition, limits: environment.limits)
+        index = ChangeIndex(from: headPosition, limits: environment.limits)
     }
 
     /// The state that readers see.

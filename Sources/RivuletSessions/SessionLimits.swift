@@ -30,6 +30,11 @@ public struct SessionLimits: Sendable, Hashable {
     public var tailChangesMax: Int
     /// The most bytes that those changes take.
     public var tailBytesMax: Int
+    /// The most paths of which a session keeps when they last changed, for streams that resume or are slow; with more, those that
+    /// changed longest ago are told less finely.
+    public var indexEntriesMax: Int
+    /// The most bytes that those paths take.
+    public var indexBytesMax: Int
     /// The versions that a stored log keeps for resuming streams and for the past; up to the distance of two snapshots more.
     public var logVersionsMax: UInt64
     /// How long a stored log keeps an entry; up to a quarter longer in a session in use, otherwise until it is used again.
@@ -66,6 +71,8 @@ public struct SessionLimits: Sendable, Hashable {
         pathsPerStreamMax: Int = 64,
         tailChangesMax: Int = 1_000,
         tailBytesMax: Int = 262_144,
+        indexEntriesMax: Int = 1_024,
+        indexBytesMax: Int = 524_288,
         logVersionsMax: UInt64 = 10_000,
         logAgeMax: Duration = .seconds(604_800),
         snapshotVersionsMax: UInt64 = 256,
@@ -88,6 +95,8 @@ public struct SessionLimits: Sendable, Hashable {
         self.pathsPerStreamMax = pathsPerStreamMax
         self.tailChangesMax = tailChangesMax
         self.tailBytesMax = tailBytesMax
+        self.indexEntriesMax = indexEntriesMax
+        self.indexBytesMax = indexBytesMax
         self.logVersionsMax = logVersionsMax
         self.logAgeMax = logAgeMax
         self.snapshotVersionsMax = snapshotVersionsMax
