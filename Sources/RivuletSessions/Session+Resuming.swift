@@ -61,7 +61,7 @@ extension Session {
     /// Gives what makes up for `missed` at the watched paths, as one change.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
         let changes = subscriber.key.paths.changes(missing: missed, in: document(of: subscriber.key.view))
-        join(subscriber, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor)])
+        join(subscriber, first: changes.isEmpty ? [] : [.change(changes, cursor: visibleCursor(of: subscriber.key))])
     }
 
     /// Reads what the log has for it; what changes meanwhile is added when the answer is there.

@@ -18,9 +18,12 @@ extension Session {
         let subscriber = Subscriber(request: request, key: StreamGroupKey(request.topic))
         guard let text = request.resume else {
             let (document, paths) = (document(of: subscriber.key.view), subscriber.key.paths)
-            return join(subscriber, first: [.snapshot(of: document, at: paths, cursor: visibleCursor)])
+            let cursor = visibleCursor(of: subscriber.key)
+            return join(subscriber, first: [.snapshot(of: document, at: paths, cursor: cursor)])
         }
         guard let cursor = Cursor(text) else { return reset(subscriber, .unknownCursor) }
+        // An EventSource comes back with the URL that it was opened with, whatever its stream has watched since.
+        guard subscriber.key.suits(cursor) else { return reset(subscriber, .pathsChanged) }
         resume(subscriber, from: cursor)
     }
 
@@ -66,7 +69,7 @@ extension Session {
                 seen = group.key.paths.visible(of: changes, from: before, to: now)
             }
             guard !seen.isEmpty else { continue }
-            environment.sink.deliver(.change(seen, cursor: visibleCursor), to: id, loops: group.loops)
+            environment.sink.deliver(.change(seen, cursor: visibleCursor(of: group.key)), to: id, loops: group.loops)
         }
     }
 
@@ -83,14 +86,15 @@ extension Session {
             request.stream,
             at: .group(id),
             session: key,
-            topic: StreamTopic(view: subscriber.key.view, paths: subscriber.key.paths.pointers),
+            topic: subscriber.key.topic,
             first: first,
-            cursor: visibleCursor
+            cursor: visibleCursor(of: subscriber.key)
         )
     }
 
     func reset(_ subscriber: Subscriber, _ reason: StreamEvent.ResetReason) {
         let (document, paths) = (document(of: subscriber.key.view), subscriber.key.paths)
-        join(subscriber, first: [.reset(of: document, at: paths, cursor: visibleCursor, reason: reason)])
+        let cursor = visibleCursor(of: subscriber.key)
+        join(subscriber, first: [.reset(of: document, at: paths, cursor: cursor, reason: reason)])
     }
 }

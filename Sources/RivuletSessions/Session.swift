@@ -313,7 +313,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let known = expected.filter { $0.epoch == visibleEpoch }
         guard !known.isEmpty else { return .otherHistory }
         let atVersion = known.filter { $0.position.version == headPosition.version }
-        guard !atVersion.contains(where: { $0 == standing || $0.residence == nil }) else { return nil }
+        guard !atVersion.contains(where: { $0.of(paths: nil) == standing || $0.residence == nil }) else { return nil }
         return atVersion.contains { $0.residence != residence } ? .reloaded : .moved
     }
 
@@ -439,6 +439,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     // MARK: - Cursors
+
+    /// Where a group's members stand who have got everything.
+    func visibleCursor(of key: StreamGroupKey) -> Cursor { visibleCursor.of(paths: key.pathsName) }
 
     var visibleCursor: Cursor { cursor(at: visiblePosition, unlogged: visibleUnlogged) }
 

@@ -25,6 +25,7 @@ extension StreamEvent {
         case unknownCursor = "unknown-cursor"
         case historyGone = "history-gone"
         case epochChanged = "epoch-changed"
+        case pathsChanged = "paths-changed"
     }
 
     /// `{"version":v,"changes":[…]}`.

@@ -29,14 +29,3 @@ struct StreamGroup {
         members[loop] = count > 1 ? count - 1 : nil
     }
 }
-
-/// What the subscribers of one group have in common.
-struct StreamGroupKey: Hashable {
-    let view: String?
-    let paths: PathSet
-
-    init(_ topic: StreamTopic) {
-        view = topic.view
-        paths = PathSet(topic.paths)
-    }
-}
