@@ -245,8 +245,7 @@ extension Session {
             logged = old
         }
         if !dispatch.changes.isEmpty {
-            tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
-            index.note(dispatch.changes, at: visiblePosition)
+            keep(dispatch.changes)
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
@@ -257,6 +256,16 @@ extension Session {
             answer(dispatch, .success(answer(to: dispatch)))
         }
         if let effects = dispatch.effects { begin(effects, of: dispatch) }
+    }
+
+    /// Keeps what became visible for streams that were not there.
+    ///
+    /// Not the states: one that is held does not settle what the last event left in it.
+    private func keep(_ changes: [StateChange]) {
+        tail.append(
+            VisibleChange(position: visiblePosition, changes: changes, hasUnlogged: !visibleUnlogged.isEmpty)
+        )
+        index.note(changes, at: visiblePosition)
     }
 
     /// Tells the sender; the body no longer waits.

@@ -31,14 +31,20 @@ extension Session {
         guard cursor.position.version <= visiblePosition.version else { return reset(subscriber, .unknownCursor) }
         let isSameResidence = cursor.residence == residence
         guard !isSameResidence || cursor.position <= visiblePosition else { return reset(subscriber, .unknownCursor) }
+        if subscriber.request.resumesAll { return resumeAll(subscriber, from: cursor) }
+        resumeMerged(subscriber, from: cursor)
+    }
+
+    /// Gives everything after the cursor as one change.
+    func resumeMerged(_ subscriber: Subscriber, from cursor: Cursor) {
         if let view = subscriber.key.view {
             return join(subscriber, missed: missed(of: view, after: cursor))
         }
-        guard !isSameResidence else { return join(subscriber, missed: index.changes(after: cursor.position)) }
+        guard cursor.residence != residence else {
+            return join(subscriber, missed: index.changes(after: cursor.position))
+        }
         // The log has what persisted events changed in transient fields; what transient events did there is in no log.
-        var missed = State.jsonSchema.transientPaths.map(MissedChange.init(path:))
-        // No log tells which unlogged changes the reader has, nor which of them a restart took back.
-        if cursor.hasUnlogged { missed.append(MissedChange(path: "")) }
+        let missed = notLogged(before: cursor)
         let version = cursor.position.version
         if cursor.residence != nil, version <= index.start.version {
             let (end, origin) = (index.start.version, index.start)
@@ -56,6 +62,14 @@ extension Session {
             resume.later = visibleUnlogged.map(MissedChange.init)
             readLog(resume)
         }
+    }
+
+    /// What a reader has to be given anew who knows the log up to its cursor, whatever the log has after that.
+    func notLogged(before cursor: Cursor) -> [MissedChange] {
+        var missed = State.jsonSchema.transientPaths.map(MissedChange.init(path:))
+        // No log tells which unlogged changes the reader has, nor which of them a restart took back.
+        if cursor.hasUnlogged { missed.append(MissedChange(path: "")) }
+        return missed
     }
 
     /// Gives what makes up for `missed` at the watched paths, as one change.

@@ -57,7 +57,7 @@ extension Session {
         for (name, view) in views {
             let update = view.instance.update(from: old, to: visible, after: changes)
             guard !update.changes.isEmpty else { continue }
-            views[name]?.note(update.changes, at: visiblePosition)
+            views[name]?.note(update.changes, at: visiblePosition, hasUnlogged: !visibleUnlogged.isEmpty)
             updates[name] = update
         }
         return updates

@@ -48,6 +48,10 @@ public struct SessionLimits: Sendable, Hashable {
     public var loadWaitersMax: Int
     /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
     public var resumeVersionsMax: Int
+    /// The most versions that a stream that resumes version by version is given in one piece.
+    public var resumePageVersionsMax: Int
+    /// The most bytes of log in such a piece, but for a single larger version.
+    public var resumePageBytesMax: Int
     /// The most streams that resume and requests for the past that read logs at once, per shard; a further one is told to come back.
     public var resumesMax: Int
     /// The most bytes of one answer of log entries, but for a single larger one.
@@ -79,6 +83,8 @@ public struct SessionLimits: Sendable, Hashable {
         snapshotBytesMin: Int = 262_144,
         loadWaitersMax: Int = 1_024,
         resumeVersionsMax: Int = 10_000,
+        resumePageVersionsMax: Int = 256,
+        resumePageBytesMax: Int = 262_144,
         resumesMax: Int = 64,
         logAnswerBytesMax: Int = 1_048_576,
         keptAnswerTime: Duration = .seconds(86_400),
@@ -103,6 +109,8 @@ public struct SessionLimits: Sendable, Hashable {
         self.snapshotBytesMin = snapshotBytesMin
         self.loadWaitersMax = loadWaitersMax
         self.resumeVersionsMax = resumeVersionsMax
+        self.resumePageVersionsMax = resumePageVersionsMax
+        self.resumePageBytesMax = resumePageBytesMax
         self.resumesMax = resumesMax
         self.logAnswerBytesMax = logAnswerBytesMax
         self.keptAnswerTime = keptAnswerTime

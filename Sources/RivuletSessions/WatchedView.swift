@@ -20,8 +20,8 @@ struct WatchedView<State: ObservableState> {
     /// What its changes take of memory, roughly.
     var bytes: Int { tail.bytes + index.bytes }
 
-    mutating func note(_ changes: [StateChange], at position: Cursor.Position) {
-        tail.append(VisibleChange(position: position, changes: changes))
+    mutating func note(_ changes: [StateChange], at position: Cursor.Position, hasUnlogged: Bool) {
+        tail.append(VisibleChange(position: position, changes: changes, hasUnlogged: hasUnlogged))
         index.note(changes, at: position)
     }
 }

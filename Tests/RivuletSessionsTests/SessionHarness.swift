@@ -453,17 +453,21 @@ final class SessionHarness {
 
     /// Adds a subscriber and gives what it got first.
     @discardableResult
-    func subscribe(_ topic: StreamTopic, resume: String? = nil) throws -> RecordingSink.Joined {
+    func subscribe(
+        _ topic: StreamTopic,
+        resume: String? = nil,
+        resumesAll: Bool = false
+    ) throws -> RecordingSink.Joined {
         let count = sink.joined.count
-        ask(topic, resume: resume)
+        ask(topic, resume: resume, resumesAll: resumesAll)
         return try wait { sink.joined.count > count ? sink.joined.last : nil }
     }
 
     /// Asks for a stream; the answer comes to the sink.
-    func ask(_ topic: StreamTopic, resume: String? = nil) {
+    func ask(_ topic: StreamTopic, resume: String? = nil, resumesAll: Bool = false) {
         loops += 1
         let stream = StreamID(loop: loops, connection: UInt64(loops))
-        let request = StreamRequest(stream: stream, topic: topic, resume: resume)
+        let request = StreamRequest(stream: stream, topic: topic, resume: resume, resumesAll: resumesAll)
         shard.find(key, of: app) { found in
             if case .success(let session) = found { session.subscribe(request) }
         }
