@@ -236,6 +236,7 @@ extension Session {
     private func publish(_ dispatch: Pending) {
         let old = published ?? HeldState(head)
         published = pending.isEmpty ? nil : HeldState(dispatch.state)
+        positionBefore = visiblePosition
         visiblePosition = dispatch.position
         visibleSize = dispatch.size
         visibleUnlogged = dispatch.unloggedAfter

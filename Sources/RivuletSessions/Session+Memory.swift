@@ -8,6 +8,8 @@ import RivuletObservation
 extension Session {
     /// What the session's own bookkeeping takes, roughly.
     static var bytesMin: Int { 4_096 }
+    /// What a stream takes that waits for the next change of its group.
+    private static var waitingStreamBytes: Int { 64 }
     /// What an event takes while it waits and is on its way, as far as a server must have room for one.
     static var eventRoomBytes: Int { 4_096 }
 
@@ -17,7 +19,7 @@ extension Session {
         var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes + index.bytes
         if !views.isEmpty { for view in views.values { bytes += view.bytes } }
         bytes += waitingBytes + pendingBytes + (initialDocument?.count ?? 0)
-        return bytes + groups.count * StreamGroup.memoryBytes
+        return bytes + groups.count * StreamGroup.memoryBytes + waitingStreams * Self.waitingStreamBytes
     }
 
     /// Keeps what is reduced and not visible yet.

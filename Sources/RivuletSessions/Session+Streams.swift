@@ -41,15 +41,24 @@ extension Session {
         guard var members = groups[group] else { return }
         members.remove(loop: loop)
         streamCount -= 1
-        groups[group] = members.count > 0 ? members : nil
-        if members.count == 0 { groupIDs[members.key] = nil }
+        groups[group] = members
+        forgetGroupIfEmpty(group)
         account()
     }
 
+    func forgetGroupIfEmpty(_ id: GroupID) {
+        guard let group = groups[id], group.isEmpty else { return }
+        groups[id] = nil
+        groupIDs[group.key] = nil
+        ticks.remove(id)
+    }
+
     package func endStreams(_ event: StreamEvent) {
+        joinAllWaiting()
         for (id, group) in groups { environment.sink.end(id, with: event, loops: group.loops) }
         groups = [:]
         groupIDs = [:]
+        ticks = []
         streamCount = 0
         hasEndedStreams = true
         account()
@@ -68,7 +77,7 @@ extension Session {
             } else {
                 seen = group.key.paths.visible(of: changes, from: before, to: now)
             }
-            guard !seen.isEmpty else { continue }
+            guard !seen.isEmpty, group.pace == nil || isDue(id) else { continue }
             environment.sink.deliver(.change(seen, cursor: visibleCursor(of: group.key)), to: id, loops: group.loops)
         }
     }
@@ -79,12 +88,13 @@ extension Session {
         let request = subscriber.request
         let id = groupIDs[subscriber.key] ?? environment.makeGroupID()
         groupIDs[subscriber.key] = id
-        groups[id, default: StreamGroup(subscriber.key)].add(loop: request.stream.loop)
+        if groups[id] == nil { groups[id] = StreamGroup(subscriber.key) }
+        let place = place(request.stream, in: id, first: first)
         streamCount += 1
         account()
         environment.sink.join(
             request.stream,
-            at: .group(id),
+            at: place,
             session: key,
             topic: subscriber.key.topic,
             first: first,

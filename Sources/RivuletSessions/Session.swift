@@ -103,7 +103,13 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var views: [String: WatchedView<State>] = [:]
     /// Streams that wait for storage to be resumed.
     var resuming = 0
-    /// Streams of all groups.
+    /// Streams that wait for the next change of a group that has an interval.
+    var waitingStreams = 0
+    /// The groups with an interval that a timer is under way for.
+    var ticks: Set<GroupID> = []
+    /// Where the session stood before what is being told.
+    var positionBefore = Cursor.Position(version: 0, transients: 0)
+    /// Streams of all groups, and those that wait to be members.
     var streamCount = 0
     /// Whether the session's streams were ended: none begin any more.
     var hasEndedStreams = false
@@ -173,7 +179,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var isQuiet: Bool {
         // While it publishes, the effects of what was answered are still to begin.
         !isPublishing && queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy
-            && hasIdleEffects
+            && ticks.isEmpty && hasIdleEffects
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 

@@ -6,6 +6,8 @@
 /// Who they are is the loops' business.
 struct StreamGroup {
     let key: StreamGroupKey
+    /// When its members are told; nil: at once.
+    var pace: StreamPace?
     private var members: [Int: Int] = [:]
 
     /// What one takes of memory, roughly.
@@ -13,7 +15,11 @@ struct StreamGroup {
 
     init(_ key: StreamGroupKey) {
         self.key = key
+        pace = key.interval.map(StreamPace.init)
     }
+
+    /// Whether it has no member and nobody who will be one.
+    var isEmpty: Bool { members.isEmpty && pace?.waiting.isEmpty != false }
 
     var count: Int { members.values.reduce(0, +) }
 
