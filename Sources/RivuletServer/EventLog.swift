@@ -19,6 +19,8 @@ struct EventLog {
         let cursor: String
         /// What this group has sent up to its end; in a group that is not compressed nothing.
         let tally: GzipTally
+        /// How many events it has.
+        let eventCount: Int
     }
 
     private let isCompressed: Bool
@@ -54,6 +56,7 @@ struct EventLog {
     /// Makes one entry of what came in this turn.
     mutating func close(_ coder: StreamCoder) {
         guard let cursor = openCursor else { return }
+        let eventCount = open.count
         let text = open.count == 1 ? open[0] : coder.joined(open)
         open.removeAll(keepingCapacity: true)
         openCursor = nil
@@ -66,7 +69,14 @@ struct EventLog {
         }
         let independent = isCompressed ? (chained == nil ? coder.independent(text) : nil) : text
         guard let sent = chained ?? independent else { return }
-        let entry = Entry(chained: sent, independent: independent, text: text, cursor: cursor, tally: tally)
+        let entry = Entry(
+            chained: sent,
+            independent: independent,
+            text: text,
+            cursor: cursor,
+            tally: tally,
+            eventCount: eventCount
+        )
         entries.append(entry)
         byteCount += entry.text.count
     }
@@ -94,6 +104,9 @@ struct EventLog {
 
     /// How many bytes the entries from that number on have.
     func byteCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.text.count } }
+
+    /// How many events the entries from that number on have.
+    func eventCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.eventCount } }
 
     /// Where one stands whose next entry has that number.
     func cursor(before number: UInt64) -> String {

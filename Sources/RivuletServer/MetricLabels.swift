@@ -4,6 +4,7 @@
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
+import RivuletStores
 
 /// What a count is counted under: one of few values that are all known when the server starts.
 protocol MetricLabels: Sendable {
@@ -217,7 +218,7 @@ enum StreamStart: Int, MetricLabel {
     case merged
     /// Where its reader stood, with every version that was missed.
     case all
-    case resetUnknownCursor, resetHistoryGone, resetEpochChanged
+    case resetUnknownCursor, resetHistoryGone, resetEpochChanged, resetPathsChanged
 
     static let name = "way"
     static let count = allCases.count
@@ -228,7 +229,19 @@ enum StreamStart: Int, MetricLabel {
             case .unknownCursor: .resetUnknownCursor
             case .historyGone: .resetHistoryGone
             case .epochChanged: .resetEpochChanged
+            case .pathsChanged: .resetPathsChanged
             }
+    }
+
+    /// As a stream of a store or a value begins; nil: where its reader stood.
+    init?(_ start: SharedStart) {
+        switch start {
+        case .fresh: self = .fresh
+        case .after: return nil
+        case .lost(.unknownCursor): self = .resetUnknownCursor
+        case .lost(.historyGone): self = .resetHistoryGone
+        case .lost(.epochChanged): self = .resetEpochChanged
+        }
     }
 }
 

@@ -44,6 +44,12 @@ struct OpenAPIDocument {
         case .reset: addEach(resource) { $0.reset(&$1) }
         case .restore: addEach(resource) { $0.restore(&$1) }
         case .fork: addEach(resource) { $0.fork(&$1) }
+        case .streams:
+            let item = Self.pathItem(streamList(), tag: "server", parameters: [])
+            paths.append(JSONValue.Member(name: resource.path, value: item))
+        case .stream:
+            let item = Self.pathItem(oneStream(), tag: "server", parameters: [Self.streamParameter])
+            paths.append(JSONValue.Member(name: resource.path, value: item))
         case .changes: addEach(resource) { $0.changes(&$1) }
         case .views: addEach(resource) { $0.views(&$1) }
         case .view: addEach(resource) { $0.view(&$1) }

@@ -114,7 +114,7 @@ enum OpenAPISchemas {
                 "StreamReset",
                 [
                     ("version", version),
-                    ("reason", .string(values: ["unknown-cursor", "history-gone", "epoch-changed"])),
+                    ("reason", .string(values: ["unknown-cursor", "history-gone", "epoch-changed", "paths-changed"])),
                     ("values", .dictionary(.any)),
                 ]
             )

@@ -11,6 +11,7 @@ enum Resource: CaseIterable, Sendable {
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
+    case streams, stream
     case views, view, viewChanges
     case store, item, operations, storeEvents
     case value, toggle, valueChanges, secret
@@ -37,6 +38,8 @@ enum Resource: CaseIterable, Sendable {
         case .views: "/v1/apps/{app}/sessions/{session}/views"
         case .view: "/v1/apps/{app}/sessions/{session}/views/{view}"
         case .viewChanges: "/v1/apps/{app}/sessions/{session}/views/{view}/changes"
+        case .streams: "/v1/streams"
+        case .stream: "/v1/streams/{stream}"
         case .changes: "/v1/apps/{app}/sessions/{session}/changes"
         case .store: "/v1/apps/{app}/stores/{store}"
         case .item: "/v1/apps/{app}/stores/{store}/{item}"
@@ -52,7 +55,8 @@ enum Resource: CaseIterable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .apps, .app, .types, .file, .views, .view: [.get, .head]
+        case .health, .readiness, .metrics, .openAPI, .apps, .app, .types, .file, .views, .view, .streams: [.get, .head]
+        case .stream: [.get, .head, .patch, .delete]
         case .state: [.get, .head, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]
         case .sessions: [.get, .head, .post]

@@ -24,6 +24,9 @@ enum Route: Hashable, Sendable {
     case events(SessionKey)
     /// One view object by its name, or all.
     case views(SessionKey, name: String?)
+    /// All open streams, and one of them.
+    case streams
+    case stream(StreamName)
     /// The change stream of the state, or of a view.
     case changes(SessionKey, view: String?)
     /// Ways to replace the state as a whole, or to begin another session with it.
@@ -58,6 +61,8 @@ enum Route: Hashable, Sendable {
         case .events: .events
         case .views(_, nil): .views
         case .views: .view
+        case .streams: .streams
+        case .stream: .stream
         case .changes(_, nil): .changes
         case .changes: .viewChanges
         case .reset: .reset
@@ -90,6 +95,7 @@ enum Route: Hashable, Sendable {
 
     private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
         var rest = segments
+        if segments.first == "streams" { return try streams(segments.dropFirst()) }
         guard rest.popFirst() == "apps" else { throw unknown(segments) }
         guard let app = rest.popFirst() else { return .apps }
         guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
@@ -114,6 +120,14 @@ enum Route: Hashable, Sendable {
         case "fork" where rest.isEmpty: return .fork(key)
         default: throw unknown(segments)
         }
+    }
+
+    private static func streams(_ segments: ArraySlice<String>) throws(Problem) -> Route {
+        guard let text = segments.first else { return .streams }
+        guard segments.count == 1, let name = StreamName(text) else {
+            throw Problem(404, "there is no stream \"\(segments.joined(separator: "/"))\"; GET /v1/streams lists them")
+        }
+        return .stream(name)
     }
 
     /// Stores, values and secrets have names; an item is named by any text that is not the name of something else there.

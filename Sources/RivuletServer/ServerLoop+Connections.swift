@@ -38,7 +38,7 @@ extension ServerLoop: LoopDelegate {
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason) {
         if let timer = connections.update(id, { $0.timer }) ?? nil { deadlines.cancel(timer) }
         connections.close(id)
-        forgetStream(id)
+        forgetStream(id, .peer)
     }
 
     func loopWillSleep() -> Bool {

@@ -98,6 +98,7 @@ extension ServerLoop {
         let heartbeat = context.heartbeat
         let isCompressed = stream.facts.isCompressed
         let outcome = wire.write(id, isCompressed ? heartbeat.compressed : heartbeat.plain)
+        counters.heartbeats(1, bytes: (isCompressed ? heartbeat.compressed : heartbeat.plain).count)
         streams.noteWrite(id, of: isCompressed ? heartbeat.tally : nil, now: now)
         _ = streams.update(id) { $0.didWrite(outcome) }
         watchStream(id)

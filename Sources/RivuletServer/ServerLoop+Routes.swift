@@ -115,6 +115,8 @@ extension ServerLoop {
         case .restore(let key): try restore(key, request, exchange)
         case .fork(let key): try fork(key, request, exchange)
         case .views(let key, let name): try readView(key, name, request, exchange)
+        case .streams: try listStreams(request, exchange)
+        case .stream(let name): try stream(name, request, exchange)
         case .changes(let key, let view): try openStream(key, view, request, exchange)
         case .store(let key): try store(key, request, exchange)
         case .item(let key, let id): try item(id, of: key, request, exchange)

@@ -101,7 +101,11 @@ extension ServerLoop {
                 stream: request.stream,
                 place: .group(group.id),
                 source: .shared(key),
-                first: FirstEvents(head: [], body: bytes(of: take.first, epoch).map { [$0] } ?? []),
+                first: FirstEvents(
+                    head: [],
+                    body: bytes(of: take.first, epoch).map { [$0] } ?? [],
+                    start: StreamStart(start)
+                ),
                 cursor: Self.cursor(take.version, epoch) ?? ""
             )
             onLoop(request.stream.loop) { $0.join(join) }

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns what a request for a stream asks for, and the hand-over of that wish to a session.
 
+import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON

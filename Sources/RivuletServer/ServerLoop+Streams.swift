@@ -47,11 +47,13 @@ extension ServerLoop {
         let facts = known?.facts ?? newFacts(id, now)
         var (head, text): ([UInt8], [UInt8]) = ([], [])
         if let known {
-            precondition(known.outside != nil, "stream \(id) joins twice")
+            // An answer to a question of before its paths were changed.
+            guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
             guard let begun = beginStream(id, facts) else { return disown(join) }
             head = begun
             Self.appendOpening(to: &text)
+            count(join)
         }
         if !join.first.head.isEmpty {
             text += join.first.head
@@ -72,10 +74,22 @@ extension ServerLoop {
         if action == .ask { ask(id) }
     }
 
-    /// A stream that was to join is gone: the group that counts it is to know.
+    /// A stream that was to join is gone, or follows something else: the group that counts it is to know.
     private func disown(_ join: StreamJoin) {
         guard case .group(let group) = join.place else { return }
         leave(join.source, group: group)
+    }
+
+    private func count(_ join: StreamJoin) {
+        counters.streamOpened(StreamKind(join.source))
+        let resumesAll = connections.update(join.stream.connectionID) { $0.resumesAll } ?? false
+        counters.streamStarted(join.first.start ?? (resumesAll ? .all : .merged))
+    }
+
+    /// The session of a stream is to know that it left.
+    func leave(_ leaver: StreamTable.Leaver) {
+        guard let group = leaver.group else { return }
+        leave(leaver.source, group: group)
     }
 
     private func newFacts(_ id: ConnectionID, _ now: UInt64) -> StreamTable.Facts {
@@ -159,6 +173,8 @@ extension ServerLoop {
             bytesMax: context.options.limits.unsentBytesMax,
             coder
         )
+        counters.delivered(events: streams.written.events, bytes: streams.written.bytes)
+        streams.written = (0, 0)
         for id in laggards { fallBehind(id) }
         return streams.hasUnwritten
     }
@@ -166,9 +182,10 @@ extension ServerLoop {
     /// Lets a stream go that is given more than it takes: it gets one merged change when its socket has room.
     private func fallBehind(_ id: ConnectionID) {
         guard streams.update(id, { $0.didFallBehind() }) == .leaveGroup, let state = streams.state(of: id),
-            let leaver = streams.takeOut(id, as: state), let group = leaver.group
+            let leaver = streams.takeOut(id, as: state)
         else { return }
-        leave(leaver.source, group: group)
+        counters.streamFellBehind()
+        leave(leaver)
     }
 
     /// The kernel has taken all that was written to a stream.
@@ -208,7 +225,10 @@ extension ServerLoop {
         guard context.heldBytes.bytes > context.options.limits.heldBytesMax else { return }
         let stuck = streams.ids.filter { wire.unsentBytes($0) > 0 }
             .sorted { (streams[$0]?.lastWrite ?? 0) < (streams[$1]?.lastWrite ?? 0) }
-        for id in stuck.prefix(max(stuck.count / 4, 1)) { wire.close(id, .unsentLimit) }
+        for id in stuck.prefix(max(stuck.count / 4, 1)) {
+            forgetStream(id, .slow)
+            wire.close(id, .unsentLimit)
+        }
     }
 
     // MARK: - Ending
@@ -224,7 +244,7 @@ extension ServerLoop {
         // Counted while it is still known: the trailer has to cover it.
         let isCompressed = streams[id]?.facts.isCompressed == true
         if isCompressed { streams.noteWrite(id, of: GzipTally(text.span), now: loop.nowMilliseconds) }
-        guard let leaver = forgetStream(id, isCounted: isCounted) else { return }
+        guard let leaver = forgetStream(id, StreamEnd(reason), isCounted: isCounted) else { return }
         write(isCompressed ? coder.independent(text.span) + leaver.trailer : text, to: id)
         closeGently(id)
     }
@@ -237,10 +257,11 @@ extension ServerLoop {
 
     /// Forgets a stream whose connection is gone or going; nil when it was none.
     @discardableResult
-    func forgetStream(_ id: ConnectionID, isCounted: Bool = true) -> StreamTable.Leaver? {
+    func forgetStream(_ id: ConnectionID, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
         guard let leaver = streams.remove(id) else { return nil }
         context.streams.subtract(1, ordering: .relaxed)
-        if isCounted, let group = leaver.group { leave(leaver.source, group: group) }
+        counters.streamClosed(StreamKind(leaver.source), end)
+        if isCounted { leave(leaver) }
         return leaver
     }
 

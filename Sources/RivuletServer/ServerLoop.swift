@@ -53,6 +53,7 @@ final class ServerLoop {
             logger: context.logger,
             wallClock: { WallClock.milliseconds() },
             uptime: { [loop] in .milliseconds(Int64(clamping: loop.nowMilliseconds)) },
+            schedule: { [loop] delay, job in _ = loop.schedule(after: delay, job) },
             clock: context.clock,
             sink: sink,
             makeGroupID: context.makeGroupID

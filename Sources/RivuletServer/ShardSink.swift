@@ -92,7 +92,11 @@ extension FirstEvents {
             rest = rest.dropFirst()
         }
         for event in rest { event.append(to: &bytes) }
-        self.init(head: head, body: bytes.isEmpty ? [] : [SharedBytes(bytes, account: account)])
+        self.init(
+            head: head,
+            body: bytes.isEmpty ? [] : [SharedBytes(bytes, account: account)],
+            start: first.name == .snapshot ? .fresh : first.resetReason.map { StreamStart($0) }
+        )
     }
 }
 

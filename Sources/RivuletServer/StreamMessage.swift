@@ -30,6 +30,8 @@ struct FirstEvents: Sendable {
     let head: [UInt8]
     /// The rest, which others may be sent, too.
     let body: [SharedBytes]
+    /// What a stream that begins with them begins with; nil: where it stood.
+    var start: StreamStart?
 
     static let none = FirstEvents(head: [], body: [])
 }

@@ -57,6 +57,8 @@ struct StreamTable {
 
     private var groups: [SubscriberGroup.Key: SubscriberGroup] = [:]
     private var streams = SlotTable<Stream>()
+    /// How many events were delivered, and in how many bytes, since somebody last looked.
+    var written = (events: 0, bytes: 0)
     /// Groups with something to be written, each once.
     private var queue: Deque<SubscriberGroup> = []
 
@@ -163,6 +165,22 @@ struct StreamTable {
         return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
+    /// Makes a stream one of another source: it is in no group until it joins one of that.
+    ///
+    /// - Returns: What it left, when it was in a group.
+    mutating func retarget(_ id: ConnectionID, to source: StreamSource, now: UInt64) -> Leaver? {
+        guard var state = state(of: id) else { return nil }
+        _ = state.didChangePaths()
+        let leaver = takeOut(id, as: state)
+        _ = streams.update(id) { stream in
+            let nobodys = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: stream.facts.isCompressed)
+            let cursor = stream.outside?.cursor ?? ""
+            stream.group = SubscriberGroup(nobodys, source: source, cursor: cursor, now: now)
+            stream.outside = Outside(state: state, cursor: cursor, isPaging: false)
+        }
+        return leaver
+    }
+
     private mutating func takeOut(_ stream: Stream) -> String {
         let group = stream.group
         let cursor = group.cursor(at: stream.index)
@@ -236,7 +254,10 @@ struct StreamTable {
             turns -= 1
             var slice = min(budget, Self.writesPerGroupMax)
             budget -= slice
-            if group.flush(to: wire, now: now, budget: &slice, coder) {
+            let isWhole = group.flush(to: wire, now: now, budget: &slice, coder)
+            let delivered = group.takeDelivered()
+            written = (written.events + delivered.events, written.bytes + delivered.bytes)
+            if isWhole {
                 group.isQueued = false
                 laggards += group.laggards(bytesMax: bytesMax)
             } else {

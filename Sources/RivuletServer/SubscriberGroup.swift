@@ -26,6 +26,8 @@ final class SubscriberGroup {
     var isQueued = false
     /// When everybody who can take it was last given something, in milliseconds of the loop's clock.
     private(set) var lastTraffic: UInt64
+    /// How many events were written to members, and in how many bytes, since this was taken last.
+    private var delivered = (events: 0, bytes: 0)
     /// The next subscriber to be written to in this pass over all of them.
     private var position = 0
     /// The end of the log when this pass began.
@@ -138,6 +140,7 @@ final class SubscriberGroup {
             guard member.next + 1 == end, let bytes = log.last(isChained: member.isChained, coder) else {
                 let bytes = log.bytes(from: member.next, isChained: member.isChained, coder)
                 budget -= 1
+                count(bytes, from: member.next)
                 note(wire.write(connections[position], [], bytes[...]), of: &members, end)
                 continue
             }
@@ -147,6 +150,9 @@ final class SubscriberGroup {
                 members[index].next = end
                 members[index].isChained = true
             }
+            let written = min(sent + 1, run - position)
+            delivered.events += written * log.eventCount(from: end - 1)
+            delivered.bytes += written * bytes.count
             position += sent
             budget -= sent
             if position < run {
@@ -177,6 +183,17 @@ final class SubscriberGroup {
         position += 1
     }
 
+    private func count(_ bytes: [SharedBytes], from number: UInt64) {
+        delivered.events += log.eventCount(from: number)
+        delivered.bytes += bytes.reduce(0) { $0 + $1.count }
+    }
+
+    /// Takes what was counted since the last time.
+    func takeDelivered() -> (events: Int, bytes: Int) {
+        defer { delivered = (0, 0) }
+        return delivered
+    }
+
     /// Gives a subscriber whose socket has room again the rest of the log, as one write.
     func writeRest(at index: Int, to wire: any ConnectionWire, _ coder: StreamCoder) {
         // While something is still to be made an entry of this turn, or others are, the flush goes over it anyway.
@@ -185,6 +202,7 @@ final class SubscriberGroup {
         if !rest.isEmpty {
             subscribers[index].next = log.end
             subscribers[index].isChained = true
+            count(rest, from: next)
             let outcome = wire.write(connections[index], [], rest[...])
             update(at: index) { $0.didWrite(outcome) }
         }

@@ -19,6 +19,10 @@ package struct ChangeTail: Sendable {
         self.bytesMax = bytesMax
     }
 
+    init(from start: Cursor.Position, limits: SessionLimits) {
+        self.init(from: start, changesMax: limits.tailChangesMax, bytesMax: limits.tailBytesMax)
+    }
+
     /// Takes the newest change, and lets go of the oldest ones when it is too much.
     package mutating func append(_ change: VisibleChange) {
         records.append(change)

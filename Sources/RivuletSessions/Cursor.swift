@@ -4,7 +4,8 @@
 /// A place in a session's visible history: `epoch.version.live`.
 ///
 /// `live` names the residence in memory and counts its transient changes; a trailing `u` says that transient events have
-/// changed persistent fields since that version, which a restart would lose. Source: spec/http.md §1.
+/// changed persistent fields since that version, which a restart would lose. A fourth part names the watched paths, where they are not
+/// those that the reader's URL has. Source: spec/http.md §1.
 package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of a cursor's text.
     package static let bytesMax = 128
@@ -14,6 +15,13 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The residence; nil in the short form `epoch.version`.
     package let residence: String?
     package let hasUnlogged: Bool
+    /// The name of the watched paths; nil when they are not named.
+    package let paths: String?
+
+    /// Stands for a residence in cursors of who has read the log only, and knows nothing of what is in memory.
+    package static let logResidence = "0000"
+    /// How long the name of paths is.
+    package static let pathsCount = 6
 
     /// A place in the order of one residence's changes.
     package struct Position: Hashable, Sendable, Comparable {
@@ -30,21 +38,40 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    package init(epoch: String, position: Position, residence: String?, hasUnlogged: Bool = false) {
+    package init(
+        epoch: String,
+        position: Position,
+        residence: String?,
+        hasUnlogged: Bool = false,
+        paths: String? = nil
+    ) {
         self.epoch = epoch
         self.position = position
         self.residence = residence
         self.hasUnlogged = hasUnlogged
+        self.paths = paths
+    }
+
+    /// The same place, of a reader of the paths of that name.
+    func of(paths: String?) -> Cursor {
+        guard paths != self.paths else { return self }
+        return Cursor(
+            epoch: epoch,
+            position: position,
+            residence: residence,
+            hasUnlogged: hasUnlogged,
+            paths: paths
+        )
     }
 
     /// Reads a cursor's text, in its long or its short form; nil when it is none.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= Self.bytesMax else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, Self.isToken(parts[0], count: 8),
+        guard (2...4).contains(parts.count), Self.isToken(parts[0], count: 8),
             let version = Self.number(parts[1])
         else { return nil }
-        guard parts.count == 3 else {
+        guard parts.count > 2 else {
             self.init(epoch: String(parts[0]), position: Position(version: version, transients: 0), residence: nil)
             return
         }
@@ -52,11 +79,13 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         guard live.count == 2, Self.isToken(live[0], count: 4) else { return nil }
         let hasUnlogged = live[1].hasSuffix("u")
         guard let transients = Self.number(hasUnlogged ? live[1].dropLast() : live[1]) else { return nil }
+        guard parts.count == 3 || Self.isToken(parts[3], count: Self.pathsCount) else { return nil }
         self.init(
             epoch: String(parts[0]),
             position: Position(version: version, transients: transients),
             residence: String(live[0]),
-            hasUnlogged: hasUnlogged
+            hasUnlogged: hasUnlogged,
+            paths: parts.count == 4 ? String(parts[3]) : nil
         )
     }
 
@@ -74,6 +103,10 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
             bytes.append(UInt8(ascii: "-"))
             Self.append(position.transients, to: &bytes)
             if hasUnlogged { bytes.append(UInt8(ascii: "u")) }
+            if let paths {
+                bytes.append(UInt8(ascii: "."))
+                bytes.append(contentsOf: paths.utf8)
+            }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -13,6 +13,11 @@ package struct MissedChange: Hashable, Sendable {
         path = PathText(change.path)
     }
 
+    init(_ operation: StateChange.Operation, _ path: PathText) {
+        self.operation = operation
+        self.path = path
+    }
+
     /// A path whose value is to be given anew.
     package init(path: String) {
         operation = .replace

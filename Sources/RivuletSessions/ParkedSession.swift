@@ -17,6 +17,8 @@ package struct ParkedSession {
     let stateHash: Int
     /// What storage does not have of the state.
     let transients: TransientDocument
+    /// What changed in this residence, less finely than before.
+    let index: ChangeIndex
     /// When its last stream left, or somebody asked for it later; of no meaning while it is watched.
     var unwatchedSince = Duration.zero
     /// Whether the session is being loaded, which takes this.
@@ -34,6 +36,7 @@ package struct ParkedSession {
         isStored: Bool,
         stateHash: Int,
         transients: TransientDocument,
+        index: ChangeIndex,
         groups: [GroupID: StreamGroup],
         streamCount: Int
     ) {
@@ -44,6 +47,7 @@ package struct ParkedSession {
         self.isStored = isStored
         self.stateHash = stateHash
         self.transients = transients
+        self.index = index.within(entriesMax: Self.indexEntriesMax, bytesMax: Self.indexBytesMax)
         self.groups = groups
         pathBytes = groups.values.reduce(0) { $0 + $1.key.paths.memoryBytes }
         self.streamCount = streamCount
@@ -51,10 +55,14 @@ package struct ParkedSession {
 
     /// What it takes of memory, roughly.
     var memoryBytes: Int {
-        Self.bytesMin + transients.bytes + groups.count * StreamGroup.memoryBytes + pathBytes
+        Self.bytesMin + transients.bytes + index.bytes + groups.count * StreamGroup.memoryBytes + pathBytes
     }
 
     private static var bytesMin: Int { 512 }
+    /// The most paths of which it keeps when they last changed.
+    private static var indexEntriesMax: Int { 16 }
+    /// The most bytes that those paths take.
+    private static var indexBytesMax: Int { 8_192 }
 
     var isWatched: Bool { !groups.isEmpty }
 

@@ -28,7 +28,10 @@ package enum RandomToken {
     package static func epoch() -> String { make(count: 8) }
 
     /// The name of a session's stay in memory, 4 letters.
-    package static func residence() -> String { make(count: 4) }
+    package static func residence() -> String {
+        let name = make(count: 4)
+        return name == Cursor.logResidence ? residence() : name
+    }
 
     /// A session id that cannot be guessed: 26 letters, 134 bits.
     package static func sessionID() -> String { make(count: 26) }

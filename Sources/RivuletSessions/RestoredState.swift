@@ -87,6 +87,11 @@ struct RestoredState<Definition: AppDefinition> {
         try reader.finish()
     }
 
+    /// Makes the changes of one more entry, those of transient fields included.
+    static func replay(_ entry: LogEntry, onto state: inout State) throws(JSONError) {
+        for change in try [StateChange](logJSON: entry.changes) { try replay(change, on: &state) }
+    }
+
     /// Makes the changes of an entry again; errors name the key path, and the byte in the text of all changes.
     private static func replay(_ text: [UInt8], on state: inout State) throws(JSONError) {
         for (index, change) in try [StateChange](logJSON: text).enumerated() where !change.isTransient {

@@ -236,6 +236,7 @@ extension Session {
     private func publish(_ dispatch: Pending) {
         let old = published ?? HeldState(head)
         published = pending.isEmpty ? nil : HeldState(dispatch.state)
+        positionBefore = visiblePosition
         visiblePosition = dispatch.position
         visibleSize = dispatch.size
         visibleUnlogged = dispatch.unloggedAfter
@@ -245,7 +246,7 @@ extension Session {
             logged = old
         }
         if !dispatch.changes.isEmpty {
-            tail.append(VisibleChange(position: visiblePosition, changes: dispatch.changes))
+            keep(dispatch.changes)
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
@@ -256,6 +257,16 @@ extension Session {
             answer(dispatch, .success(answer(to: dispatch)))
         }
         if let effects = dispatch.effects { begin(effects, of: dispatch) }
+    }
+
+    /// Keeps what became visible for streams that were not there.
+    ///
+    /// Not the states: one that is held does not settle what the last event left in it.
+    private func keep(_ changes: [StateChange]) {
+        tail.append(
+            VisibleChange(position: visiblePosition, changes: changes, hasUnlogged: !visibleUnlogged.isEmpty)
+        )
+        index.note(changes, at: visiblePosition)
     }
 
     /// Tells the sender; the body no longer waits.

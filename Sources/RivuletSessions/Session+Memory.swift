@@ -8,15 +8,18 @@ import RivuletObservation
 extension Session {
     /// What the session's own bookkeeping takes, roughly.
     static var bytesMin: Int { 4_096 }
+    /// What a stream takes that waits for the next change of its group.
+    private static var waitingStreamBytes: Int { 64 }
     /// What an event takes while it waits and is on its way, as far as a server must have room for one.
     static var eventRoomBytes: Int { 4_096 }
 
     /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
     /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams and what they watch; the session's own bookkeeping.
     package var memoryBytes: Int {
-        var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes
-        if !views.isEmpty { for view in views.values { bytes += view.tail.bytes } }
+        var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes + index.bytes
+        if !views.isEmpty { for view in views.values { bytes += view.bytes } }
         bytes += waitingBytes + pendingBytes + (initialDocument?.count ?? 0)
+        bytes += waitingStreams * Self.waitingStreamBytes
         return bytes + groups.count * StreamGroup.memoryBytes + watches.memoryBytes
     }
 

@@ -31,6 +31,7 @@ extension Session {
             isStored: isStored,
             stateHash: Self.hash(of: visible),
             transients: transients,
+            index: index,
             groups: groups,
             streamCount: streamCount
         )
@@ -49,11 +50,9 @@ extension Session {
         residence = parked.residence
         headPosition = parked.position
         visiblePosition = parked.position
-        tail = ChangeTail(
-            from: parked.position,
-            changesMax: environment.limits.tailChangesMax,
-            bytesMax: environment.limits.tailBytesMax
-        )
+        tail = ChangeTail(from: parked.position, limits: environment.limits)
+        let limits = environment.limits
+        index = parked.index.within(entriesMax: limits.indexEntriesMax, bytesMax: limits.indexBytesMax)
         groups = parked.groups
         groupIDs = Dictionary(uniqueKeysWithValues: groups.map { ($1.key, $0) })
         watches = StreamWatches(groups)

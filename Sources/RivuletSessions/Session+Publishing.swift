@@ -25,14 +25,15 @@ extension Session {
         let all = SeenChanges(changes, watched: paths, from: old, to: new)
         var events: [Rendering: StreamEvent] = [:]
         for (id, sight) in all.seen {
-            guard let group = groups[id] else { continue }
-            let rendering = Rendering(sight: sight, root: group.key.format == .changes ? nil : group.key.paths)
+            guard let group = groups[id], group.pace == nil || isDue(id) else { continue }
+            let rendering = Rendering(sight, for: group.key)
             let event: StreamEvent
             if let known = events[rendering] {
                 event = known
             } else {
                 let changes = all.sights[sight, default: []].map { all.items[$0] }
-                event = .change(changes, for: group.key, from: old, to: new, cursor: visibleCursor)
+                let cursor = visibleCursor(of: group.key)
+                event = .change(changes, for: group.key, from: old, to: new, cursor: cursor)
                 events[rendering] = event
             }
             environment.sink.deliver(event, to: id, loops: group.loops)
@@ -46,4 +47,12 @@ private struct Rendering: Hashable {
     let sight: Int
     /// What the event's places are relative to; nil in the format that has whole key paths.
     let root: PathSet?
+    /// What its cursor says of the paths.
+    let pathsName: String?
+
+    init(_ sight: Int, for key: StreamGroupKey) {
+        self.sight = sight
+        root = key.format == .changes ? nil : key.paths
+        pathsName = key.pathsName
+    }
 }

@@ -57,7 +57,7 @@ extension Session {
         for (name, view) in views {
             let update = view.instance.update(from: old, to: visible, after: changes)
             guard !update.changes.isEmpty else { continue }
-            views[name]?.tail.append(VisibleChange(position: visiblePosition, changes: update.changes))
+            views[name]?.note(update.changes, at: visiblePosition, hasUnlogged: !visibleUnlogged.isEmpty)
             updates[name] = update
         }
         return updates
@@ -65,11 +65,9 @@ extension Session {
 
     /// What a reader of a view missed.
     ///
-    /// No log has a view's changes: a reader whose place is no longer in memory gets all that it watches anew.
+    /// No log has a view's changes: a reader of a time before it was watched gets all that it watches anew.
     func missed(of view: String, after cursor: Cursor) -> [MissedChange] {
-        if cursor.residence == residence, let changes = views[view]?.tail.changes(after: cursor.position) {
-            return changes.flatMap(\.changes).map(MissedChange.init)
-        }
-        return [MissedChange(path: "")]
+        guard cursor.residence == residence, let index = views[view]?.index else { return [MissedChange(path: "")] }
+        return index.changes(after: cursor.position)
     }
 }

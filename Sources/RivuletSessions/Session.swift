@@ -93,7 +93,10 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     /// The time of the oldest entry after the last snapshot.
     var loggedSince: Int64?
 
+    /// The last changes, with their values.
     var tail: ChangeTail
+    /// All changes of this residence, without their values.
+    var index: ChangeIndex
     var groups: [GroupID: StreamGroup] = [:]
     var groupIDs: [StreamGroupKey: GroupID] = [:]
     /// What the groups watch.
@@ -102,7 +105,13 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var views: [String: WatchedView<State>] = [:]
     /// Streams that wait for storage to be resumed.
     var resuming = 0
-    /// Streams of all groups.
+    /// Streams that wait for the next change of a group that has an interval.
+    var waitingStreams = 0
+    /// The groups with an interval that a timer is under way for.
+    var ticks: Set<GroupID> = []
+    /// Where the session stood before what is being told.
+    var positionBefore = Cursor.Position(version: 0, transients: 0)
+    /// Streams of all groups, and those that wait to be members.
     var streamCount = 0
     /// Whether the session's streams were ended: none begin any more.
     var hasEndedStreams = false
@@ -157,11 +166,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         snapshotBytes = stored?.snapshot?.state.count ?? 0
         snapshotVersion = stored?.snapshot?.version ?? 0
         lastUsed = environment.uptime()
-        tail = ChangeTail(
-            from: headPosition,
-            changesMax: environment.limits.tailChangesMax,
-            bytesMax: environment.limits.tailBytesMax
-        )
+        tail = ChangeTail(from: headPosition, limits: environment.limits)
+        index = ChangeIndex(from: headPosition, limits: environment.limits)
     }
 
     /// The state that readers see.
@@ -175,7 +181,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var isQuiet: Bool {
         // While it publishes, the effects of what was answered are still to begin.
         !isPublishing && queue.isEmpty && pending.isEmpty && resuming == 0 && readsUnderWay == 0 && !isStorageBusy
-            && hasIdleEffects
+            && ticks.isEmpty && hasIdleEffects
             && deletion == nil && creations.isEmpty && ledger.underWay.isEmpty
     }
 
@@ -315,7 +321,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         let known = expected.filter { $0.epoch == visibleEpoch }
         guard !known.isEmpty else { return .otherHistory }
         let atVersion = known.filter { $0.position.version == headPosition.version }
-        guard !atVersion.contains(where: { $0 == standing || $0.residence == nil }) else { return nil }
+        guard !atVersion.contains(where: { $0.of(paths: nil) == standing || $0.residence == nil }) else { return nil }
         return atVersion.contains { $0.residence != residence } ? .reloaded : .moved
     }
 
@@ -441,6 +447,9 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     }
 
     // MARK: - Cursors
+
+    /// Where a group's members stand who have got everything.
+    func visibleCursor(of key: StreamGroupKey) -> Cursor { visibleCursor.of(paths: key.pathsName) }
 
     var visibleCursor: Cursor { cursor(at: visiblePosition, unlogged: visibleUnlogged) }
 

@@ -14,6 +14,8 @@ package struct SessionEnvironment {
     package let wallClock: @Sendable () -> Int64
     /// Monotonic, for idle times.
     package let uptime: @Sendable () -> Duration
+    /// Runs a job on the executor's thread when so much time has passed; what is under way when the server stops may never run.
+    package let schedule: (_ delay: Duration, _ job: @escaping () -> Void) -> Void
     /// What effects run on: their clock, their threads.
     package let effects: EffectSurroundings
     package let sink: any StreamSink
@@ -31,6 +33,7 @@ package struct SessionEnvironment {
         logger: Logger,
         wallClock: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration,
+        schedule: @escaping (_ delay: Duration, _ job: @escaping () -> Void) -> Void,
         clock: any Clock<Duration>,
         taskExecutor: (any TaskExecutor)? = nil,
         sink: any StreamSink,
@@ -44,6 +47,7 @@ package struct SessionEnvironment {
         self.logger = logger
         self.wallClock = wallClock
         self.uptime = uptime
+        self.schedule = schedule
         effects = EffectSurroundings(
             executor: executor,
             clock: EffectClock(clock),

@@ -30,6 +30,11 @@ public struct SessionLimits: Sendable, Hashable {
     public var tailChangesMax: Int
     /// The most bytes that those changes take.
     public var tailBytesMax: Int
+    /// The most paths of which a session keeps when they last changed, for streams that resume or are slow; with more, those that
+    /// changed longest ago are told less finely.
+    public var indexEntriesMax: Int
+    /// The most bytes that those paths take.
+    public var indexBytesMax: Int
     /// The versions that a stored log keeps for resuming streams and for the past; up to the distance of two snapshots more.
     public var logVersionsMax: UInt64
     /// How long a stored log keeps an entry; up to a quarter longer in a session in use, otherwise until it is used again.
@@ -43,6 +48,10 @@ public struct SessionLimits: Sendable, Hashable {
     public var loadWaitersMax: Int
     /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
     public var resumeVersionsMax: Int
+    /// The most versions that a stream that resumes version by version is given in one piece.
+    public var resumePageVersionsMax: Int
+    /// The most bytes of log in such a piece, but for a single larger version.
+    public var resumePageBytesMax: Int
     /// The most streams that resume and requests for the past that read logs at once, per shard; a further one is told to come back.
     public var resumesMax: Int
     /// The most bytes of one answer of log entries, but for a single larger one.
@@ -66,12 +75,16 @@ public struct SessionLimits: Sendable, Hashable {
         pathsPerStreamMax: Int = 64,
         tailChangesMax: Int = 1_000,
         tailBytesMax: Int = 262_144,
+        indexEntriesMax: Int = 1_024,
+        indexBytesMax: Int = 524_288,
         logVersionsMax: UInt64 = 10_000,
         logAgeMax: Duration = .seconds(604_800),
         snapshotVersionsMax: UInt64 = 256,
         snapshotBytesMin: Int = 262_144,
         loadWaitersMax: Int = 1_024,
         resumeVersionsMax: Int = 10_000,
+        resumePageVersionsMax: Int = 256,
+        resumePageBytesMax: Int = 262_144,
         resumesMax: Int = 64,
         logAnswerBytesMax: Int = 1_048_576,
         keptAnswerTime: Duration = .seconds(86_400),
@@ -88,12 +101,16 @@ public struct SessionLimits: Sendable, Hashable {
         self.pathsPerStreamMax = pathsPerStreamMax
         self.tailChangesMax = tailChangesMax
         self.tailBytesMax = tailBytesMax
+        self.indexEntriesMax = indexEntriesMax
+        self.indexBytesMax = indexBytesMax
         self.logVersionsMax = logVersionsMax
         self.logAgeMax = logAgeMax
         self.snapshotVersionsMax = snapshotVersionsMax
         self.snapshotBytesMin = snapshotBytesMin
         self.loadWaitersMax = loadWaitersMax
         self.resumeVersionsMax = resumeVersionsMax
+        self.resumePageVersionsMax = resumePageVersionsMax
+        self.resumePageBytesMax = resumePageBytesMax
         self.resumesMax = resumesMax
         self.logAnswerBytesMax = logAnswerBytesMax
         self.keptAnswerTime = keptAnswerTime

@@ -25,6 +25,7 @@ extension StreamEvent {
         case unknownCursor = "unknown-cursor"
         case historyGone = "history-gone"
         case epochChanged = "epoch-changed"
+        case pathsChanged = "paths-changed"
     }
 
     /// `{"version":v,"changes":[…]}`.
@@ -84,6 +85,6 @@ extension StreamEvent {
         }
         writer.endObject()
         writer.endObject()
-        return StreamEvent(name: name, cursor: cursor, data: writer.bytes)
+        return StreamEvent(name: name, cursor: cursor, data: writer.bytes, resetReason: reason)
     }
 }

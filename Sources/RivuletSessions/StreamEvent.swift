@@ -38,8 +38,11 @@ package final class StreamEvent: Sendable {
     package let cursor: Cursor?
     /// JSON.
     package let data: [UInt8]
+    /// Why a reader has to begin anew; of a `reset` only.
+    package let resetReason: ResetReason?
 
-    package init(name: Name, cursor: Cursor?, data: [UInt8]) {
+    package init(name: Name, cursor: Cursor?, data: [UInt8], resetReason: ResetReason? = nil) {
+        self.resetReason = resetReason
         self.name = name
         self.cursor = cursor
         self.data = data

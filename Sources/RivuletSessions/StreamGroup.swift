@@ -6,6 +6,8 @@
 /// Who they are is the loops' business.
 struct StreamGroup {
     let key: StreamGroupKey
+    /// When its members are told; nil: at once.
+    var pace: StreamPace?
     private var members: [Int: Int] = [:]
 
     /// What one takes of memory besides its paths, roughly.
@@ -13,7 +15,11 @@ struct StreamGroup {
 
     init(_ key: StreamGroupKey) {
         self.key = key
+        pace = key.interval.map(StreamPace.init)
     }
+
+    /// Whether it has no member and nobody who will be one.
+    var isEmpty: Bool { members.isEmpty && pace?.waiting.isEmpty != false }
 
     var count: Int { members.values.reduce(0, +) }
 
@@ -28,20 +34,4 @@ struct StreamGroup {
         guard let count = members[loop] else { return }
         members[loop] = count > 1 ? count - 1 : nil
     }
-}
-
-/// What the subscribers of one group have in common.
-struct StreamGroupKey: Hashable {
-    let view: String?
-    let paths: PathSet
-    let format: StreamFormat
-
-    init(_ topic: StreamTopic) {
-        view = topic.view
-        paths = PathSet(topic.paths)
-        format = topic.format
-    }
-
-    /// What its streams ask for when they come back.
-    var topic: StreamTopic { StreamTopic(view: view, paths: paths.pointers, format: format) }
 }

@@ -10,10 +10,13 @@ package struct VisibleChange: Sendable {
     package let changes: [StateChange]
     /// The memory it takes, roughly.
     package let bytes: Int
+    /// Whether transient events have changed stored fields since the last version.
+    let hasUnlogged: Bool
 
-    package init(position: Cursor.Position, changes: [StateChange]) {
+    package init(position: Cursor.Position, changes: [StateChange], hasUnlogged: Bool = false) {
         self.position = position
         self.changes = changes
+        self.hasUnlogged = hasUnlogged
         bytes = 64 + changes.memoryBytes
     }
 }

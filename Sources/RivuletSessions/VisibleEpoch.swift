@@ -55,14 +55,3 @@ struct VisibleEpoch: Sendable {
         return writer.bytes
     }
 }
-
-/// FNV-1a, which is the same in every process.
-///
-/// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
-private struct StableHash {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
-}

@@ -74,6 +74,7 @@ final class EffectHarness {
                 logger: Logger(label: "test") { _ in log },
                 wallClock: { 1_000 },
                 uptime: { clock.now.offset },
+                schedule: { _, _ in },
                 clock: clock,
                 taskExecutor: executor,
                 sink: RecordingSink(),

@@ -55,6 +55,31 @@ final class TestUptime: Sendable {
     func advance(by time: Duration) { passed.withLock { $0 += time } }
 }
 
+/// Jobs that wait for their time, which comes when a test says so.
+final class TestTimers {
+    private var jobs: [(due: Duration, job: () -> Void)] = []
+    let uptime: TestUptime
+
+    init(_ uptime: TestUptime) { self.uptime = uptime }
+
+    var count: Int { jobs.count }
+
+    func schedule(_ delay: Duration, _ job: @escaping () -> Void) {
+        jobs.append((uptime.time + delay, job))
+    }
+
+    /// Lets the time pass, and runs what is due on the way, in its order.
+    func advance(by time: Duration) {
+        let end = uptime.time + time
+        while let next = jobs.indices.min(by: { jobs[$0].due < jobs[$1].due }), jobs[next].due <= end {
+            let (due, job) = jobs.remove(at: next)
+            if due > uptime.time { uptime.advance(by: due - uptime.time) }
+            job()
+        }
+        uptime.advance(by: end - uptime.time)
+    }
+}
+
 /// Takes down what sessions tell their streams.
 final class RecordingSink: StreamSink {
     struct Joined {
@@ -324,6 +349,7 @@ final class SessionHarness {
     let key = SessionKey(app: "tally", id: "s1")
     let wallClock = TestWallClock()
     let uptime = TestUptime()
+    let timers: TestTimers
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -335,10 +361,11 @@ final class SessionHarness {
         storage: HeldStorage = HeldStorage()
     ) throws {
         self.limits = limits
+        timers = TestTimers(uptime)
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, uptime) { GroupID(rawValue: 0) }
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers) { GroupID(rawValue: 0) }
         )
         try storage.start()
         restart()
@@ -353,7 +380,7 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, uptime) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers) { [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -366,7 +393,7 @@ final class SessionHarness {
         _ limits: SessionLimits,
         _ sink: RecordingSink,
         _ wallClock: TestWallClock,
-        _ uptime: TestUptime,
+        _ timers: TestTimers,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -375,7 +402,8 @@ final class SessionHarness {
             limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { wallClock.milliseconds },
-            uptime: { uptime.time },
+            uptime: { [uptime = timers.uptime] in uptime.time },
+            schedule: { timers.schedule($0, $1) },
             clock: ContinuousClock(),
             sink: sink,
             makeGroupID: makeGroupID
@@ -453,17 +481,21 @@ final class SessionHarness {
 
     /// Adds a subscriber and gives what it got first.
     @discardableResult
-    func subscribe(_ topic: StreamTopic, resume: String? = nil) throws -> RecordingSink.Joined {
+    func subscribe(
+        _ topic: StreamTopic,
+        resume: String? = nil,
+        resumesAll: Bool = false
+    ) throws -> RecordingSink.Joined {
         let count = sink.joined.count
-        ask(topic, resume: resume)
+        ask(topic, resume: resume, resumesAll: resumesAll)
         return try wait { sink.joined.count > count ? sink.joined.last : nil }
     }
 
     /// Asks for a stream; the answer comes to the sink.
-    func ask(_ topic: StreamTopic, resume: String? = nil) {
+    func ask(_ topic: StreamTopic, resume: String? = nil, resumesAll: Bool = false) {
         loops += 1
         let stream = StreamID(loop: loops, connection: UInt64(loops))
-        let request = StreamRequest(stream: stream, topic: topic, resume: resume)
+        let request = StreamRequest(stream: stream, topic: topic, resume: resume, resumesAll: resumesAll)
         shard.find(key, of: app) { found in
             if case .success(let session) = found { session.subscribe(request) }
         }

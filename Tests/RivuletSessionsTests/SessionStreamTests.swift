@@ -118,8 +118,8 @@ import Testing
         #expect(resumed.first.map(\.text) == [#"{"version":2,"changes":[\#(count),\#(marks)]}"#])
     }
 
-    @Test func `a tail that is too short is made up from the log and what is in no log yet`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+    @Test func `a reader who is far behind is given what it missed from memory`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1, resumesMax: 0))
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#"{"quietAdd":1}"#)
         try harness.dispatch(#"{"mark":7}"#)
@@ -151,10 +151,12 @@ import Testing
         #expect(told.count == (joined.cursor.position.version == 3 ? 1 : 2))
     }
 
-    @Test func `a tail that is too short is made up from the log`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+    @Test func `a reader of an earlier residence reads the log only up to where this one began`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(resumeVersionsMax: 1))
         let first = try harness.dispatch(#"{"add":1}"#)
-        for title in ["b", "c"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
+        try harness.dispatch(#"{"rename":"b"}"#)
+        harness.restart()
+        try harness.dispatch(#"{"rename":"c"}"#)
         let resumed = try harness.subscribe("/p/title", resume: "\(first.cursor)")
         #expect(
             resumed.first.map(\.text) == [#"{"version":3,"changes":[{"op":"replace","path":"/p/title","value":"c"}]}"#]
@@ -219,12 +221,13 @@ import Testing
     }
 
     @Test func `a log that storage gives in parts is read to its end`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
+        let harness = try SessionHarness()
         harness.storage.limitHistory(to: 2)
         let first = try harness.dispatch(#"{"mark":0}"#)
         for title in ["b", "c", "d", "e"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
         try harness.dispatch(#"{"add":7}"#)
         try harness.dispatch(#"{"mark":1}"#)
+        harness.restart()
         let resumed = try harness.subscribe("/p/count", resume: "\(first.cursor)")
         #expect(
             resumed.first.map(\.text) == [#"{"version":7,"changes":[{"op":"replace","path":"/p/count","value":7}]}"#]
@@ -232,9 +235,10 @@ import Testing
     }
 
     @Test func `only so many streams read the log at once`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 0, resumesMax: 1))
+        let harness = try SessionHarness(limits: SessionLimits(resumesMax: 1))
         let cursor = try harness.dispatch(#"{"add":1}"#).cursor
         try harness.dispatch(#"{"add":1}"#)
+        harness.restart()
         let session = try harness.session()
         let paths = [try JSONPointer(parsing: "/p/count")]
         for loop in 1...2 {
@@ -291,10 +295,11 @@ import Testing
     }
 
     @Test func `transient changes during a resume in parts are not lost`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 2))
+        let harness = try SessionHarness()
         harness.storage.limitHistory(to: 1)
         let first = try harness.dispatch(#"{"mark":0}"#)
         for title in ["b", "c", "d"] { try harness.dispatch(#"{"rename":"\#(title)"}"#) }
+        harness.restart()
         let session = try harness.session()
         let request = StreamRequest(
             stream: StreamID(loop: 1, connection: 1),

@@ -74,6 +74,7 @@ enum SessionBenchmark {
                 logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() },
                 wallClock: { 0 },
                 uptime: { .zero },
+                schedule: { _, _ in },
                 clock: ContinuousClock(),
                 sink: SilentSink(),
                 makeGroupID: { GroupID(rawValue: UInt64.random(in: 0 ... .max)) }
