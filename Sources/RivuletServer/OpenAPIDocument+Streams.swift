@@ -85,7 +85,9 @@ extension OpenAPIDocument {
                 summary: "Gives an open stream other key paths.",
                 description: "The stream's next event is a `snapshot` of the new paths; no path means the whole.",
                 body: .content("What it is to watch.", [("application/json", .media(wish))], isRequired: true),
-                responses: [(200, .content("The snapshot follows in the stream.", [("application/json", .media(answer))]))],
+                responses: [
+                    (200, .content("The snapshot follows in the stream.", [("application/json", .media(answer))]))
+                ],
                 problems: [404, 409, 415, 422]
             ),
             OpenAPIOperation(

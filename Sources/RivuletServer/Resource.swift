@@ -55,7 +55,8 @@ enum Resource: CaseIterable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .apps, .app, .types, .file, .views, .view, .streams: [.get, .head]
+        case .health, .readiness, .metrics, .openAPI, .file, .streams: [.get, .head]
+        case .apps, .app, .types, .views, .view: [.get, .head]
         case .stream: [.get, .head, .patch, .delete]
         case .state: [.get, .head, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]

@@ -55,7 +55,11 @@ extension ServerLoop {
         _ = try Query(request, known: [])
         guard name.loop < peers.count else { throw Self.noStream }
         let method = request.method
-        let wish = try method == .patch ? PathsWish(body: request.body, contentType: request.headers["content-type"]) : nil
+        var wish: PathsWish?
+        if method == .patch {
+            wish = try PathsWish(body: request.body, contentType: request.headers["content-type"])
+        }
+        let paths = wish?.paths ?? []
         onLoop(name.loop) { loop in
             do throws(Problem) {
                 guard let stream = loop.streams[name.connection], stream.facts.token == name.token else {
@@ -66,7 +70,7 @@ extension ServerLoop {
                     loop.closeStream(name.connection, because: .revoked)
                     loop.send(Response(.noContent), to: exchange)
                 case .patch:
-                    try loop.watch(wish?.paths ?? [], in: stream, name, exchange)
+                    try loop.watch(paths, in: stream, name, exchange)
                 default:
                     guard let description = loop.description(of: name.connection) else { throw Self.noStream }
                     loop.send(.json(description.json), to: exchange)
@@ -139,7 +143,9 @@ private struct PathsWish: Sendable {
                 paths = texts
             }
             try reader.finish()
-            guard let paths else { throw JSONError(kind: .missing, detail: "\"paths\" is missing: an array of key paths") }
+            guard let paths else {
+                throw JSONError(kind: .missing, detail: "\"paths\" is missing: an array of key paths")
+            }
             self.paths = paths
         } catch {
             throw Problem(JSONReader.gravestFault(of: body, after: error))

@@ -124,15 +124,27 @@ extension ServerLoop {
     /// Answers a request for a stream that cannot be served.
     func refuseStream(_ id: ConnectionID, with refusal: StreamRefusal) {
         if streams[id] != nil {
-            if case .gone = refusal { return closeStream(id, because: .deleted) }
-            return closeStream(id, because: .slow)
+            return closeStream(id, because: Self.end(after: refusal))
         }
         switch refusal {
         case .failed(.overloaded): answerFull(id)
         case .failed(.draining), .failed(.storage(.unavailable)): answerBye(id, .draining)
+        // Soon it is no more, and then another one may begin under its name.
+        case .failed(.deleting): answerBye(id, .unavailable)
         case .failed(let error): answer(id, self.refusal(error))
         case .gone: answer(id, Response(.noContent))
         case .full: answerFull(id)
+        }
+    }
+
+    /// Why a stream ends that could not be given what it missed.
+    private static func end(after refusal: StreamRefusal) -> StreamEvent.ByeReason {
+        switch refusal {
+        case .gone: .deleted
+        case .failed(.draining), .failed(.storage(.unavailable)): .draining
+        case .failed(.deleting): .unavailable
+        case .full, .failed(.overloaded): .limit
+        case .failed: .slow
         }
     }
 

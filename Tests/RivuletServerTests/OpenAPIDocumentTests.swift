@@ -94,6 +94,7 @@ import Testing
     @Test(arguments: Resource.allCases)
     func `the path of a resource leads to it`(_ resource: Resource) throws {
         let path = resource.path.replacing("{app}", with: "tally").replacing("{session}", with: "a")
+            .replacing("{stream}", with: "0-1-1-a")
         let segments = path.split(separator: "/").map(String.init)
         #expect(try Route(segments: segments).resource == resource)
     }

@@ -1,0 +1,215 @@
+# Part of Rivulet. See README.md for the architecture.
+# Open streams as resources: the list for operators, other paths for an open stream, its end.
+
+import json
+
+import pytest
+from harness import Connection, message
+
+
+def patch(session, name, body, headers=None):
+    return session.server.request(
+        "PATCH", f"/v1/streams/{name}", json.dumps(body).encode(), {"Content-Type": "application/json"} | (headers or {})
+    )
+
+
+def list_streams(server):
+    streams, after = [], ""
+    while True:
+        page = server.request("GET", f"/v1/streams?limit=1000{after}").json
+        streams += page["streams"]
+        if "next" not in page:
+            return streams
+        after = "&after=" + page["next"]
+
+
+def test_a_stream_is_listed_with_what_it_watches(session):
+    with session.stream("/p/count", "/p/title") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        (mine,) = [entry for entry in list_streams(session.server) if entry["stream"] == name]
+        assert mine["app"] == "counter" and mine["session"] == session.path.rsplit("/", 1)[1]
+        assert mine["paths"] == ["/p/count", "/p/title"] and mine["format"] == "changes"
+        assert mine["state"] == "live" and mine["unsent"] == 0 and mine["gzip"] is False
+        assert mine["opened"].endswith("Z")
+        answer = session.server.request("GET", f"/v1/streams/{name}")
+        assert answer.status == 200 and answer.json["stream"] == name
+    assert all(entry["stream"] != name for entry in list_streams(session.server))
+
+
+def test_a_long_list_comes_in_pages(session):
+    streams = [session.stream("/p/count") for _ in range(7)]
+    try:
+        names = {stream.expect("snapshot").data["stream"] for stream in streams}
+        found, after, pages = [], "", 0
+        while True:
+            page = session.server.request("GET", f"/v1/streams?limit=3{after}").json
+            assert len(page["streams"]) <= 3
+            found += [entry["stream"] for entry in page["streams"]]
+            pages += 1
+            if "next" not in page:
+                break
+            after = "&after=" + page["next"]
+        assert len(found) == len(set(found)) and names <= set(found) and pages >= 3
+    finally:
+        for stream in streams:
+            stream.__exit__()
+
+
+def test_an_open_stream_can_be_given_other_paths(session):
+    session.dispatch({"setCount": 3})
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        answer = patch(session, name, {"paths": ["/p/title", "/p/count"]})
+        assert answer.status == 200 and answer.json == {"stream": name, "paths": ["/p/count", "/p/title"]}
+        snapshot = stream.expect("snapshot")
+        assert snapshot.data["stream"] == name and snapshot.data["values"] == {"/p/count": 3, "/p/title": "Counter"}
+        session.dispatch({"rename": "other"})
+        assert stream.expect("change").changed == {"/p/title": "other"}
+        assert patch(session, name, {"paths": ["/p/title"]}).status == 200
+        assert stream.expect("snapshot").data["values"] == {"/p/title": "other"}
+        session.dispatch({"setCount": 4})
+        session.dispatch({"rename": "third"})
+        assert stream.expect("change").changed == {"/p/title": "third"}
+
+
+def test_a_reader_who_comes_back_with_the_old_paths_is_told_so(session):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        assert patch(session, name, {"paths": ["/p/title"]}).status == 200
+        cursor = stream.expect("snapshot").cursor
+    session.dispatch({"rename": "other"})
+    with session.stream("/p/count", cursor=cursor) as stream:
+        reset = stream.expect("reset")
+        assert reset.data["reason"] == "paths-changed" and reset.data["values"] == {"/p/count": 0}
+    with session.stream("/p/title", cursor=cursor) as stream:
+        assert stream.expect("change").changed == {"/p/title": "other"}
+
+
+def test_changes_while_paths_change_are_neither_lost_nor_doubled(session):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        with Connection(session.server) as dispatcher, Connection(session.server) as patcher:
+            for number in range(1, 41):
+                body = json.dumps({"setCount": number}).encode()
+                dispatcher.send(message("POST", session.path + "/events", body, {"Content-Type": "application/json"}))
+                if number % 4 == 0:
+                    paths = json.dumps({"paths": ["/p/count", "/p/title"][: 1 + number // 4 % 2]}).encode()
+                    headers = {"Content-Type": "application/json"}
+                    patcher.send(message("PATCH", f"/v1/streams/{name}", paths, headers))
+            for _ in range(40):
+                assert dispatcher.answer().status == 200
+            for _ in range(10):
+                assert patcher.answer().status == 200
+        # Whoever changes the paths again before the snapshot of the last ones gets that of the newest alone.
+        version = 0
+        while version < 40:
+            event = stream.next()
+            if event.name == "snapshot":
+                assert event.data["version"] >= version
+                count = event.data["values"]["/p/count"]
+            else:
+                assert event.name == "change" and event.data["version"] == version + 1, event
+                count = event.changed["/p/count"]
+            version = event.data["version"]
+            assert count == version
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"paths": ["/p/nothing"]}, 400),
+        ({"paths": ["p"]}, 400),
+        ({"paths": ["/p/count"] * 65}, 400),
+        ({"paths": 1}, 422),
+        ({}, 422),
+        ({"path": []}, 422),
+    ],
+)
+def test_paths_that_cannot_be_change_nothing(session, body, status):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        answer = patch(session, name, body)
+        assert answer.status == status and answer.problem["detail"]
+        assert stream.quiet_until(session, {"setCount": 9}).changed == {"/p/count": 9}
+
+
+def test_who_does_not_know_the_name_changes_nothing(session):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        other = name.rsplit("-", 1)[0] + "-" + "1" * 12
+        assert patch(session, other, {"paths": []}).status == 404
+        assert session.server.request("DELETE", f"/v1/streams/{other}").status == 404
+        assert session.server.request("GET", "/v1/streams/nonsense").status == 404
+        assert stream.quiet_until(session, {"setCount": 9}).changed == {"/p/count": 9}
+
+
+def test_an_operator_can_end_a_stream(session):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        assert session.server.request("DELETE", f"/v1/streams/{name}").status == 204
+        bye = stream.expect("bye")
+        assert bye.data["reason"] == "revoked" and bye.data["reconnect"] is False
+        assert stream.ended()
+        assert session.server.request("DELETE", f"/v1/streams/{name}").status == 404
+
+
+def test_an_interval_merges_what_comes_too_fast(session):
+    target = session.path + "/changes?path=/p/count&interval=300"
+    with Connection(session.server) as connection:
+        connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
+        assert connection.head()[0] == 200
+        connection.until(b"event: snapshot")
+        for number in range(1, 31):
+            session.dispatch({"setCount": number})
+        text = connection.until(b'"value":30}]}\n\n')
+        # The first at once, and the rest in few.
+        assert text.count(b"event: change") <= 4
+
+
+def test_resume_all_tells_every_version(session):
+    session.dispatch({"setCount": 1})
+    with session.stream("/p/count") as stream:
+        cursor = stream.expect("snapshot").cursor
+    for number in range(2, 12):
+        session.dispatch({"setCount": number})
+    target = f"{session.path}/changes?path=/p/count&resume=all&cursor={cursor}"
+    with Connection(session.server) as connection:
+        connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
+        assert connection.head()[0] == 200
+        text = connection.until(b'"value":11}]}\n\n')
+        versions = [json.loads(line[6:])["version"] for line in text.decode().splitlines() if line.startswith("data: ")]
+        assert versions == list(range(2, 12))
+
+
+def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
+    server = serve(tmp_path)
+    session = server.session("long")
+    session.dispatch({"setCount": 1})
+    with session.stream("/p/count") as stream:
+        cursor = stream.expect("snapshot").cursor
+    with Connection(server) as connection:
+        for number in range(2, 1_202):
+            body = json.dumps({"setCount": number % 100}).encode()
+            connection.send(message("POST", session.path + "/events", body, {"Content-Type": "application/json"}))
+        for _ in range(1_200):
+            assert connection.answer().status == 200
+    assert server.stop() == 0
+    server = serve(tmp_path)
+    target = f"{session.path}/changes?path=/p/count&resume=all&cursor={cursor}"
+    with Connection(server) as connection:
+        connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
+        assert connection.head()[0] == 200
+        text = b""
+        while b'"version":1201' not in text:
+            text += connection.until(b"\n\n")
+        versions = [json.loads(line[6:])["version"] for line in text.decode().splitlines() if line.startswith("data: ")]
+        assert versions == list(range(2, 1_202))
+        # And live from there.
+        server.session("long").dispatch({"setCount": 55})
+        assert b'"value":55' in connection.until(b'"version":1202,') + connection.until(b"\n\n")
+
+
+@pytest.mark.parametrize("query", ["resume=some", "interval=0", "interval=60001", "interval=x", "resume=all&interval=5", "resume=all&format=json-patch"])
+def test_options_that_cannot_be_are_refused(session, query):
+    answer = session.server.request("GET", f"{session.path}/changes?{query}", headers={"Accept": "text/event-stream"})
+    assert answer.status == 400 and answer.problem["detail"]
