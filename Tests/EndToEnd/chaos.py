@@ -79,8 +79,10 @@ class World:
     async def stop(self, is_kill):
         server, self.is_stopping = self.server, True
         if is_kill:
-            self.kills += 1
+            # Each connection knows the number that it began with: it moves before and after, for one may begin meanwhile.
+            self.kills += 0.5
             await self.loop.run_in_executor(None, server.kill)
+            self.kills += 0.5
         else:
             self.stops += 1
             status = await self.loop.run_in_executor(None, server.stop)
@@ -247,12 +249,15 @@ class World:
             for name, epoch in session.epochs.items():
                 epoch.forget(min(needed.get((session, name), epoch.last), epoch.last))
 
+    @property
+    def merged(self):
+        return sum(stream.oracle.merged for stream in self.streams)
+
     def summary(self):
         connections = sum(stream.oracle.connection for stream in self.streams)
-        merged = sum(stream.oracle.merged for stream in self.streams)
         return (f"{len(self.streams)} streams with {connections} connections got {self.events} events of {self.acknowledged} dispatches "
-                f"({self.rejected} were rejected, {self.deletions} sessions deleted) over {self.stops} stops and {self.kills} kills; "
-                f"the server ended {self.ends}, slow readers got {merged} merged events; kinds: {', '.join(sorted(self.features)) or 'plain'}")
+                f"({self.rejected} were rejected, {self.deletions} sessions deleted) over {self.stops} stops and {self.kills:.0f} kills; "
+                f"the server ended {self.ends}, slow readers got {self.merged} merged events; kinds: {', '.join(sorted(self.features)) or 'plain'}")
 
 
 async def run(options):

@@ -14,6 +14,8 @@ from chaos_wire import BlockReader, Malformed, ResponseReader, parse_block
 
 #: A reader with such a small window is behind after few events.
 SMALL_WINDOW = 4_096
+#: The part of the dispatches that goes to sessions with long texts, and the bytes of such a text.
+HEAVY_PART, LONG_TEXT = 0.2, (20_000, 100_000)
 HOST = ("127.0.0.1",)
 CUT = (OSError, EOFError)
 
@@ -32,7 +34,7 @@ class Stream(asyncio.Protocol):
         self.last_bytes = 0.0
         self._timer, self._retry = None, 1_000
         self._is_leaving = False
-        self._receive_buffer = SMALL_WINDOW if world.chance.random() < 0.2 else None
+        self._receive_buffer = SMALL_WINDOW if watch.session.is_heavy or world.chance.random() < 0.2 else None
 
     # Connecting.
 
@@ -185,7 +187,7 @@ class Stream(asyncio.Protocol):
             self.was_paused = True
             self.oracle.note("stops reading")
             self.transport.pause_reading()
-            self._timer = self.world.loop.call_later(self.world.chance.uniform(0.2, 3), self._resume)
+            self._timer = self.world.loop.call_later(self.world.chance.uniform(0.2, 5 if self.watch.session.is_heavy else 2), self._resume)
         else:
             self._plan()
 
@@ -269,7 +271,8 @@ class Writer:
         world = self.world
         while not world.is_over:
             await world.writing.wait()
-            session = world.chance.choice(world.sessions)
+            heavy = [session for session in world.sessions if session.is_heavy]
+            session = world.chance.choice(heavy if heavy and world.chance.random() < HEAVY_PART else world.sessions)
             if session.is_closing:
                 await asyncio.sleep(0.01)
                 continue
@@ -298,7 +301,7 @@ class Writer:
     def text(self, session):
         self.count += 1
         mark = f"w{self.number}-{self.count}-é\n"
-        return mark + "x" * self.world.chance.randint(8_000, 48_000) if session.is_heavy else mark
+        return mark + "x" * self.world.chance.randint(*LONG_TEXT) if session.is_heavy else mark
 
     def event(self, session):
         chance = self.world.chance

@@ -170,8 +170,9 @@ class Oracle:
             raise Fault(f"not after {before}")
         if place.version < before.version:
             raise Fault(f"a version before {before}")
-        # The log decides afterwards whether a heavy reader can have been slow.
-        is_merged = is_catch_up or is_other_residence or self.watch.session.is_heavy or self.watch.interval > 0
+        # Before a slow reader is given anything merged it is given what was unsent; the log decides afterwards whether that was enough.
+        may_be_slow = self.watch.session.is_heavy and self._bytes > UNSENT_MAX / 2
+        is_merged = is_catch_up or is_other_residence or may_be_slow or self.watch.interval > 0
         if self.watch.is_patch:
             self._patch(event.data)
             changes = None
