@@ -33,7 +33,7 @@ class Stream(asyncio.Protocol):
         self.was_paused = False
         self.last_bytes = 0.0
         self._timer, self._retry = None, 1_000
-        self._is_leaving = False
+        self._is_leaving = self._cuts_next = False
         self._receive_buffer = SMALL_WINDOW if watch.session.is_heavy or world.chance.random() < 0.2 else None
 
     # Connecting.
@@ -59,7 +59,7 @@ class Stream(asyncio.Protocol):
             return sock.close()
         self._response, self._blocks = ResponseReader(), BlockReader()
         self._killed, self._stopped, self._came_late = world.kills, world.stops, world.is_stopping
-        self._is_leaving = self.is_joined = self.was_paused = False
+        self._is_leaving = self.is_joined = self.was_paused = self._cuts_next = False
         self.oracle.connected(cursor)
         await world.loop.create_connection(lambda: self, sock=sock)
         query = [("path", pointer) for pointer in self.watch.pointers]
@@ -91,21 +91,28 @@ class Stream(asyncio.Protocol):
         if self.is_dead or self._is_leaving:
             return
         self.last_bytes = self.world.loop.time()
+        is_cut = self._cuts_next
         try:
-            body = self._response.feed(data)
-            if self._response.status is None:
-                return
-            if self._response.status != 200:
-                return self._refused()
-            if not self.is_joined:
-                self._joined()
-            blocks = self._blocks.feed(body)
-            for block in self.mangle(self, blocks) if self.mangle else blocks:
-                event = parse_block(block)
-                if event is not None:
-                    self._take(event)
+            # What comes after a cut is lost with the connection.
+            self._read(data[: self.world.chance.randrange(len(data))] if is_cut else data)
         except (Fault, Malformed, Misfit) as fault:
             self.find(fault)
+        if is_cut:
+            self.leave(is_reset=True)
+
+    def _read(self, data):
+        body = self._response.feed(data)
+        if self._response.status is None:
+            return
+        if self._response.status != 200:
+            return self._refused()
+        if not self.is_joined:
+            self._joined()
+        blocks = self._blocks.feed(body)
+        for block in self.mangle(self, blocks) if self.mangle else blocks:
+            event = parse_block(block)
+            if event is not None:
+                self._take(event)
 
     def _take(self, event):
         if event.name == "retry":
@@ -181,8 +188,10 @@ class Stream(asyncio.Protocol):
         if self.transport is None or self.world.is_resting:
             return self._plan() if self.transport else None
         choice = self.world.chance.random()
-        if choice < 0.45:
-            self.leave(is_reset=choice < 0.25)
+        if choice < 0.15:
+            self._cuts_next = True
+        elif choice < 0.45:
+            self.leave(is_reset=choice < 0.3)
         elif choice < 0.75 or self.watch.session.is_heavy:
             self.was_paused = True
             self.oracle.note("stops reading")
@@ -192,12 +201,16 @@ class Stream(asyncio.Protocol):
             self._plan()
 
     def _resume(self):
-        if self.transport is not None:
+        if self.transport is not None and not self.world.is_resting and self.world.chance.random() < 0.1:
+            self.leave(is_reset=True)  # With much that was never read.
+        elif self.transport is not None:
             self.oracle.note("reads again")
             self.transport.resume_reading()
             self._plan()
 
     def leave(self, is_reset):
+        if self.transport is None:
+            return
         self.oracle.note("leaves with RST" if is_reset else "leaves with FIN")
         self._is_leaving = True
         if is_reset:

@@ -32,7 +32,6 @@ class ResponseReader:
         self._bytes = bytearray()
         self._rest = None  # Of the chunk or the body that is under way.
         self._inflate = None
-        self._left_over = 0
         self.is_ended = False
 
     def feed(self, received):
