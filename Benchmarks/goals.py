@@ -1,0 +1,159 @@
+# Part of Rivulet. See README.md for the architecture.
+# The goals in figures, how quiet a machine has to be for them to mean anything, and the table that says which are met.
+
+import dataclasses
+import datetime
+import os
+import pathlib
+import platform
+import re
+import time
+
+#: Of one core: what neither the server nor the client used, and what the host took. Rounds with more are left out, as in shared/bench.
+OTHER_CPU_MOST, STEAL_MOST = 0.05, 0.03
+#: Figures of fewer quiet rounds are marked.
+QUIET_ROUNDS_LEAST = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """What is asked of one figure."""
+
+    what: str
+    must: float
+    aim: float
+    unit: str = ""
+    is_least: bool = False  # More is better.
+    #: Counted and not timed: it holds on a busy machine as well.
+    is_counted: bool = False
+
+    def text(self, value):
+        number = f"{value:,.0f}" if value >= 100 or (self.unit == "B" and value == int(value)) else f"{value:.2f}"
+        return f"{number} {self.unit}".strip()
+
+    def is_met(self, value, bound):
+        return value >= bound if self.is_least else value <= bound
+
+
+GOALS = {
+    "a_floor": Goal("CPU per delivery, 1,000 streams on one path, to `limit_uv`", 1.30, 1.15),
+    "b_floor": Goal("CPU per delivery, 10,000 streams on one path, to `limit_uv`", 1.30, 1.15),
+    "c_floor": Goal("CPU per delivery, 1,000 sessions × 10 streams, in memory, to `limit_uv`", 1.40, 1.25),
+    "instructions": Goal("instructions per delivery to the C libuv floor", 1.2, 1.1, is_counted=True),
+    "a_nchan": Goal("CPU per delivery, 1,000 streams, to nginx+nchan", 0.90, 0.80),
+    "a_hummingbird": Goal("CPU per delivery, 1,000 streams, to Hummingbird", 0.50, 0.40),
+    "idle_memory": Goal("user memory per idle stream at 10,000", 2048, 1024, "B"),
+    "accept": Goal("CPU to accept a stream, to `limit_uv`", 2.5, 1.5),
+    "idle_cpu": Goal("CPU of 10,000 idle streams with heartbeats every 15 s, of a core", 0.5, 0.0, "%"),
+    "idle_cpu_most": Goal("CPU of 19,800 idle streams with heartbeats every 15 s, of a core", 5.0, 5.0, "%"),
+    "transient": Goal("CPU of a small transient dispatch, to a POST of `limit_uv`", 3.0, 2.0),
+    "rtt": Goal("one stream: POST to delivery, p50, to `limit_uv`", 1.3, 1.15),
+    "durable": Goal("durable dispatches, 64 connections over 1,000 sessions", 20_000, 30_000, "/s", is_least=True),
+    "durable_ack": Goal("durable answer, one client: p50 beyond that of a commit, in p50s of a POST", 2.0, 1.0),
+    "change_bytes": Goal("a one-field change in a state of 1 MB: bytes sent to who watches it", 200, 200, "B", is_counted=True),
+    "change_others": Goal("the same: bytes sent to who watches another path", 0, 0, "B", is_counted=True),
+    "change_cost": Goal("the same: CPU of the dispatch, to one in a state of 1 KB", 1.2, 1.05),
+    "wrong": Goal("deliveries lost, doubled or reordered, in all runs", 0, 0, is_counted=True),
+}
+
+
+@dataclasses.dataclass
+class Figure:
+    """A measured value: one per quiet round, and how many rounds there were."""
+
+    values: list
+    rounds: int
+    command: str = ""
+
+    @property
+    def median(self):
+        ordered = sorted(self.values)
+        middle = len(ordered) // 2
+        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def busy_seconds():
+    """Busy and stolen CPU seconds of the whole machine."""
+    fields = [int(field) / os.sysconf("SC_CLK_TCK") for field in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return sum(fields[:3]) + sum(fields[5:7]), fields[7]
+
+
+def own_seconds():
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+class Quiet:
+    """Says after a measurement whether anything else used the machine. `server` answers the CPU seconds of the server."""
+
+    def __init__(self, server=lambda: 0.0):
+        self._server = server
+        self._began = time.monotonic(), busy_seconds(), own_seconds(), server()
+
+    def __bool__(self):
+        began, (busy, stolen), own, server = self._began
+        seconds, (busy_now, stolen_now) = time.monotonic() - began, busy_seconds()
+        other = busy_now - busy - (own_seconds() - own) - (self._server() - server)
+        # A tick of the clock that CPU time is counted in may fall to either side.
+        allowance = 2 / os.sysconf("SC_CLK_TCK")
+        return other - allowance <= OTHER_CPU_MOST * seconds and stolen_now - stolen - allowance <= STEAL_MOST * seconds
+
+
+def is_quiet(result):
+    """Whether a run of ssebench had the machine for itself."""
+    machine = (result or {}).get("machine")
+    return bool(machine) and machine["other_cpu_share"] <= OTHER_CPU_MOST and machine["steal_share"] <= STEAL_MOST
+
+
+def is_machine_quiet(seconds=3.0):
+    """Whether nothing else runs now."""
+    quiet = Quiet()
+    time.sleep(seconds)
+    return bool(quiet)
+
+
+def row(name, figure):
+    """A line of the table, for a figure or for none."""
+    goal = GOALS[name]
+    cells = [goal.what, f"{'≥' if goal.is_least else '≤'} {goal.text(goal.must)}", f"{'≥' if goal.is_least else '≤'} {goal.text(goal.aim)}"]
+    if figure is None:
+        return [*cells, "", "not measured", ""]
+    if not figure.values:
+        return [*cells, "", f"no quiet round of {figure.rounds}", f"`{figure.command}`"]
+    value = figure.median
+    spread = f" [{goal.text(min(figure.values))}..{goal.text(max(figure.values))}]" if len(figure.values) > 1 else ""
+    verdict = "aim" if goal.is_met(value, goal.aim) else "must" if goal.is_met(value, goal.must) else "**missed**"
+    if not goal.is_counted and len(figure.values) < min(QUIET_ROUNDS_LEAST, figure.rounds):
+        verdict += f", of only {len(figure.values)} quiet rounds of {figure.rounds}"
+    elif not goal.is_counted and figure.rounds < QUIET_ROUNDS_LEAST:
+        verdict += f", of only {figure.rounds} rounds"
+    return [*cells, goal.text(value) + spread, verdict, f"`{figure.command}`"]
+
+
+def processor():
+    names = re.findall(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return names[0] if names else platform.machine()
+
+
+HEAD = """# Results
+
+Written by `Benchmarks/run --write`; do not edit. Ratios are taken within one round, and a figure is the median of the quiet rounds, with the
+least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
+less than {steal:.0%}. "aim" and "must" say which goal is met. One process may open 20,000 files on this machine, so that 19,800 streams
+are the most that one server is given here. The start of a server with 100,000 stored sessions, and the first touch of
+one, is measured by `Benchmarks/sessions` (see README.md).
+
+{date}, revision {revision}, {processor}, {cores} cores, Linux {kernel}, the server on one core and the client on the other.
+
+| what | must | aim | measured | met | command |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def table(figures, revision):
+    """The text of RESULTS.md; goals without a figure are in it as well."""
+    head = HEAD.format(
+        other=OTHER_CPU_MOST, steal=STEAL_MOST, date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        revision=revision, processor=processor(), cores=os.cpu_count(), kernel=platform.release(),
+    )
+    return head + "".join("| " + " | ".join(row(name, figures.get(name))) + " |\n" for name in GOALS)

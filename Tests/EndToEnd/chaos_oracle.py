@@ -1,0 +1,336 @@
+# Part of Rivulet. See README.md for the architecture.
+# The judge of the chaos test: one stream's whole life, over all its connections, held against the session's log.
+
+import collections
+import dataclasses
+import re
+
+import chaos_document as document
+
+CURSOR = re.compile(r"([a-z0-9]{8})\.(\d+)\.([a-z0-9]+)-(\d+)(u?)(?:\.[a-z0-9]+)?")
+REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow"},
+           "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed"}}
+#: Below this many unsent bytes the server merges nothing (spec/http.md §4).
+UNSENT_MAX = 256 * 1024
+HISTORY_MAX = 60
+
+
+def shortened(value):
+    """A value for the eye: without what fills long texts."""
+    return re.sub("x{12,}", "x…x", str(value))[:400]
+
+
+class Fault(Exception):
+    """What a stream got is wrong."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A cursor, taken apart."""
+
+    epoch: str
+    version: int
+    residence: str
+    transients: int
+
+    @staticmethod
+    def of(cursor):
+        match = CURSOR.fullmatch(cursor or "")
+        if match is None:
+            raise Fault(f"the cursor {cursor!r}")
+        return Place(match[1], int(match[2]), match[3], int(match[4]))
+
+
+@dataclasses.dataclass
+class Received:
+    """One event that told values."""
+
+    place: Place
+    values: dict
+    #: "start": all values are given; "catch-up": what was missed may be merged; "change": nothing may be missing before it.
+    kind: str
+    #: The bytes of the connection up to it, for readers that may have been slow.
+    bytes_before: int
+    #: Numbers the connection.
+    connection: int
+    changes: list | None
+
+
+class Watch:
+    """What a stream asks for."""
+
+    def __init__(self, session, pointers, resumes_all=False, interval=0, is_patch=False, is_gzip=False):
+        self.session, self.pointers = session, pointers
+        self.patterns = sorted({document.tokens(pointer) for pointer in pointers}) or [()]
+        self.resumes_all, self.interval, self.is_patch, self.is_gzip = resumes_all, interval, is_patch, is_gzip
+
+    def __str__(self):
+        extra = [name for name in ("resumes_all", "interval", "is_patch", "is_gzip") if getattr(self, name)]
+        return f"{self.session.app}/{self.session.name} {self.pointers or ['']} {extra or ''}"
+
+
+class Oracle:
+    """Judges the events of one stream; what is wrong is raised as Fault."""
+
+    def __init__(self, number, watch):
+        self.number, self.watch = number, watch
+        self.history = collections.deque(maxlen=HISTORY_MAX)
+        self.place, self.values, self.cursor = None, None, None
+        self.received = []  # Since the last verification, after one that was there before.
+        self.connection = 0
+        #: Events that made up for several versions because the reader was slow.
+        self.merged = 0
+        self._expects, self._asked = None, None
+        self._bytes = 0
+        self.has_bye = False
+        self.is_told_not_to_return = False
+
+    # What the carrier says.
+
+    def connected(self, cursor):
+        """A connection begins, with this cursor or without."""
+        self.note(f"connects with {cursor}" if cursor else "connects afresh")
+        self.connection += 1
+        self._expects, self._asked = ("resume" if cursor else "fresh"), cursor
+        self._bytes, self.has_bye = 0, False
+
+    def note(self, text):
+        self.history.append(text)
+
+    def event(self, event):
+        """Takes the next event."""
+        self.note(f"{event.name} {event.cursor} {shortened(event.data)}")
+        self._bytes += len(event.raw)
+        if event.name == "retry":
+            return
+        if self.has_bye:
+            raise Fault("an event after bye")
+        if event.name == "bye":
+            return self._bye(event)
+        if event.name not in ("snapshot", "reset", "change"):
+            raise Fault(f"an event of no known name: {event.name!r}")
+        place = Place.of(event.cursor)
+        if event.name == "change" and self.watch.is_patch:
+            changes = event.data
+            if not isinstance(changes, list) or not changes:
+                raise Fault("a patch that is none")
+        else:
+            if event.data.get("version") != place.version:
+                raise Fault("the version and the cursor differ")
+        if event.name == "change":
+            self._change(event, place)
+        else:
+            self._start(event, place)
+        self.place, self.cursor, self._expects = place, event.cursor, None
+
+    def _bye(self, event):
+        data = event.data
+        if set(data) != {"reason", "reconnect", "after"} or data["reason"] not in REASONS["bye"] or event.cursor:
+            raise Fault("a bye that is none")
+        self.has_bye, self.is_told_not_to_return = True, not data["reconnect"]
+        if data["reason"] == "deleted" and not self.watch.session.deletions:
+            raise Fault("a bye of a session that nobody deleted")
+
+    def _start(self, event, place):
+        if event.name == "snapshot" and self._expects != "fresh":
+            raise Fault("a snapshot that is not the first event of a fresh stream")
+        expected = {"version", "values"} | ({"reason"} if event.name == "reset" else set())
+        if set(event.data) != expected:
+            raise Fault(f"the members {sorted(event.data)}")
+        if event.name == "reset":
+            self._reset(event.data["reason"], place)
+        values = {document.tokens(pointer): value for pointer, value in event.data["values"].items()}
+        for path in values:
+            if not any(len(path) == len(pattern) and document.matches(pattern, path) for pattern in self.watch.patterns):
+                raise Fault(f"a value at {document.text(path)!r}, which is not watched")
+        if self.place is not None and place.epoch == self.place.epoch and place.version < self.place.version:
+            raise Fault(f"a version before {self.place}, which was shown")
+        self.values = values
+        self._keep(place, "start", None)
+
+    def _reset(self, reason, place):
+        if reason not in REASONS["reset"]:
+            raise Fault("a reset for no known reason")
+        if self._expects != "resume":
+            raise Fault("a reset that is not the first event of a resumed stream")
+        if self.place is None or self._asked != self.cursor:
+            return  # The cursor was a made-up one.
+        # What was never stored begins anew with each residence.
+        may_be_gone = self.watch.session.deletions or self.place.version == 0
+        # Which places of a wildcard went, when all above them changed, cannot be told without the values of before.
+        if reason == "history-gone" and any("*" in pattern for pattern in self.watch.patterns):
+            return
+        if reason != "epoch-changed" or place.epoch == self.place.epoch or not may_be_gone:
+            raise Fault("a reset that nothing gave a reason for")
+
+    def _change(self, event, place):
+        before = self.place
+        if self._expects == "fresh" or before is None:
+            raise Fault("a change before a snapshot")
+        is_catch_up = self._expects == "resume" and not self.watch.resumes_all
+        is_other_residence = place.residence != before.residence
+        if place.epoch != before.epoch:
+            raise Fault(f"a change of another epoch than {before.epoch}")
+        if is_other_residence and self.connection == self.received[-1].connection:
+            raise Fault("another residence within a connection")
+        if not is_other_residence and (place.version, place.transients) <= (before.version, before.transients):
+            raise Fault(f"not after {before}")
+        if place.version < before.version:
+            raise Fault(f"a version before {before}")
+        # Before a slow reader is given anything merged it is given what was unsent; the log decides afterwards whether that was enough.
+        may_be_slow = self.watch.session.is_heavy and self._bytes > UNSENT_MAX / 2
+        is_merged = is_catch_up or is_other_residence or may_be_slow or self.watch.interval > 0
+        if self.watch.is_patch:
+            self._patch(event.data)
+            changes = None
+        else:
+            changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
+        self._keep(place, "catch-up" if is_catch_up else "change", changes)
+
+    def _changes(self, event, is_merged, is_transient):
+        if set(event.data) != {"version", "changes"} or not event.data["changes"]:
+            raise Fault("a change that is none")
+        values, told = self.values, set()
+        for change in event.data["changes"]:
+            path = change.get("path")
+            # What went and came again while nobody looked is told as that; an element's value and its place are two things.
+            if path in told and not (is_merged and change["op"] == "add") and not (change["op"] == "move" and (path, "move") not in told):
+                raise Fault(f"{path!r} twice in one event")
+            told |= {path, (path, change["op"])}
+            if is_transient and document.tokens(path)[:1] != ("t",):
+                raise Fault(f"{path!r} changed without a version")
+            values = document.applied(values, self.watch.patterns, change, is_merged)
+        self.values = values
+        return event.data["changes"]
+
+    def _patch(self, operations):
+        path = self.watch.patterns[0]
+        after = document.patched(self.values.get(path, document.ABSENT), operations)
+        self.values = {path: after}
+
+    def _keep(self, place, kind, changes):
+        self.received.append(Received(place, self.values, kind, self._bytes, self.connection, changes))
+
+    # After the fact.
+
+    def verify(self, is_live):
+        """Compares what came since the last time with the log; `is_live`: it is connected and has everything."""
+        last = None
+        for received in self.received:
+            self._verify(received, last)
+            last = received
+        if last is None:
+            return
+        if is_live and last.place.epoch == self.watch.session.current:
+            self._verify_end(last)
+        self.received = [last]
+        last.changes = None
+
+    def _epoch(self, place):
+        epoch = self.watch.session.epochs.get(place.epoch)
+        if epoch is None and place.version > 0:
+            raise Fault(f"an epoch that the session never had: {place}")
+        return epoch
+
+    def _verify(self, received, last):
+        place, epoch = received.place, self._epoch(received.place)
+        if epoch is None or place.version > epoch.last:
+            if epoch is not None and epoch.is_open:
+                raise Fault(f"{place} is not in the log, which ends at {epoch.last}")
+            return
+        if place.version not in epoch.states:
+            return  # It was verified before, and stayed as the one to begin with.
+        expected = document.select({"p": epoch.states[place.version]}, self._stored())
+        stored = {path: value for path, value in received.values.items() if path[:1] != ("t",)}
+        if self.watch.is_patch:
+            stored = {path: value for path, value in stored.items() if value is not None or path in expected}
+        if not same_stored(stored, expected):
+            raise Fault(f"at {place} it has {shortened(stored)}, and the log gives {shortened(expected)}")
+        if received.kind == "start" or last is None or last.place.epoch != place.epoch:
+            return
+        if last.place.version < place.version:
+            self._verify_gap(epoch, last, received)
+        self._verify_transients(epoch, last, received)
+
+    def _stored(self):
+        return [pattern for pattern in self.watch.patterns if pattern[:1] != ("t",)]
+
+    def _verify_gap(self, epoch, last, received):
+        place = received.place
+        is_transient = (place.version, f"{place.residence}-{place.transients}") in epoch.transients
+        may_be_transient = is_transient or place.transients > last.place.transients
+        # A transient change has the version of the event before it, whose own event came already.
+        versions = range(last.place.version + 1, place.version + is_transient)
+        missed = [version for version in versions if epoch.is_visible(version, self.watch.patterns)]
+        if missed and not self._may_merge(epoch, received, missed):
+            raise Fault(f"version {missed[0]} never came, before {place}: {shortened(epoch.entries[missed[0]])}")
+        is_seen = epoch.is_visible(place.version, self.watch.patterns) is not False
+        # What is merged has the version of the last change, seen or not.
+        if not (is_seen or missed or may_be_transient or received.kind == "catch-up"):
+            raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
+
+    def _may_merge(self, epoch, received, missed):
+        if received.kind == "catch-up" or self.watch.interval > 0:
+            return True
+        if not self.watch.session.is_heavy:
+            return False
+        is_much = received.bytes_before + sum(len(str(epoch.entries[version])) for version in missed) > UNSENT_MAX
+        self.merged += is_much
+        return is_much
+
+    def _verify_transients(self, epoch, last, received):
+        """Between two events of one connection no acknowledged transient change is missing, and what came is what was told."""
+        place = received.place
+        if received.connection != last.connection or received.kind != "change" or self.watch.interval or self.watch.session.is_heavy:
+            return
+        if place.residence != last.place.residence or self.watch.is_patch:
+            return
+        for number in range(last.place.transients + 1, place.transients + 1):
+            for version in range(last.place.version, place.version + 1):
+                answer = epoch.transients.get((version, f"{place.residence}-{number}"))
+                if answer is None or not (seen := self._whole(answer["changes"])):
+                    continue
+                if (version, number) != (place.version, place.transients):
+                    raise Fault(f"the transient change {answer} never came, before {place}")
+                if [change for change in received.changes if change in seen] != seen:
+                    raise Fault(f"{received.changes} came, and the answer was {answer}")
+
+    def _whole(self, changes):
+        """Those of the changes that the stream sees as they are."""
+        paths = [(change, document.tokens(change["path"])) for change in changes]
+        return [change for change, path in paths if change["op"] == "replace" and any(
+            len(pattern) <= len(path) and document.matches(pattern, path) for pattern in self.watch.patterns)]
+
+    def _verify_end(self, last):
+        epoch = self._epoch(last.place)
+        if epoch is None:
+            return
+        for version in range(last.place.version + 1, epoch.last + 1):
+            if epoch.is_visible(version, self.watch.patterns) and not self._is_even(epoch, last.place.version, epoch.last):
+                raise Fault(f"version {version} never came, and the session stands at {epoch.last}: {shortened(epoch.entries[version])}")
+
+    def _is_even(self, epoch, before, after):
+        """Whether a resumed or a paced stream missed nothing but what was taken back."""
+        if self.received[-1].connection == self.connection and not self.watch.interval and not self.watch.session.is_heavy:
+            return False
+        stored = self._stored()
+        return document.select({"p": epoch.states[before]}, stored) == document.select({"p": epoch.states[after]}, stored)
+
+    def verify_state(self, state):
+        """Compares the document with the state of a session that rests."""
+        expected = document.select(state, self.watch.patterns)
+        values = self.values
+        if self.watch.is_patch:
+            values = {path: value for path, value in values.items() if value is not None or path in expected}
+        if values != expected:
+            raise Fault(f"it has {shortened(values)}, and the state is {shortened(expected)}")
+
+    def story(self):
+        return f"stream {self.number}, {self.watch}:\n" + "\n".join(f"    {line}" for line in self.history)
+
+
+def same_stored(values, expected):
+    """Whether values agree but for the transient half, which no log tells."""
+    if values.keys() != expected.keys():
+        return False
+    return all(value == expected[path] if path else value["p"] == expected[path]["p"] for path, value in values.items())
