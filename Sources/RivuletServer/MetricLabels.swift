@@ -219,6 +219,7 @@ enum StreamStart: Int, MetricLabel {
     /// Where its reader stood, with every version that was missed.
     case all
     case resetUnknownCursor, resetHistoryGone, resetEpochChanged, resetPathsChanged
+    case resetPlacesUnknown
 
     static let name = "way"
     static let count = allCases.count
@@ -230,6 +231,7 @@ enum StreamStart: Int, MetricLabel {
             case .historyGone: .resetHistoryGone
             case .epochChanged: .resetEpochChanged
             case .pathsChanged: .resetPathsChanged
+            case .placesUnknown: .resetPlacesUnknown
             }
     }
 

@@ -2,6 +2,7 @@
 // Owns the shapes of the documents that are the same for every app.
 
 import RivuletJSON
+import RivuletSessions
 
 /// Schemas that the operations of all apps share.
 enum OpenAPISchemas {
@@ -114,7 +115,7 @@ enum OpenAPISchemas {
                 "StreamReset",
                 [
                     ("version", version),
-                    ("reason", .string(values: ["unknown-cursor", "history-gone", "epoch-changed", "paths-changed"])),
+                    ("reason", .string(values: StreamEvent.ResetReason.allCases.map(\.rawValue))),
                     ("values", .dictionary(.any)),
                 ]
             )

@@ -89,7 +89,7 @@ extension Session {
         let missed = index?.changes(after: position) ?? [MissedChange(path: "")]
         let (document, cursor) = (document(of: key.view), visibleCursor(of: key))
         guard let changes = key.paths.changes(missing: missed, in: document) else {
-            return .reset(of: document, at: key.paths, cursor: cursor, reason: .historyGone)
+            return .reset(of: document, at: key.paths, cursor: cursor, reason: .placesUnknown)
         }
         return changes.isEmpty ? nil : .change(changes, for: key, from: nil, to: document, cursor: cursor)
     }

@@ -76,7 +76,7 @@ extension Session {
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
         let (key, document) = (subscriber.key, document(of: subscriber.key.view))
         guard let changes = key.paths.changes(missing: missed, in: document) else {
-            return reset(subscriber, .historyGone)
+            return reset(subscriber, .placesUnknown)
         }
         let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: visibleCursor(of: key))
         join(subscriber, first: changes.isEmpty ? [] : [change])

@@ -146,7 +146,7 @@ extension Session {
         guard page.version < visiblePosition.version else {
             let missed = notLogged(before: cursor) + visibleUnlogged.map(MissedChange.init)
             guard let changes = subscriber.key.paths.changes(missing: missed, in: document(of: nil)) else {
-                return reset(subscriber, .historyGone)
+                return reset(subscriber, .placesUnknown)
             }
             if !changes.isEmpty { events.append(.change(changes, cursor: visibleCursor(of: subscriber.key))) }
             return join(subscriber, first: events)

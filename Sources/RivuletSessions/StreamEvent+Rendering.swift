@@ -21,9 +21,11 @@ extension StreamEvent {
     }
 
     /// Why a stream cannot be resumed where the reader stands.
-    package enum ResetReason: String, Sendable {
+    package enum ResetReason: String, CaseIterable, Sendable {
         case unknownCursor = "unknown-cursor"
         case historyGone = "history-gone"
+        /// What it missed replaced something with places of a wildcard in it, and nobody knows which of them it has to drop.
+        case placesUnknown = "places-unknown"
         case epochChanged = "epoch-changed"
         case pathsChanged = "paths-changed"
     }

@@ -172,7 +172,7 @@ import Testing
         try harness.dispatch(#"{"rate":{"_0":"b","_1":2}}"#)
         let reset = try harness.subscribe("/p/rates/*", resume: "\(rates.cursor)")
         #expect(reset.first.map(\.name) == [.reset])
-        #expect(reset.first[0].text.contains(#""reason":"history-gone","values":{"/p/rates/a":1,"/p/rates/b":2}"#))
+        #expect(reset.first[0].text.contains(#""reason":"places-unknown","values":{"/p/rates/a":1,"/p/rates/b":2}"#))
         #expect(try harness.subscribe("/p/accounts/*/entries/*", resume: "\(entries.cursor)").first.isEmpty)
         // What is in an element that the reader cannot have is known.
         try harness.dispatch(#"{"open":{"_0":"a","at":0}}"#)
