@@ -36,6 +36,9 @@ struct Serve: ParsableCommand {
     @Option(help: "Event loops, one thread each. (default: the cores)")
     var workers: Int?
 
+    @Option(help: "The most streams of one source address; for servers without a proxy in front. (default: no limit)")
+    var streamsPerAddress: Int?
+
     @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
     var publicFolder: String?
 
@@ -69,6 +72,11 @@ struct Serve: ParsableCommand {
         let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
         let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
+        var limits = ServerLimits()
+        limits.streamsPerAddressMax = try streamsPerAddress ?? Environment.value("STREAMS_PER_ADDRESS") { Int($0) }
+        if let most = limits.streamsPerAddressMax, most < 1 {
+            throw ValidationError("--streams-per-address is at least 1; found \(most)")
+        }
         let secrets = try SecretKeys(keptIn: isMemory ? nil : data)
         return ServerOptions(
             host: host,
@@ -77,7 +85,8 @@ struct Serve: ParsableCommand {
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
             secretKey: secrets.current,
             olderSecretKey: secrets.older,
-            hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false
+            hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false,
+            limits: limits
         )
     }
 

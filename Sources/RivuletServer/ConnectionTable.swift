@@ -23,6 +23,8 @@ struct ConnectionTable {
     struct Entry {
         /// Which of the connections of its slot it is.
         let generation: UInt32
+        /// Where its client is, or the proxy in front of it.
+        let address: PeerAddress.IP
         fileprivate var isOpen = true
         var http = HTTPConnection()
         /// The request whose answer is under way.
@@ -48,13 +50,14 @@ struct ConnectionTable {
         /// What waited for a congested client when it was looked at last.
         var unsentBytes = 0
 
-        init(generation: UInt32) {
+        init(generation: UInt32, address: PeerAddress.IP) {
             self.generation = generation
+            self.address = address
         }
 
         /// What stands in a slot without a connection.
         fileprivate static var closed: Entry {
-            var entry = Entry(generation: 0)
+            var entry = Entry(generation: 0, address: PeerAddress.IP(v4: 0))
             entry.isOpen = false
             return entry
         }
@@ -80,11 +83,11 @@ struct ConnectionTable {
     private(set) var count = 0
 
     /// Adds a connection that has just been opened.
-    mutating func open(_ id: ConnectionID) {
+    mutating func open(_ id: ConnectionID, from address: PeerAddress.IP) {
         let slot = Int(id.slot)
         while entries.count <= slot { entries.append(.closed) }
         if !entries[slot].isOpen { count += 1 }
-        entries[slot] = Entry(generation: id.generation)
+        entries[slot] = Entry(generation: id.generation, address: address)
     }
 
     /// Forgets a connection.

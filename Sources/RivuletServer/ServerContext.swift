@@ -39,6 +39,8 @@ final class ServerContext: Sendable {
     let heartbeat = Heartbeat()
     /// The bytes of stream events that are held for readers.
     let heldBytes = SharedBytes.Account()
+    /// Streams by their source addresses.
+    let addresses: StreamAddresses
     /// Streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
@@ -65,6 +67,7 @@ final class ServerContext: Sendable {
         self.storage = MeteredStorageEngine(engine: storage, metrics: metrics.storage)
         self.logger = logger
         self.clock = clock
+        addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)
         secret = options.secretKey ?? SecretKey()
         callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
         prints = RequestPrints(secret, older: options.olderSecretKey)

@@ -19,6 +19,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var connectionsMax: Int
     /// The most streams per server; a further one gets `bye` and `retry:`.
     public var streamsMax: Int
+    /// The most streams of one source address; a further one gets `bye` and `retry:`.
+    ///
+    /// Nil sets no limit: behind a proxy all streams have its address.
+    public var streamsPerAddressMax: Int?
     /// The most bytes that wait for one slow stream; then its changes are merged until it drains.
     public var unsentBytesMax: Int
     /// The most bytes of events and snapshots that the server holds for streams that do not take them; beyond it those are closed that have
@@ -51,6 +55,7 @@ public struct ServerLimits: Sendable, Hashable {
         idleTimeMax: Duration = .seconds(75),
         connectionsMax: Int = 100_000,
         streamsMax: Int = 100_000,
+        streamsPerAddressMax: Int? = nil,
         unsentBytesMax: Int = 262_144,
         heldBytesMax: Int = 268_435_456,
         heartbeatInterval: Duration = .seconds(15),
@@ -70,6 +75,7 @@ public struct ServerLimits: Sendable, Hashable {
         self.idleTimeMax = idleTimeMax
         self.connectionsMax = connectionsMax
         self.streamsMax = streamsMax
+        self.streamsPerAddressMax = streamsPerAddressMax
         self.unsentBytesMax = unsentBytesMax
         self.heldBytesMax = heldBytesMax
         self.heartbeatInterval = heartbeatInterval

@@ -8,7 +8,7 @@ import RivuletSessions
 
 extension ServerLoop: LoopDelegate {
     func connectionDidOpen(_ id: ConnectionID, peer: PeerAddress) {
-        connections.open(id)
+        connections.open(id, from: peer.ip)
         counters.connectionAccepted()
         armDeadline(id)
     }

@@ -50,7 +50,14 @@ extension ServerLoop {
             // An answer to a question of before its paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
-            guard let begun = beginStream(id, facts) else { return disown(join) }
+            guard context.addresses.enter(facts.address) else {
+                disown(join)
+                return answerFull(id)
+            }
+            guard let begun = beginStream(id, facts) else {
+                context.addresses.leave(facts.address)
+                return disown(join)
+            }
             head = begun
             Self.appendOpening(to: &text)
             count(join)
@@ -97,6 +104,7 @@ extension ServerLoop {
             token: UInt64.random(in: .min ... .max),
             opened: now,
             expires: now + lifetime(),
+            address: connections.update(id) { $0.address } ?? PeerAddress.IP(v4: 0),
             isCompressed: connections.update(id) { $0.wantsGzip } ?? false
         )
     }
@@ -272,6 +280,7 @@ extension ServerLoop {
     func forgetStream(_ id: ConnectionID, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
         guard let leaver = streams.remove(id) else { return nil }
         context.streams.subtract(1, ordering: .relaxed)
+        context.addresses.leave(leaver.address)
         counters.streamClosed(StreamKind(leaver.source), end)
         if isCounted { leave(leaver) }
         return leaver

@@ -32,6 +32,8 @@ struct StreamTable {
         let opened: UInt64
         /// The uptime at which it says `bye`.
         let expires: UInt64
+        /// Where its client is.
+        let address: PeerAddress.IP
         /// Whether it is a gzip body.
         let isCompressed: Bool
     }
@@ -51,8 +53,17 @@ struct StreamTable {
         /// The group that it was a member of.
         let group: GroupID?
         let cursor: String
+        let address: PeerAddress.IP
         /// How its body ends, before the connection does.
         let trailer: [UInt8]
+
+        fileprivate init(_ stream: Stream, group: GroupID?, cursor: String, trailer: [UInt8]) {
+            source = stream.group.source
+            address = stream.facts.address
+            self.group = group
+            self.cursor = cursor
+            self.trailer = trailer
+        }
     }
 
     private var groups: [SubscriberGroup.Key: SubscriberGroup] = [:]
@@ -149,10 +160,10 @@ struct StreamTable {
         Self.settleTally(of: &stream)
         let trailer = stream.facts.isCompressed ? stream.tally.trailer : []
         if let outside = stream.outside {
-            return Leaver(source: stream.group.source, group: nil, cursor: outside.cursor, trailer: trailer)
+            return Leaver(stream, group: nil, cursor: outside.cursor, trailer: trailer)
         }
         let cursor = takeOut(stream)
-        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: trailer)
+        return Leaver(stream, group: stream.group.key.id, cursor: cursor, trailer: trailer)
     }
 
     /// Takes a stream out of its group, which stands at its cursor from then on; nil when it is in none.
@@ -162,7 +173,7 @@ struct StreamTable {
         let cursor = takeOut(stream)
         stream.outside = Outside(state: state, cursor: cursor, isPaging: false)
         streams[id] = stream
-        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
+        return Leaver(stream, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
     /// Makes a stream one of another source: it is in no group until it joins one of that.

@@ -213,3 +213,22 @@ def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
 def test_options_that_cannot_be_are_refused(session, query):
     answer = session.server.request("GET", f"{session.path}/changes?{query}", headers={"Accept": "text/event-stream"})
     assert answer.status == 400 and answer.problem["detail"]
+
+
+def test_an_address_has_as_many_streams_as_it_may(serve):
+    server = serve(None, arguments=["--streams-per-address", "3", "--workers", "2"])
+    session = server.session("a")
+    streams = [session.stream("/p/count") for _ in range(3)]
+    for stream in streams:
+        stream.expect("snapshot")
+    with session.stream("/p/count") as one_more:
+        bye = one_more.expect("bye")
+        assert bye.data["reason"] == "limit" and bye.data["reconnect"] is True and bye.data["after"] >= 5_000
+        assert one_more.ended()
+    # The sessions of others know nothing of it, and a place that becomes free is taken.
+    name = list_streams(server)[0]["stream"]
+    assert server.request("DELETE", f"/v1/streams/{name}").status == 204
+    with session.stream("/p/count") as again:
+        again.expect("snapshot")
+    for stream in streams:
+        stream.__exit__()

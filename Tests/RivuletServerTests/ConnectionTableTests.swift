@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct ConnectionTableTests {
     @Test func `a connection that is used does not run into the deadline of its first idle time`() {
-        var entry = ConnectionTable.Entry(generation: 1)
+        var entry = ConnectionTable.Entry(generation: 1, address: PeerAddress.IP(v4: 1))
         entry.arm(now: 0, limits: HTTPLimits())
         #expect(entry.due == 75_000)
         entry.begin(ConnectionTable.RequestTraits(version: .http11, method: .get, isKeepAlive: true))
@@ -21,9 +21,9 @@ import Testing
         var table = ConnectionTable()
         let old = ConnectionID(slot: 3, generation: 1)
         let new = ConnectionID(slot: 3, generation: 2)
-        table.open(old)
+        table.open(old, from: PeerAddress.IP(v4: 1))
         table.close(old)
-        table.open(new)
+        table.open(new, from: PeerAddress.IP(v4: 1))
         #expect(!table.isOpen(old))
         #expect(table.update(old) { $0.generation } == nil)
         table.close(old)

@@ -61,6 +61,7 @@ import Testing
         if let time = source.firstMatch(of: /^\.(seconds|milliseconds)\(([\d_]+)\)$/) {
             return number(time.2, times: 1).map { "\($0) \(time.1 == "seconds" ? "s" : "ms")" }
         }
+        if source == "nil" { return "none" }
         guard let match = source.firstMatch(of: /^([\d_]+)(?: << (\d+))?$/),
             let number = number(match.1, times: match.2.flatMap { Int($0) }.map { 1 << $0 } ?? 1)
         else { return nil }
@@ -84,9 +85,9 @@ import Testing
     func `the page for operators has every limit with its default`(_ type: String, _ room: String) throws {
         let source = try Self.text("Sources/\(room)/\(type).swift")
         let properties = Set(
-            source.matches(of: /(?m)^    public var (\w+): (?:Int|UInt64|Duration)$/).map { String($0.1) }
+            source.matches(of: /(?m)^    public var (\w+): (?:Int\??|UInt64|Duration)$/).map { String($0.1) }
         )
-        let defaults = source.matches(of: /(?m)^        (\w+): (?:Int|UInt64|Duration) = (.+?),?$/).map { match in
+        let defaults = source.matches(of: /(?m)^        (\w+): (?:Int\??|UInt64|Duration) = (.+?),?$/).map { match in
             "\(match.1): \(Self.limit(match.2, of: match.1) ?? "\(match.2) is no limit")"
         }
         #expect(Set(defaults.map { String($0.prefix { $0 != ":" }) }) == properties)
