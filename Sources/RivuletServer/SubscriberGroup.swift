@@ -130,6 +130,8 @@ final class SubscriberGroup {
         // Taken out of the object for the time of the loop: each access to an object's array is checked for exclusivity.
         var members = exchange(&subscribers, with: [])
         defer { subscribers = members }
+        // Those who were not reached while several events came are many, and need the same.
+        var rest: (next: UInt64, isChained: Bool, bytes: [SharedBytes])?
         while position < members.count {
             let member = members[position]
             guard member.next < end, member.state.phase == .live else {
@@ -138,7 +140,11 @@ final class SubscriberGroup {
             }
             guard budget > 0 else { return false }
             guard member.next + 1 == end, let bytes = log.last(isChained: member.isChained, coder) else {
-                let bytes = log.bytes(from: member.next, isChained: member.isChained, coder)
+                if rest?.next != member.next || rest?.isChained != member.isChained {
+                    let bytes = log.bytes(from: member.next, isChained: member.isChained, coder)
+                    rest = (member.next, member.isChained, bytes)
+                }
+                guard let bytes = rest?.bytes else { return true }
                 budget -= 1
                 count(bytes, from: member.next)
                 note(wire.write(connections[position], [], bytes[...]), of: &members, end)

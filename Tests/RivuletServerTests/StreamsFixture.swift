@@ -68,7 +68,13 @@ struct Streams {
             first: .none,
             cursor: cursor
         )
-        let facts = StreamTable.Facts(token: 1, opened: now, expires: 1_000, address: PeerAddress.IP(v4: 1), isCompressed: isCompressed)
+        let facts = StreamTable.Facts(
+            token: 1,
+            opened: now,
+            expires: 1_000,
+            address: PeerAddress.IP(v4: 1),
+            isCompressed: isCompressed
+        )
         _ = table.put(id(slot), join, .sent, text: nil, facts: facts, now: now, coder)
     }
 
