@@ -6,7 +6,10 @@
 /// Source: RFC 9110 sections 12.4.2, 12.5.1 and 12.5.3.
 package enum HTTPAccept {
     /// Whether a media type such as `text/event-stream` is acceptable; without the field everything is.
-    package static func accepts(type: String, in field: String?) -> Bool { quality(ofType: type, in: field) > 0 }
+    package static func accepts(type: String, in field: String?) -> Bool {
+        // What nearly all say who want one type.
+        field == type || quality(ofType: type, in: field) > 0
+    }
 
     /// The first of `types` (most welcome to the server first) among those that the client likes best; nil when it takes
     /// none of them.

@@ -28,7 +28,7 @@ final class ServerLoop {
     /// Makes the bytes of their events.
     let coder: StreamCoder
     /// The times at which connections are looked at again.
-    var deadlines: TimerWheel<ConnectionID>
+    var deadlines: ConnectionTimers
     /// When the loop is awake for the next of them, in milliseconds of its clock.
     var deadlineWake = UInt64.max
     /// Who follows the stores and values that this loop feeds.
@@ -64,7 +64,7 @@ final class ServerLoop {
         self.index = index
         self.loop = loop
         coder = StreamCoder(context.heldBytes)
-        deadlines = TimerWheel(time: loop.nowMilliseconds)
+        deadlines = ConnectionTimers(time: loop.nowMilliseconds)
         wire = loop
         self.context = context
         counters = LoopCounters(apps: context.appIndices.count)

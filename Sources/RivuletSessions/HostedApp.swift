@@ -54,6 +54,7 @@ package protocol HostedApp: Sendable {
 package struct AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
     private let epochs: VisibleEpoch
+    private let acceptedPaths = AcceptedPaths()
     package let shared: SharedResources
 
     package init(_ definition: Definition) {
@@ -66,7 +67,7 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }
 
     package func accepts(_ path: JSONPointer) -> Bool {
-        Definition.State.jsonSchema.accepts(path: path.tokens[...])
+        accepts(path, view: nil, wildcards: false)
     }
 
     package func isBound(_ path: JSONPointer) -> Bool { engine.bindings.contains(path) }
@@ -83,7 +84,12 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool {
-        let path = path.tokens[...]
+        acceptedPaths.contains(path, view: view, wildcards: wildcards) {
+            find(path.tokens[...], view: view, wildcards: wildcards)
+        }
+    }
+
+    private func find(_ path: ArraySlice<String>, view: String?, wildcards: Bool) -> Bool {
         guard let view else { return Definition.State.jsonSchema.accepts(path: path, wildcards: wildcards) }
         return views.contains { $0.name == view && $0.schema.accepts(path: path, wildcards: wildcards) }
     }
