@@ -41,6 +41,23 @@ package final class SharedBytes: Sendable {
         account?.add(count)
     }
 
+    /// Has them written at once where they stay.
+    ///
+    /// - Parameters:
+    ///   - capacity: The most that is written.
+    ///   - account: Counts them as long as somebody holds them.
+    ///   - write: Writes them.
+    package init(capacity: Int, account: Account? = nil, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(capacity, 1))
+        let buffer = unsafe UnsafeMutableBufferPointer(start: memory, count: capacity)
+        var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+        write(&output)
+        count = unsafe output.finalize(for: buffer)
+        unsafe base = UnsafeRawPointer(memory)
+        self.account = account
+        account?.add(count)
+    }
+
     /// Copies the bytes.
     package convenience init(_ bytes: [UInt8], account: Account? = nil) { self.init(bytes.span, account: account) }
 

@@ -11,8 +11,8 @@ final class ShardSink: StreamSink {
     private unowned let loop: ServerLoop
     /// What each loop is told at the end of this turn, by its index.
     private var outboxes: [Int: [StreamMessage]] = [:]
-    /// The event that was rendered last, and its bytes: several groups may get it one after the other.
-    private var rendered: (event: StreamEvent, bytes: SharedBytes)?
+    /// The event that was rendered last, its cursor and its bytes: several groups may get it one after the other.
+    private var rendered: (event: StreamEvent, cursor: String, bytes: SharedBytes)?
 
     init(_ loop: ServerLoop) {
         self.loop = loop
@@ -37,9 +37,8 @@ final class ShardSink: StreamSink {
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
-        let bytes = bytes(of: event)
-        let text = event.cursor.map { "\($0)" } ?? ""
-        for index in loops { tell(index, .deliver(bytes, cursor: text, group: group)) }
+        let (cursor, bytes) = rendered(event)
+        for index in loops { tell(index, .deliver(bytes, cursor: cursor, group: group)) }
     }
 
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {
@@ -64,13 +63,12 @@ final class ShardSink: StreamSink {
         outboxes[index, default: []].append(message)
     }
 
-    private func bytes(of event: StreamEvent) -> SharedBytes {
-        if let rendered, rendered.event === event { return rendered.bytes }
-        var bytes: [UInt8] = []
-        event.append(to: &bytes)
-        let shared = SharedBytes(bytes, account: loop.context.heldBytes)
-        rendered = (event, shared)
-        return shared
+    private func rendered(_ event: StreamEvent) -> (cursor: String, bytes: SharedBytes) {
+        if let rendered, rendered.event === event { return (rendered.cursor, rendered.bytes) }
+        let cursor = event.cursor?.description
+        let bytes = event.sharedBytes(cursor: cursor, account: loop.context.heldBytes)
+        rendered = (event, cursor ?? "", bytes)
+        return (cursor ?? "", bytes)
     }
 }
 
@@ -104,6 +102,15 @@ extension StreamEvent {
     /// Appends the event as an event stream has it.
     func append(to bytes: inout [UInt8]) {
         let data = data
-        ServerSentEvent.append(event: name.rawValue, id: cursor.map { "\($0)" }, data: data.span, to: &bytes)
+        ServerSentEvent.append(event: name.rawValue, id: cursor?.description, data: data.span, to: &bytes)
+    }
+
+    /// The same as bytes for many, with the cursor's text.
+    fileprivate func sharedBytes(cursor: String?, account: SharedBytes.Account) -> SharedBytes {
+        let (name, data) = (name.rawValue, data)
+        let capacity = ServerSentEvent.byteCountMax(event: name, id: cursor, data: data.span)
+        return SharedBytes(capacity: capacity, account: account) { output in
+            ServerSentEvent.append(event: name, id: cursor, data: data.span, to: &output)
+        }
     }
 }

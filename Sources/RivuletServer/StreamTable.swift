@@ -66,7 +66,7 @@ struct StreamTable {
         }
     }
 
-    private var groups: [SubscriberGroup.Key: SubscriberGroup] = [:]
+    private var groups: [GroupID: Parts] = [:]
     private var streams = SlotTable<Stream>()
     /// How many events were delivered, and in how many bytes, since somebody last looked.
     var written = (events: 0, bytes: 0)
@@ -104,6 +104,17 @@ struct StreamTable {
         stream.groupTally = tally
     }
 
+    /// The compressed streams of a group, and the others.
+    private struct Parts {
+        var plain: SubscriberGroup?
+        var compressed: SubscriberGroup?
+
+        subscript(isCompressed isCompressed: Bool) -> SubscriberGroup? {
+            get { isCompressed ? compressed : plain }
+            set { if isCompressed { compressed = newValue } else { plain = newValue } }
+        }
+    }
+
     // MARK: - Joining and leaving
 
     /// Puts a stream where its session wants it; it was new, or in no group.
@@ -127,8 +138,10 @@ struct StreamTable {
         if let text { stream.tally.append(text) }
         if case .group(let groupID) = join.place {
             let key = SubscriberGroup.Key(id: groupID, isCompressed: facts.isCompressed)
-            let group = groups[key] ?? SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
-            groups[key] = group
+            let group =
+                groups[groupID]?[isCompressed: facts.isCompressed]
+                ?? SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
+            groups[groupID, default: Parts()][isCompressed: facts.isCompressed] = group
             stream.group = group
             stream.index = group.add(id, state, coder)
             stream.groupTally = group.tally(at: stream.index)
@@ -198,16 +211,19 @@ struct StreamTable {
         group.remove(at: stream.index) { connection, index in
             _ = streams.update(connection) { $0.index = index }
         }
-        if group.subscribers.isEmpty { groups[group.key] = nil }
+        if group.subscribers.isEmpty { forget(group.key) }
         return cursor
     }
 
-    /// The members of a group.
-    func members(of id: GroupID) -> [ConnectionID] { parts(of: id).flatMap(\.connections) }
+    private mutating func forget(_ key: SubscriberGroup.Key) {
+        guard var parts = groups[key.id] else { return }
+        parts[isCompressed: key.isCompressed] = nil
+        groups[key.id] = parts.plain == nil && parts.compressed == nil ? nil : parts
+    }
 
-    /// The compressed streams of a group, and the others.
-    private func parts(of id: GroupID) -> [SubscriberGroup] {
-        [false, true].compactMap { groups[SubscriberGroup.Key(id: id, isCompressed: $0)] }
+    /// The members of a group.
+    func members(of id: GroupID) -> [ConnectionID] {
+        (groups[id]?.plain?.connections ?? []) + (groups[id]?.compressed?.connections ?? [])
     }
 
     // MARK: - States
@@ -236,11 +252,14 @@ struct StreamTable {
 
     /// Notes an event for a group's members.
     mutating func deliver(_ bytes: SharedBytes, cursor: String, to id: GroupID) {
-        for isCompressed in [false, true] {
-            guard let group = groups[SubscriberGroup.Key(id: id, isCompressed: isCompressed)] else { continue }
-            group.append(bytes, cursor: cursor)
-            enqueue(group)
-        }
+        guard let parts = groups[id] else { return }
+        if let group = parts.plain { append(bytes, cursor: cursor, to: group) }
+        if let group = parts.compressed { append(bytes, cursor: cursor, to: group) }
+    }
+
+    private mutating func append(_ bytes: SharedBytes, cursor: String, to group: SubscriberGroup) {
+        group.append(bytes, cursor: cursor)
+        enqueue(group)
     }
 
     private mutating func enqueue(_ group: SubscriberGroup) {

@@ -92,29 +92,41 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
     package var description: String {
         // Every answer and every event has one: bytes are several times cheaper than interpolated strings.
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(64)
-        bytes.append(contentsOf: epoch.utf8)
-        bytes.append(UInt8(ascii: "."))
-        Self.append(position.version, to: &bytes)
-        if let residence {
-            bytes.append(UInt8(ascii: "."))
-            bytes.append(contentsOf: residence.utf8)
-            bytes.append(UInt8(ascii: "-"))
-            Self.append(position.transients, to: &bytes)
-            if hasUnlogged { bytes.append(UInt8(ascii: "u")) }
-            if let paths {
-                bytes.append(UInt8(ascii: "."))
-                bytes.append(contentsOf: paths.utf8)
-            }
+        let texts = epoch.utf8.count + (residence?.utf8.count ?? 0) + (paths?.utf8.count ?? 0)
+        return unsafe String(unsafeUninitializedCapacity: texts + Self.numbersBytesMax) { buffer in
+            var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            append(to: &output)
+            return unsafe output.finalize(for: buffer)
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    /// The most bytes that two numbers and what stands between the parts take.
+    private static let numbersBytesMax = 48
+
+    private func append(to output: inout OutputSpan<UInt8>) {
+        Self.append(epoch, to: &output)
+        output.append(UInt8(ascii: "."))
+        Self.append(position.version, to: &output)
+        guard let residence else { return }
+        output.append(UInt8(ascii: "."))
+        Self.append(residence, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.append(position.transients, to: &output)
+        if hasUnlogged { output.append(UInt8(ascii: "u")) }
+        guard let paths else { return }
+        output.append(UInt8(ascii: "."))
+        Self.append(paths, to: &output)
+    }
+
+    private static func append(_ text: String, to output: inout OutputSpan<UInt8>) {
+        let bytes = text.utf8.span
+        for index in bytes.indices { output.append(bytes[index]) }
+    }
+
+    private static func append(_ number: UInt64, to output: inout OutputSpan<UInt8>) {
         let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
-        if rest > 0 { append(rest, to: &bytes) }
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+        if rest > 0 { append(rest, to: &output) }
+        output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
     }
 
     private static func isToken(_ text: some StringProtocol, count: Int) -> Bool {

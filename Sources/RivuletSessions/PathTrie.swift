@@ -16,7 +16,11 @@ struct PathTrie<Watcher: Hashable & Sendable>: Sendable {
         let parent: Place?
         /// The last token.
         let token: PathText
-        var children: [PathText: Place] = [:]
+        var children: [PathText: Place] = [:] {
+            didSet { onlyChild = children.count == 1 ? children.values.first : nil }
+        }
+        /// The one of `children`; nil when there are several, or none.
+        private(set) var onlyChild: Place?
         /// The child that stands for any token.
         var wildcard: Place?
         /// Who watches this path itself.
@@ -39,6 +43,16 @@ struct PathTrie<Watcher: Hashable & Sendable>: Sendable {
         var parts: [Place] = []
         /// How many nodes were looked at.
         var visits = 0
+    }
+
+    /// What a change reaches when that is easily said.
+    enum Reach {
+        /// No watched path.
+        case nothing
+        /// A single watched path, which is at or above the changed one.
+        case one(Place, isAbove: Bool)
+        /// Perhaps more: `match` says it.
+        case several
     }
 
     /// What a node, and a watcher of one, take of memory, roughly.
@@ -72,6 +86,42 @@ struct PathTrie<Watcher: Hashable & Sendable>: Sendable {
             memoryBytes -= Self.watcherBytes
             prune(place)
         }
+    }
+
+    /// What a change at a path concerns, of a pointer's text; nearly always that is one watched path or none.
+    func reach(of path: String) -> Reach {
+        let bytes = path.utf8.span
+        // A text that is no pointer is not for this.
+        guard bytes.isEmpty || bytes[0] == UInt8(ascii: "/") else { return .several }
+        var found = Reach.nothing
+        var place = 0
+        var start = 0
+        while true {
+            if !nodes[place].watchers.isEmpty {
+                guard case .nothing = found else { return .several }
+                found = .one(place, isAbove: start < bytes.count)
+            }
+            guard nodes[place].wildcard == nil else { return .several }
+            guard !nodes[place].children.isEmpty else { return found }
+            // What is below it may be watched.
+            guard start < bytes.count else { return .several }
+            var end = start + 1
+            while end < bytes.count, bytes[end] != UInt8(ascii: "/") {
+                guard bytes[end] != UInt8(ascii: "~") else { return .several }
+                end += 1
+            }
+            guard let child = child(of: place, named: bytes.extracting(start + 1..<end)) else { return found }
+            place = child
+            start = end
+        }
+    }
+
+    /// The child of a token without escapes.
+    private func child(of place: Place, named token: Span<UInt8>) -> Place? {
+        // Most nodes have one, which is found without making a text or hashing it.
+        if let only = nodes[place].onlyChild { return nodes[only].token.isSpelled(as: token) ? only : nil }
+        let text = unsafe token.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        return nodes[place].children[PathText(text)]
     }
 
     /// The watched paths that a change at the path of these tokens concerns.

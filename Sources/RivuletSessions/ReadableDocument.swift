@@ -15,6 +15,9 @@ package struct ReadableDocument {
         self.write = write
     }
 
+    /// There is nothing in it.
+    static var nothing: ReadableDocument { ReadableDocument { _, _ in false } }
+
     /// Reads a state.
     package init(_ state: some ObservableState) {
         write = { state.encodeJSON(at: $0.tokens[...], into: &$1) }

@@ -8,9 +8,9 @@ extension Session {
     /// Tells each group what it sees of the changes; one event per group at most.
     func publish(_ changes: [StateChange], from old: State) {
         let updates = updateViews(after: changes, from: old)
-        tell(changes, of: nil, from: ReadableDocument(old), to: ReadableDocument(visible))
+        tell(changes, of: nil, from: { ReadableDocument(old) })
         for (view, update) in updates {
-            tell(update.changes, of: view, from: ReadableDocument(update.before), to: document(of: view))
+            tell(update.changes, of: view, from: { ReadableDocument(update.before) })
         }
     }
 
@@ -18,26 +18,54 @@ extension Session {
     private func tell(
         _ changes: [StateChange],
         of view: String?,
-        from old: ReadableDocument,
-        to new: ReadableDocument
+        from old: () -> ReadableDocument
     ) {
         guard let paths = watches.paths(of: view) else { return }
-        let all = SeenChanges(changes, watched: paths, from: old, to: new)
+        if let alike = AlikeChanges(changes, watched: paths) {
+            guard !alike.items.isEmpty else { return }
+            guard alike.watchers.count > 1 else {
+                guard let id = alike.watchers.first, let group = dueGroup(id) else { return }
+                let event = event(alike.items, for: group.key, from: old)
+                return environment.sink.deliver(event, to: id, loops: group.loops)
+            }
+            var events: [Rendering: StreamEvent] = [:]
+            for id in alike.watchers { tell(id, of: 0, seeing: alike.items, from: old, &events) }
+            return
+        }
+        let all = SeenChanges(changes, watched: paths, from: old(), to: document(of: view))
         var events: [Rendering: StreamEvent] = [:]
         for (id, sight) in all.seen {
-            guard let group = groups[id], group.pace == nil || isDue(id) else { continue }
-            let rendering = Rendering(sight, for: group.key)
-            let event: StreamEvent
-            if let known = events[rendering] {
-                event = known
-            } else {
-                let changes = all.sights[sight, default: []].map { all.items[$0] }
-                let cursor = visibleCursor(of: group.key)
-                event = .change(changes, for: group.key, from: old, to: new, cursor: cursor)
-                events[rendering] = event
-            }
-            environment.sink.deliver(event, to: id, loops: group.loops)
+            tell(id, of: sight, seeing: all.sights[sight, default: []].map { all.items[$0] }, from: old, &events)
         }
+    }
+
+    /// Tells a group what it sees, in the event of those that see the same.
+    private func tell(
+        _ id: GroupID,
+        of sight: Int,
+        seeing changes: @autoclosure () -> [StateChange],
+        from old: () -> ReadableDocument,
+        _ events: inout [Rendering: StreamEvent]
+    ) {
+        guard let group = dueGroup(id) else { return }
+        let rendering = Rendering(sight, for: group.key)
+        let event = events[rendering] ?? event(changes(), for: group.key, from: old)
+        events[rendering] = event
+        environment.sink.deliver(event, to: id, loops: group.loops)
+    }
+
+    /// The group, when it is told now.
+    private func dueGroup(_ id: GroupID) -> StreamGroup? {
+        guard let group = groups[id], group.pace == nil || isDue(id) else { return nil }
+        return group
+    }
+
+    private func event(
+        _ changes: [StateChange],
+        for key: StreamGroupKey,
+        from old: () -> ReadableDocument
+    ) -> StreamEvent {
+        .change(changes, for: key, from: old(), to: document(of: key.view), cursor: visibleCursor(of: key))
     }
 }
 

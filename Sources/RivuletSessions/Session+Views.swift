@@ -46,7 +46,7 @@ extension Session {
     /// What streams of a watched view read now, or, for nil, those of the state.
     func document(of view: String?) -> ReadableDocument {
         guard let view else { return ReadableDocument(visible) }
-        return views[view].map { ReadableDocument($0.instance) } ?? ReadableDocument { _, _ in false }
+        return views[view].map { ReadableDocument($0.instance) } ?? .nothing
     }
 
     /// Brings the watched views up to date with what is visible now.

@@ -32,7 +32,8 @@ extension StreamEvent {
 
     /// `{"version":v,"changes":[…]}`.
     package static func change(_ changes: [StateChange], cursor: Cursor) -> StreamEvent {
-        var writer = JSONWriter(capacity: 256)
+        // The names in each change take 40 bytes at most, and those around them 50.
+        var writer = JSONWriter(capacity: changes.reduce(64) { $0 + 64 + $1.path.utf8.count + ($1.value?.count ?? 0) })
         writer.beginObject()
         writer.key("version")
         writer.integer(cursor.position.version)
@@ -50,15 +51,15 @@ extension StreamEvent {
     static func change(
         _ changes: [StateChange],
         for key: StreamGroupKey,
-        from old: ReadableDocument?,
-        to new: ReadableDocument,
+        from old: @autoclosure () -> ReadableDocument?,
+        to new: @autoclosure () -> ReadableDocument,
         cursor: Cursor
     ) -> StreamEvent {
         switch key.format {
         case .changes: return change(changes, cursor: cursor)
         case .jsonPatch:
             let root = key.paths.pointers.first ?? .root
-            let patch = StatePatch.json(of: changes, at: root, from: old, to: new)
+            let patch = StatePatch.json(of: changes, at: root, from: old(), to: new())
             return StreamEvent(name: .change, cursor: cursor, data: patch)
         }
     }

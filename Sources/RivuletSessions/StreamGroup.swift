@@ -8,7 +8,10 @@ struct StreamGroup {
     let key: StreamGroupKey
     /// When its members are told; nil: at once.
     var pace: StreamPace?
-    private var members: [Int: Int] = [:]
+    /// The loops that have members.
+    private(set) var loops: [Int] = []
+    /// How many members each of the loops has.
+    private var counts: [Int] = []
 
     /// What one takes of memory besides its paths, roughly.
     static let memoryBytes = 512
@@ -19,19 +22,24 @@ struct StreamGroup {
     }
 
     /// Whether it has no member and nobody who will be one.
-    var isEmpty: Bool { members.isEmpty && pace?.waiting.isEmpty != false }
+    var isEmpty: Bool { loops.isEmpty && pace?.waiting.isEmpty != false }
 
-    var count: Int { members.values.reduce(0, +) }
-
-    /// The loops that have members.
-    var loops: [Int] { Array(members.keys) }
+    var count: Int { counts.reduce(0, +) }
 
     mutating func add(loop: Int) {
-        members[loop, default: 0] += 1
+        if let index = loops.firstIndex(of: loop) {
+            counts[index] += 1
+        } else {
+            loops.append(loop)
+            counts.append(1)
+        }
     }
 
     mutating func remove(loop: Int) {
-        guard let count = members[loop] else { return }
-        members[loop] = count > 1 ? count - 1 : nil
+        guard let index = loops.firstIndex(of: loop) else { return }
+        counts[index] -= 1
+        guard counts[index] == 0 else { return }
+        loops.remove(at: index)
+        counts.remove(at: index)
     }
 }

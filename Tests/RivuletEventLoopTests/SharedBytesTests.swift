@@ -23,6 +23,19 @@ import Testing
         #expect(second.withBytes { $0[0] } == 4)
     }
 
+    @Test(arguments: [0, 1, 5])
+    func `bytes that are written in place are those that were written`(capacity: Int) {
+        let account = SharedBytes.Account()
+        let written = SharedBytes(capacity: capacity, account: account) { output in
+            while output.freeCapacity > 1 { output.append(7) }
+        }
+        let count = max(capacity - 1, 0)
+        #expect(written.count == count && account.bytes == count)
+        var bytes: [UInt8] = []
+        written.append(to: &bytes)
+        #expect(bytes == Array(repeating: 7, count: count))
+    }
+
     @Test func `head and blocks arrive in their order, empty ones too`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port)

@@ -35,6 +35,14 @@ import Testing
         #expect(text(event) == "event: ab\nid: 12\ndata: \n\n")
     }
 
+    @Test(arguments: 0..<20)
+    func `a line end is found wherever it stands`(offset: Int) {
+        let before = String(repeating: "é", count: offset / 2) + String(repeating: "\u{7F}", count: offset % 2)
+        #expect(text(ServerSentEvent(data: Array((before + "\nz").utf8))) == "data: \(before)\ndata: z\n\n")
+        #expect(text(ServerSentEvent(id: before + "\n1", data: [])) == "id: \(before)1\ndata: \n\n")
+        #expect(text(ServerSentEvent(data: Array((before + "\tz").utf8))) == "data: \(before)\tz\n\n")
+    }
+
     @Test func `comments and the reconnection time end in an empty line`() {
         var output: [UInt8] = []
         ServerSentEvent.append(comment: "", to: &output)

@@ -49,6 +49,18 @@ struct JSONWriterTests {
         #expect(text { $0.string(value) } == expected)
     }
 
+    @Test(arguments: 0..<20)
+    func `what has to be escaped is found wherever it stands`(offset: Int) {
+        let before = String(repeating: "é", count: offset / 2) + String(repeating: "!", count: offset % 2)
+        for (text, escaped) in [
+            ("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f"), (" #[]\u{7F}", " #[]\u{7F}"),
+        ] {
+            var writer = JSONWriter()
+            writer.string(before + text + before)
+            #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\(before)\(escaped)\(before)\"")
+        }
+    }
+
     @Test func `keys are escaped as strings are`() {
         let text = text { writer in
             writer.beginObject()
