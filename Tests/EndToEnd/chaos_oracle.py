@@ -196,9 +196,8 @@ class Oracle:
             try:
                 changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
             except (Fault, document.Misfit) as fault:
-                # Perhaps it makes up for several that a slow reader was not given; the log decides afterwards.
-                steps = place.version - before.version + place.transients - before.transients
-                if is_merged or not self.watch.session.is_heavy or steps < 2:
+                # Perhaps it makes up for what a slow reader was not given, if only one long change; the log decides afterwards.
+                if is_merged or not self.watch.session.is_heavy:
                     raise
                 changes, misfit = self._changes(event, True, False), fault
         self._keep(place, "catch-up" if is_catch_up else "change", changes, misfit, may_be_end_of_log)
