@@ -78,6 +78,8 @@ extension ServerLoop {
         if known == nil { wire.resumeReading(id) }
         let action = streams.put(id, join, outcome, text: tally, facts: facts, now: now, coder)
         watchStream(id)
+        // Its join was under way when the draining began: who was here then is told in turn, and it would be told by nobody.
+        if known == nil, isDraining { return closeStream(id, because: .draining) }
         if action == .ask { ask(id) }
     }
 

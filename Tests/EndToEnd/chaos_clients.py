@@ -133,9 +133,6 @@ class Stream(asyncio.Protocol):
         if status == 204 and self.watch.session.deletions:
             self.oracle.note("204: deleted")
             self.oracle.cursor = None
-        elif status == 409 and self.watch.session.is_closing:
-            # While a session is being deleted. A browser would not come back: see what the contract says of capacity.
-            self.oracle.note("409: being deleted")
         else:
             raise Malformed(f"the status {status}")
         self._is_leaving = True
@@ -157,9 +154,10 @@ class Stream(asyncio.Protocol):
         self._reconnect(self.world.chance.uniform(0, 0.05) if self._is_leaving else self._retry / 1_000 * hurry)
 
     def _server_ended(self, joined, error):
-        self.oracle.note(f"the server ended it: {error or 'FIN'}")
+        self.oracle.note(f"the server ended it: {error or 'FIN'}, after {self.world.stops} stops and {self.world.kills:g} kills")
         self.world.ends += 1
-        if self._killed != self.world.kills:
+        # It may have come while the server was being killed, and gone before that was over.
+        if self._killed != self.world.kills or self.world.kills % 1:
             return
         # Who did not read while the server stopped may have lost its last words.
         if self.was_paused and self._stopped != self.world.stops:

@@ -12,8 +12,9 @@ REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow",
            "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed", "places-unknown"}}
 #: What stands for the residence in cursors of readers who know the log only.
 LOG_RESIDENCE = "0000"
-#: Below this many unsent bytes the server merges nothing (spec/http.md §4).
-UNSENT_MAX = 256 * 1024
+#: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group (spec/http.md §4), and a little for
+#: the other form that events have on the way.
+UNSENT_MIN = 120 * 1024
 HISTORY_MAX = 60
 
 
@@ -51,11 +52,13 @@ class Received:
     values: dict
     #: "start": all values are given; "catch-up": what was missed may be merged; "change": nothing may be missing before it.
     kind: str
-    #: The bytes of the connection up to it, for readers that may have been slow.
-    bytes_before: int
     #: Numbers the connection.
     connection: int
     changes: list | None
+    #: What is wrong with it unless its reader was slow.
+    misfit: Exception | None = None
+    #: Whether the log was told until then, so that it may be what no log has.
+    may_be_end_of_log: bool = False
 
 
 class Watch:
@@ -83,7 +86,7 @@ class Oracle:
         #: Events that made up for several versions because the reader was slow.
         self.merged = 0
         self._expects, self._asked = None, None
-        self._bytes = 0
+        self._has_log_only_transients = False
         self.has_bye = False
         self.is_told_not_to_return = False
 
@@ -94,7 +97,7 @@ class Oracle:
         self.note(f"connects with {cursor}" if cursor else "connects afresh")
         self.connection += 1
         self._expects, self._asked = ("resume" if cursor else "fresh"), cursor
-        self._bytes, self.has_bye = 0, False
+        self.has_bye = False
 
     def note(self, text):
         self.history.append(text)
@@ -102,7 +105,6 @@ class Oracle:
     def event(self, event):
         """Takes the next event."""
         self.note(f"{event.name} {event.cursor} {shortened(event.data)}")
-        self._bytes += len(event.raw)
         if event.name == "retry":
             return
         if self.has_bye:
@@ -184,15 +186,21 @@ class Oracle:
             raise Fault(f"not after {before}")
         if place.version < before.version:
             raise Fault(f"a version before {before}")
-        # Before a slow reader is given anything merged it is given what was unsent; the log decides afterwards whether that was enough.
-        may_be_slow = self.watch.session.is_heavy and self._bytes > UNSENT_MAX / 2
-        is_merged = is_catch_up or is_other_residence or may_be_slow or self.watch.interval > 0
+        is_merged = is_catch_up or is_other_residence or self.watch.interval > 0
+        changes, misfit, may_be_end_of_log = None, None, self.watch.resumes_all and (self._expects == "resume" or has_log_only)
+        # No log has what transient events did to transient fields, before its versions or after the last.
+        self._has_log_only_transients = may_be_end_of_log or place.residence == LOG_RESIDENCE
         if self.watch.is_patch:
             self._patch(event.data)
-            changes = None
         else:
-            changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
-        self._keep(place, "catch-up" if is_catch_up else "change", changes)
+            try:
+                changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
+            except (Fault, document.Misfit) as fault:
+                # Perhaps it makes up for what a slow reader was not given, if only one long change; the log decides afterwards.
+                if is_merged or not self.watch.session.is_heavy:
+                    raise
+                changes, misfit = self._changes(event, True, False), fault
+        self._keep(place, "catch-up" if is_catch_up else "change", changes, misfit, may_be_end_of_log)
 
     def _changes(self, event, is_merged, is_transient):
         if set(event.data) != {"version", "changes"} or not event.data["changes"]:
@@ -204,9 +212,11 @@ class Oracle:
             if path in told and not (is_merged and change["op"] == "add") and not (change["op"] == "move" and (path, "move") not in told):
                 raise Fault(f"{path!r} twice in one event")
             told |= {path, (path, change["op"])}
-            if is_transient and document.tokens(path)[:1] != ("t",):
+            in_transients = document.tokens(path)[:1] == ("t",)
+            if is_transient and not in_transients:
                 raise Fault(f"{path!r} changed without a version")
-            values = document.applied(values, self.watch.patterns, change, is_merged)
+            is_vague = is_merged or (in_transients and self._has_log_only_transients)
+            values = document.applied(values, self.watch.patterns, change, is_vague)
         self.values = values
         return event.data["changes"]
 
@@ -215,8 +225,8 @@ class Oracle:
         after = document.patched(self.values.get(path, document.ABSENT), operations)
         self.values = {path: after}
 
-    def _keep(self, place, kind, changes):
-        self.received.append(Received(place, self.values, kind, self._bytes, self.connection, changes))
+    def _keep(self, place, kind, *rest):
+        self.received.append(Received(place, self.values, kind, self.connection, *rest))
 
     # After the fact.
 
@@ -257,6 +267,8 @@ class Oracle:
             return
         if last.place.version < place.version:
             self._verify_gap(epoch, last, received)
+        elif received.misfit is not None:
+            raise Fault(str(received.misfit))
         self._verify_transients(epoch, last, received)
 
     def _stored(self):
@@ -269,21 +281,33 @@ class Oracle:
         # A transient change has the version of the event before it, whose own event came already.
         versions = range(last.place.version + 1, place.version + is_transient)
         missed = [version for version in versions if epoch.is_visible(version, self.watch.patterns)]
-        if missed and not self._may_merge(epoch, received, missed):
+        is_slow = self._is_slow(epoch, range(last.place.version + 1, place.version + 1))
+        if received.misfit is not None and not is_slow:
+            raise Fault(str(received.misfit))
+        may_be_merged = received.kind == "catch-up" or self.watch.interval > 0
+        self.merged += bool(missed) and is_slow and not may_be_merged
+        if missed and not (is_slow or may_be_merged):
             raise Fault(f"version {missed[0]} never came, before {place}: {shortened(epoch.entries[missed[0]])}")
-        is_seen = epoch.is_visible(place.version, self.watch.patterns) is not False
-        # What is merged has the version of the last change, seen or not.
-        if not (is_seen or missed or may_be_transient or received.kind == "catch-up"):
+        # What a paced stream is told may be of any version since it was told something.
+        told = range(last.place.version + 1 if self.watch.interval else place.version, place.version + 1)
+        is_seen = any(epoch.is_visible(version, self.watch.patterns) is not False for version in told)
+        # What is merged has the version of the last change, seen or not; so has what no log has.
+        is_merged = received.kind == "catch-up" or self._is_not_logged(received)
+        if not (is_seen or missed or may_be_transient or is_merged):
             raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
 
-    def _may_merge(self, epoch, received, missed):
-        if received.kind == "catch-up" or self.watch.interval > 0:
-            return True
+    def _is_slow(self, epoch, versions):
+        """Whether these are so much that a slow reader is not given them one by one."""
         if not self.watch.session.is_heavy:
             return False
-        is_much = received.bytes_before + sum(len(str(epoch.entries[version])) for version in missed) > UNSENT_MAX
-        self.merged += is_much
-        return is_much
+        return sum(len(str(epoch.entries[version])) for version in versions
+                   if epoch.is_visible(version, self.watch.patterns) is not False) > UNSENT_MIN
+
+    @staticmethod
+    def _is_not_logged(received):
+        """Whether it ends what was told version by version from the log, with what transient fields have now."""
+        return received.may_be_end_of_log and received.place.residence != LOG_RESIDENCE and all(
+            document.tokens(change["path"])[:1] == ("t",) for change in received.changes)
 
     def _verify_transients(self, epoch, last, received):
         """Between two events of one connection no acknowledged transient change is missing, and what came is what was told."""

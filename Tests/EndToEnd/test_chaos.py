@@ -85,13 +85,18 @@ class Falsifier:
     def cut(self, _, block):
         return self.hold(block)
 
+    # What is misrouted comes to its own stream, too: nothing else is wrong.
+
     def misrouted(self, stream, block):
-        self.origin = stream.watch
-        return self.hold(block)
+        self.origin, self.held = stream.watch, block
+        return [block]
 
     def misrouted_within_its_session(self, stream, block):
         self.origin = stream.watch
-        return self.hold(block) if any(self.is_foreign(other) for other in stream.world.streams) else None
+        if not any(self.is_foreign(other) for other in stream.world.streams):
+            return None
+        self.held = block
+        return [block]
 
     def transient_dropped(self, stream, block):
         place = stream.oracle.place
@@ -134,6 +139,8 @@ class Falsifier:
         return data["changes"][0]["op"] == "replace" and data["changes"][0]["path"].startswith("/p/")
 
     def is_foreign(self, stream):
+        if stream.watch.is_patch:
+            return False
         if self.fault == "misrouted":
             return stream.watch.session is not self.origin.session
         mine, theirs = self.origin.patterns, stream.watch.patterns
