@@ -42,7 +42,7 @@ class World:
         self.chance = random.Random(options.seed)
         self.loop = asyncio.get_running_loop()
         self.server, self.port = None, 0
-        self.kills = self.stops = self.events = self.ends = self.acknowledged = self.rejected = self.deletions = 0
+        self.kills = self.stops = self.events = self.ends = self.acknowledged = self.rejected = self.deletions = self.repathed = 0
         self.findings = []
         self.is_over = self.is_resting = self.is_stopping = False
         #: Mean seconds between what a stream does, and between the dispatches of a writer; the part of `retry` that is waited.
@@ -122,9 +122,7 @@ class World:
 
     def watch(self, session):
         chance = self.chance
-        pointers = POINTERS[session.app] + (WILDCARDS[session.app] if "wildcards" in self.features else ())
-        paths = chance.sample(pointers, chance.choice((1, 1, 1, 2, 3, 5)))
-        watch = Watch(session, [path for path in paths if path] if chance.random() < 0.9 else [], is_gzip=chance.random() < 0.2)
+        watch = Watch(session, self.pointers(session), is_gzip=chance.random() < 0.2)
         kind = chance.random()
         if kind < 0.15 and "resume" in self.features:
             watch.resumes_all = True
@@ -133,6 +131,14 @@ class World:
         elif kind < 0.4 and "patch" in self.features and "*" not in "".join(watch.pointers):
             watch = Watch(session, watch.pointers[:1] or [""], is_patch=True, is_gzip=watch.is_gzip)
         return watch
+
+    def pointers(self, session, is_patch=False):
+        """What a stream of the session may watch."""
+        chance = self.chance
+        has_wildcards = "wildcards" in self.features and not is_patch
+        pointers = POINTERS[session.app] + (WILDCARDS[session.app] if has_wildcards else ())
+        paths = chance.sample(pointers, 1 if is_patch else chance.choice((1, 1, 1, 2, 3, 5)))
+        return [path for path in paths if path] if chance.random() < 0.9 else []
 
     # Chaos.
 
@@ -195,7 +201,7 @@ class World:
         while self.loop.time() < end:
             for stream in self.streams:
                 stream.hurry_up()
-            waited = [stream for stream in self.streams if not stream.is_dead and not (stream.is_joined and stream.oracle.values is not None)]
+            waited = [stream for stream in self.streams if not stream.is_dead and not stream.is_settled]
             newest = max((stream.last_bytes for stream in self.streams), default=0)
             if not waited and not any(session.in_flight for session in self.sessions) and self.loop.time() - newest > 0.4:
                 return
@@ -257,7 +263,7 @@ class World:
         connections = sum(stream.oracle.connection for stream in self.streams)
         return (f"{len(self.streams)} streams with {connections} connections got {self.events} events of {self.acknowledged} dispatches "
                 f"({self.rejected} were rejected, {self.deletions} sessions deleted) over {self.stops} stops and {self.kills:.0f} kills; "
-                f"the server ended {self.ends}, slow readers got {self.merged} merged events; kinds: {', '.join(sorted(self.features)) or 'plain'}")
+                f"the server ended {self.ends}, slow readers got {self.merged} merged events, and {self.repathed} other paths were asked for; kinds: {', '.join(sorted(self.features)) or 'plain'}")
 
 
 async def run(options):

@@ -24,7 +24,7 @@ class Stream(asyncio.Protocol):
     """One subscriber over its whole life. `world` has the chance, the port, and takes findings."""
 
     def __init__(self, world, number, watch, mangle=None):
-        self.world, self.watch = world, watch
+        self.world, self._opened_watch = world, watch
         self.oracle = Oracle(number, watch)
         self.mangle = mangle
         self.transport = None
@@ -35,6 +35,15 @@ class Stream(asyncio.Protocol):
         self._timer, self._retry = None, 1_000
         self._is_leaving = self._cuts_next = False
         self._receive_buffer = SMALL_WINDOW if watch.session.is_heavy or world.chance.random() < 0.2 else None
+
+    @property
+    def watch(self):
+        return self.oracle.watch
+
+    @property
+    def is_settled(self):
+        """Whether it is open and has what it was promised."""
+        return self.is_joined and self.oracle.values is not None and not self.oracle.is_promised
 
     # Connecting.
 
@@ -60,7 +69,10 @@ class Stream(asyncio.Protocol):
         self._response, self._blocks = ResponseReader(), BlockReader()
         self._killed, self._stopped, self._came_late = world.kills, world.stops, world.is_stopping
         self._is_leaving = self.is_joined = self.was_paused = self._cuts_next = False
-        self.oracle.connected(cursor)
+        # An EventSource comes back with the URL that it was opened with, another client perhaps with what it watches now.
+        if chance.random() < 0.5:
+            self._opened_watch = self.watch
+        self.oracle.connected(cursor, self._opened_watch)
         await world.loop.create_connection(lambda: self, sock=sock)
         query = [("path", pointer) for pointer in self.watch.pointers]
         query += [("resume", "all")] if self.watch.resumes_all else []
@@ -186,7 +198,10 @@ class Stream(asyncio.Protocol):
         if self.transport is None or self.world.is_resting:
             return self._plan() if self.transport else None
         choice = self.world.chance.random()
-        if choice < 0.15:
+        if choice < 0.1 and self.oracle.name and self.oracle.next_watch is None:
+            self.world.start(self.change_paths())
+            self._plan()
+        elif choice < 0.2:
             self._cuts_next = True
         elif choice < 0.45:
             self.leave(is_reset=choice < 0.3)
@@ -205,6 +220,26 @@ class Stream(asyncio.Protocol):
             self.oracle.note("reads again")
             self.transport.resume_reading()
             self._plan()
+
+    async def change_paths(self):
+        """Has the open stream watch something else."""
+        oracle, connection, client = self.oracle, self.oracle.connection, Client(self.world)
+        oracle.next_watch = watch = self.watch.at(self.world.pointers(self.watch.session, self.watch.is_patch))
+        oracle.note(f"is to watch {watch.pointers}")
+        try:
+            status, answer = await client.request("PATCH", f"/v1/streams/{oracle.name}", {"paths": watch.pointers})
+        except CUT:
+            return  # With the server went the stream.
+        finally:
+            client.close()
+        if oracle.connection != connection:
+            return
+        oracle.note(f"{status} for {watch.pointers}")
+        if status == 200:
+            self.world.repathed += 1
+            oracle.is_promised = oracle.next_watch is watch
+        elif status != 404 or (self.transport is not None and self.is_joined and not self.was_paused and self.world.is_resting):
+            self.find(Fault(f"PATCH of its paths: {status} {answer}"))
 
     def leave(self, is_reset):
         if self.transport is None:

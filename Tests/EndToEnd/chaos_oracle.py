@@ -55,6 +55,8 @@ class Received:
     #: Numbers the connection.
     connection: int
     changes: list | None
+    #: What the stream watched then.
+    patterns: list
     #: What is wrong with it unless its reader was slow.
     misfit: Exception | None = None
     #: Whether the log was told until then, so that it may be what no log has.
@@ -68,6 +70,10 @@ class Watch:
         self.session, self.pointers = session, pointers
         self.patterns = sorted({document.tokens(pointer) for pointer in pointers}) or [()]
         self.resumes_all, self.interval, self.is_patch, self.is_gzip = resumes_all, interval, is_patch, is_gzip
+
+    def at(self, pointers):
+        """The same for other paths."""
+        return Watch(self.session, pointers, self.resumes_all, self.interval, self.is_patch, self.is_gzip)
 
     def __str__(self):
         extra = [name for name in ("resumes_all", "interval", "is_patch", "is_gzip") if getattr(self, name)]
@@ -87,14 +93,23 @@ class Oracle:
         self.merged = 0
         self._expects, self._asked = None, None
         self._has_log_only_transients = False
+        #: The name of the stream that is open, as far as it was told; what it is to watch next, and whether it was promised that.
+        self.name, self.next_watch, self.is_promised = None, None, False
+        #: Whether it came back with other paths than its cursor is of.
+        self._has_other_paths = False
         self.has_bye = False
         self.is_told_not_to_return = False
 
     # What the carrier says.
 
-    def connected(self, cursor):
-        """A connection begins, with this cursor or without."""
+    def connected(self, cursor, watch):
+        """A connection begins, with this cursor or without, and for these paths."""
         self.note(f"connects with {cursor}" if cursor else "connects afresh")
+        self._has_other_paths = watch.patterns != self.watch.patterns
+        if self._has_other_paths:
+            self.note(f"and for {watch.pointers}")
+            self.watch = watch
+        self.name, self.next_watch, self.is_promised = None, None, False
         self.connection += 1
         self._expects, self._asked = ("resume" if cursor else "fresh"), cursor
         self.has_bye = False
@@ -136,7 +151,10 @@ class Oracle:
             raise Fault("a bye of a session that nobody deleted")
 
     def _start(self, event, place):
-        if event.name == "snapshot" and self._expects != "fresh":
+        is_repathed = event.name == "snapshot" and self._expects is None and self.next_watch is not None
+        if is_repathed:
+            self.watch, self.next_watch, self.is_promised = self.next_watch, None, False
+        if event.name == "snapshot" and self._expects != "fresh" and not is_repathed:
             raise Fault("a snapshot that is not the first event of a fresh stream")
         expected = {"version", "values"} | ({"reason"} if event.name == "reset" else set())
         # What begins a connection names its stream.
@@ -144,6 +162,7 @@ class Oracle:
             raise Fault(f"the members {sorted(event.data)}")
         if event.name == "reset":
             self._reset(event.data["reason"], place)
+        self.name = event.data.get("stream", self.name)
         values = {document.tokens(pointer): value for pointer, value in event.data["values"].items()}
         for path in values:
             if not any(len(path) == len(pattern) and document.matches(pattern, path) for pattern in self.watch.patterns):
@@ -165,6 +184,10 @@ class Oracle:
             raise Fault("a reset that is not the first event of a resumed stream")
         if self.place is None or self._asked != self.cursor:
             return  # The cursor was a made-up one.
+        if self._has_other_paths:
+            if reason != "paths-changed":
+                raise Fault("a reset that does not say that the paths changed")
+            return
         # What was never stored begins anew with each residence.
         may_be_gone = self.watch.session.deletions or self.place.version == 0
         if reason != "epoch-changed" or place.epoch == self.place.epoch or not may_be_gone:
@@ -174,6 +197,8 @@ class Oracle:
         before = self.place
         if self._expects == "fresh" or before is None:
             raise Fault("a change before a snapshot")
+        if self._expects == "resume" and self._has_other_paths:
+            raise Fault("a change after a cursor of other paths")
         is_catch_up = self._expects == "resume" and not self.watch.resumes_all
         is_other_residence = place.residence != before.residence
         if place.epoch != before.epoch:
@@ -225,8 +250,8 @@ class Oracle:
         after = document.patched(self.values.get(path, document.ABSENT), operations)
         self.values = {path: after}
 
-    def _keep(self, place, kind, *rest):
-        self.received.append(Received(place, self.values, kind, self.connection, *rest))
+    def _keep(self, place, kind, changes, *rest):
+        self.received.append(Received(place, self.values, kind, self.connection, changes, self.watch.patterns, *rest))
 
     # After the fact.
 
@@ -257,7 +282,7 @@ class Oracle:
             return
         if place.version not in epoch.states:
             return  # It was verified before, and stayed as the one to begin with.
-        expected = document.select({"p": epoch.states[place.version]}, self._stored())
+        expected = document.select({"p": epoch.states[place.version]}, stored_half(received.patterns))
         stored = {path: value for path, value in received.values.items() if path[:1] != ("t",)}
         if self.watch.is_patch:
             stored = {path: value for path, value in stored.items() if value is not None or path in expected}
@@ -271,17 +296,14 @@ class Oracle:
             raise Fault(str(received.misfit))
         self._verify_transients(epoch, last, received)
 
-    def _stored(self):
-        return [pattern for pattern in self.watch.patterns if pattern[:1] != ("t",)]
-
     def _verify_gap(self, epoch, last, received):
         place = received.place
         is_transient = (place.version, f"{place.residence}-{place.transients}") in epoch.transients
         may_be_transient = is_transient or place.transients > last.place.transients
         # A transient change has the version of the event before it, whose own event came already.
         versions = range(last.place.version + 1, place.version + is_transient)
-        missed = [version for version in versions if epoch.is_visible(version, self.watch.patterns)]
-        is_slow = self._is_slow(epoch, range(last.place.version + 1, place.version + 1))
+        missed = [version for version in versions if epoch.is_visible(version, received.patterns)]
+        is_slow = self._is_slow(epoch, received.patterns, range(last.place.version + 1, place.version + 1))
         if received.misfit is not None and not is_slow:
             raise Fault(str(received.misfit))
         may_be_merged = received.kind == "catch-up" or self.watch.interval > 0
@@ -290,18 +312,18 @@ class Oracle:
             raise Fault(f"version {missed[0]} never came, before {place}: {shortened(epoch.entries[missed[0]])}")
         # What a paced stream is told may be of any version since it was told something.
         told = range(last.place.version + 1 if self.watch.interval else place.version, place.version + 1)
-        is_seen = any(epoch.is_visible(version, self.watch.patterns) is not False for version in told)
+        is_seen = any(epoch.is_visible(version, received.patterns) is not False for version in told)
         # What is merged has the version of the last change, seen or not; so has what no log has.
         is_merged = received.kind == "catch-up" or self._is_not_logged(received)
         if not (is_seen or missed or may_be_transient or is_merged):
             raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
 
-    def _is_slow(self, epoch, versions):
+    def _is_slow(self, epoch, patterns, versions):
         """Whether these are so much that a slow reader is not given them one by one."""
         if not self.watch.session.is_heavy:
             return False
         return sum(len(str(epoch.entries[version])) for version in versions
-                   if epoch.is_visible(version, self.watch.patterns) is not False) > UNSENT_MIN
+                   if epoch.is_visible(version, patterns) is not False) > UNSENT_MIN
 
     @staticmethod
     def _is_not_logged(received):
@@ -319,18 +341,18 @@ class Oracle:
         for number in range(last.place.transients + 1, place.transients + 1):
             for version in range(last.place.version, place.version + 1):
                 answer = epoch.transients.get((version, f"{place.residence}-{number}"))
-                if answer is None or not (seen := self._whole(answer["changes"])):
+                if answer is None or not (seen := self._whole(answer["changes"], received.patterns)):
                     continue
                 if (version, number) != (place.version, place.transients):
                     raise Fault(f"the transient change {answer} never came, before {place}")
                 if [change for change in received.changes if change in seen] != seen:
                     raise Fault(f"{received.changes} came, and the answer was {answer}")
 
-    def _whole(self, changes):
+    def _whole(self, changes, patterns):
         """Those of the changes that the stream sees as they are."""
         paths = [(change, document.tokens(change["path"])) for change in changes]
         return [change for change, path in paths if change["op"] == "replace" and any(
-            len(pattern) <= len(path) and document.matches(pattern, path) for pattern in self.watch.patterns)]
+            len(pattern) <= len(path) and document.matches(pattern, path) for pattern in patterns)]
 
     def _verify_end(self, last):
         epoch = self._epoch(last.place)
@@ -344,7 +366,7 @@ class Oracle:
         """Whether a resumed or a paced stream missed nothing but what was taken back."""
         if self.received[-1].connection == self.connection and not self.watch.interval and not self.watch.session.is_heavy:
             return False
-        stored = self._stored()
+        stored = stored_half(self.watch.patterns)
         return document.select({"p": epoch.states[before]}, stored) == document.select({"p": epoch.states[after]}, stored)
 
     def verify_state(self, state):
@@ -358,6 +380,10 @@ class Oracle:
 
     def story(self):
         return f"stream {self.number}, {self.watch}:\n" + "\n".join(f"    {line}" for line in self.history)
+
+
+def stored_half(patterns):
+    return [pattern for pattern in patterns if pattern[:1] != ("t",)]
 
 
 def same_stored(values, expected):
