@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Keeps sessions and the items of stores in memory, for tests and for servers that may forget.
 ///
-/// Requests are answered one after the other on one thread, in the order in which they came. Nothing survives the
-/// process: "durable" means "in this engine".
+/// Requests are answered one after the other, in the order in which they came: on the caller's thread when no other is under way, and else on one of
+/// the engine's. Nothing survives the process: "durable" means "in this engine".
 public final class MemoryStorageEngine: StorageEngine {
     /// What this engine promises.
     public let capabilities: StorageCapabilities
@@ -16,13 +16,15 @@ public final class MemoryStorageEngine: StorageEngine {
     private let limits: MemoryStorageLimits
     private let itemStorage: MemoryItemStorage
     private let queue = DispatchQueue(label: "rivulet.storage.memory")
+    /// The requests that are not answered yet, for `close()` to wait for.
+    private let underWay = DispatchGroup()
     private let state = Mutex(State())
 
     private struct State {
         var sessions: [SessionKey: MemorySession] = [:]
         var bytes = 0
         var lastToken: UInt64 = 0
-        var requestsWaiting = 0
+        var requestsUnderWay = 0
         var phase = Phase.new
     }
 
@@ -215,7 +217,7 @@ public final class MemoryStorageEngine: StorageEngine {
         limit: Int,
         reply: @escaping StorageReply<[SessionSummary]>
     ) {
-        perform(reply) { state in
+        perform(isLong: true, reply) { state in
             state.sessions.filter { $0.key.app == app && (id ?? "").utf8.lexicographicallyPrecedes($0.key.id.utf8) }
                 .sorted { $0.key.id.utf8.lexicographicallyPrecedes($1.key.id.utf8) }
                 .prefix(max(0, limit))
@@ -231,7 +233,7 @@ public final class MemoryStorageEngine: StorageEngine {
     /// Closes the engine; blocks until every accepted request has been answered.
     public func close() {
         state.withLock { $0.phase = .closed }
-        queue.sync {}
+        underWay.wait()
         state.withLock { state in
             state.sessions = [:]
             state.bytes = 0
@@ -278,31 +280,54 @@ public final class MemoryStorageEngine: StorageEngine {
         state.bytes += bytes
     }
 
-    /// Queues a request, or answers at once why not.
+    /// Answers a request: on the caller's thread when no other is under way, as a hop to another costs several times what nearly all of them do.
+    ///
+    /// `isLong` is what would hold the caller up: it is answered on a thread of the engine always.
     private func perform<Value>(
+        isLong: Bool = false,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout State) throws(StorageError) -> Value
     ) {
-        let refusal = state.withLock { state -> StorageError? in
+        let job: @Sendable () -> Void = { [self] in
+            reply(answer(body))
+            // Not before: what is requested meanwhile, also by the reply itself, is answered after it.
+            state.withLock { $0.requestsUnderWay -= 1 }
+            underWay.leave()
+        }
+        let entry = state.withLock { state -> Entry in
             switch state.phase {
-            case .new: return .unavailable(detail: "start() has not been called")
-            case .closed: return .closed
+            case .new: return .refused(.unavailable(detail: "start() has not been called"))
+            case .closed: return .refused(.closed)
             case .open: break
             }
-            guard state.requestsWaiting < limits.requestsWaitingMax else {
-                return .unavailable(detail: "\(limits.requestsWaitingMax) requests are waiting already; try again")
+            guard state.requestsUnderWay < limits.requestsWaitingMax else {
+                let count = limits.requestsWaitingMax
+                return .refused(.unavailable(detail: "\(count) requests are waiting already; try again"))
             }
-            state.requestsWaiting += 1
-            // Queued under the lock, so that close() waits for it.
-            queue.async { [self] in reply(answer(body)) }
-            return nil
+            state.requestsUnderWay += 1
+            underWay.enter()
+            guard isLong || state.requestsUnderWay > 1 else { return .alone }
+            // Under the lock, so that requests are answered in their order.
+            queue.async(execute: job)
+            return .queued
         }
-        if let refusal { reply(.failure(refusal)) }
+        switch entry {
+        case .alone: queue.sync(execute: job)
+        case .queued: break
+        case .refused(let refusal): reply(.failure(refusal))
+        }
+    }
+
+    /// What becomes of a request.
+    private enum Entry {
+        /// It is answered at once: no other is under way.
+        case alone
+        case queued
+        case refused(StorageError)
     }
 
     private func answer<Value>(_ body: (inout State) throws(StorageError) -> Value) -> Result<Value, StorageError> {
         state.withLock { state in
-            state.requestsWaiting -= 1
             do throws(StorageError) {
                 return .success(try body(&state))
             } catch {

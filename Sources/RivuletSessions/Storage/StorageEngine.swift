@@ -3,7 +3,7 @@
 
 /// Receives the answer to one storage request, exactly once.
 ///
-/// It is called on a thread of the engine; a request that is refused at once (closed, queue full, too large) may be
+/// It is called on a thread of the engine; a request that needs no other (of an engine in memory, or refused: closed, queue full, too large) may be
 /// answered on the caller's thread before the call returns. It must not block and must not call `close()`.
 public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
 

@@ -75,23 +75,27 @@ import Testing
         #expect(try await engine.load(key)?.head.version == 9)
     }
 
-    @Test func `refuses requests beyond its queue`() async throws {
+    @Test func `what is requested in a reply is answered after it, and refused beyond the queue`() throws {
         let engine = try startedEngine { $0.requestsWaitingMax = 2 }
-        let gate = Mutex(())
-        let refused = Mutex(0)
-        gate.withLock { _ in
-            // The first reply waits for the gate; one more request may wait behind it, or two when it has begun.
-            for _ in 0..<5 {
+        let told = Mutex<[String]>([])
+        @Sendable func tell(_ text: String) { told.withLock { $0.append(text) } }
+        engine.probe { _ in
+            tell("first begins")
+            for _ in 0..<3 {
                 engine.probe { result in
-                    if case .failure(.unavailable) = result {
-                        refused.withLock { $0 += 1 }
-                    } else {
-                        gate.withLock { _ in }
-                    }
+                    if case .failure(.unavailable) = result { tell("refused") } else { tell("second") }
                 }
             }
+            tell("first ends")
         }
         engine.close()
-        #expect((2...3).contains(refused.withLock { $0 }))
+        #expect(told.withLock { $0 } == ["first begins", "refused", "refused", "first ends", "second"])
+    }
+
+    @Test func `a request is answered before the call returns when no other is under way`() throws {
+        let engine = try startedEngine { _ in }
+        let isAnswered = Mutex(false)
+        engine.probe { _ in isAnswered.withLock { $0 = true } }
+        #expect(isAnswered.withLock { $0 })
     }
 }
