@@ -85,7 +85,8 @@ package final class EventLoop: @unchecked Sendable {
             runDueTimers()
             let wantsMore = state.delegate?.loopWillSleep() ?? false
             armWake()
-            uv.poll(sleeps: !wantsMore && !state.isStopping)
+            // Jobs that were posted by this thread have not woken it.
+            uv.poll(sleeps: !wantsMore && !state.isStopping && mailbox.isEmpty)
         }
         endRunning()
     }
@@ -102,12 +103,12 @@ package final class EventLoop: @unchecked Sendable {
     ///
     /// Any thread; jobs of one poster run in the order they were posted.
     ///
-    /// The kernel is asked to wake the loop only when the mailbox was empty, so a burst costs one call. The mailbox is
+    /// The kernel is asked to wake the loop only by other threads, and when the mailbox was empty, so a burst costs one call. The mailbox is
     /// bounded by `LoopLimits.postedJobsMax` as a last resort only: posters are expected to have smaller bounds.
     ///
     /// - Returns: False when the job will never run: the loop has ended, or the mailbox is full.
     @discardableResult
-    package func post(_ job: @escaping @Sendable () -> Void) -> Bool { mailbox.post(job) }
+    package func post(_ job: @escaping @Sendable () -> Void) -> Bool { mailbox.post(job, wakes: !isOnLoop) }
 
     /// Whether the caller is on the loop's thread.
     ///

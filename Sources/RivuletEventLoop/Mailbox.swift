@@ -26,15 +26,20 @@ final class Mailbox: Sendable {
         self.jobsMax = jobsMax
     }
 
-    /// Adds a job and wakes the loop if it has none yet; false when the loop has ended or the mailbox is full.
-    func post(_ job: @escaping Job) -> Bool {
+    /// Adds a job; false when the loop has ended or the mailbox is full.
+    ///
+    /// It wakes the loop if there was none yet, unless the loop itself is the poster: it looks here before it sleeps.
+    func post(_ job: @escaping Job, wakes: Bool) -> Bool {
         state.withLock { state in
             guard let wake = unsafe state.wake, state.jobs.count < jobsMax else { return false }
-            if state.jobs.isEmpty { _ = unsafe uv_async_send(wake) }
+            if wakes, state.jobs.isEmpty { _ = unsafe uv_async_send(wake) }
             state.jobs.append(job)
             return true
         }
     }
+
+    /// Whether no job waits.
+    var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
     /// Swaps the waiting jobs for `empty`, whose memory is used again.
     func take(into empty: inout [Job]) {
