@@ -56,7 +56,7 @@ struct StaticFile: Sendable {
     }
 
     private static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= compressedBytesMin, let compressed = Gzip.compress(bytes) else { return nil }
+        guard bytes.count >= compressedBytesMin, let compressed = GzipStream.smallest(bytes) else { return nil }
         return compressed.count < bytes.count * 9 / 10 ? compressed : nil
     }
 }

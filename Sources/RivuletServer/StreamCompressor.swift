@@ -1,18 +1,14 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the compression of stream events: once for all who get them.
 
-import CZlib
 import RivuletEventLoop
 
 /// Makes deflate blocks that end at a byte, so that they can be put one behind the other in any stream whose reader has the text before.
 ///
-/// One for a loop: 40 KB of zlib's memory, whatever the number of streams. On the loop's thread. Source: RFC 1951, zlib.net/manual.html.
-@safe
+/// One for a loop: 40 KB of zlib's memory, whatever the number of streams. On the loop's thread. Source: RFC 1951.
 final class StreamCompressor {
-    /// A window of 4 KiB.
-    private static let windowBits: Int32 = -12
-    private static let memoryLevel: Int32 = 5
-    private static let level: Int32 = 1
+    /// A window of 4 KiB, and no head.
+    private static let settings = Deflater.Settings(level: 1, windowBits: -12, memoryLevel: 5)
     /// So much of the text before is worth looking back to.
     private static let windowBytes = 4_096
     /// The most bytes of a block that is not compressed.
@@ -29,32 +25,12 @@ final class StreamCompressor {
     /// Source: RFC 1952 §2.3.
     static let head: [UInt8] = [0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0xFF]
 
-    // SAFETY: an initialised stream from `init` to `deinit` that never moves, as zlib keeps a pointer to it.
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let deflater: Deflater
 
     /// Nil when zlib has no memory.
     init?() {
-        unsafe stream = .allocate(capacity: 1)
-        unsafe stream.initialize(to: z_stream())
-        let status = unsafe deflateInit2_(
-            stream,
-            Self.level,
-            Z_DEFLATED,
-            Self.windowBits,
-            Self.memoryLevel,
-            Z_DEFAULT_STRATEGY,
-            ZLIB_VERSION,
-            Int32(MemoryLayout<z_stream>.size)
-        )
-        guard status == Z_OK else {
-            unsafe stream.deallocate()
-            return nil
-        }
-    }
-
-    deinit {
-        unsafe deflateEnd(stream)
-        unsafe stream.deallocate()
+        guard let deflater = Deflater(Self.settings) else { return nil }
+        self.deflater = deflater
     }
 
     /// The text as blocks for a reader of anything.
@@ -81,31 +57,13 @@ final class StreamCompressor {
     }
 
     private func deflate(_ text: Span<UInt8>, after before: Span<UInt8>?) -> [UInt8] {
-        guard text.count <= Self.bytesMax, unsafe deflateReset(stream) == Z_OK else { return Self.stored(text) }
-        if let before, !setDictionary(before) { return Self.stored(text) }
-        // A flush may add a few bytes to what deflateBound says.
-        let capacity = unsafe Int(deflateBound(stream, UInt(text.count))) + 16
-        let blocks = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
-            unsafe text.withUnsafeBytes { input in
-                // SAFETY: zlib only reads from next_in, and within this call.
-                let start = unsafe UnsafeMutableRawPointer(mutating: input.baseAddress)
-                unsafe stream.pointee.next_in = start?.assumingMemoryBound(to: UInt8.self)
-                unsafe stream.pointee.avail_in = UInt32(clamping: input.count)
-                unsafe stream.pointee.next_out = output.baseAddress
-                unsafe stream.pointee.avail_out = UInt32(clamping: capacity)
-                let status = unsafe CZlib.deflate(stream, Z_SYNC_FLUSH)
-                let isWhole = unsafe status == Z_OK && stream.pointee.avail_in == 0 && stream.pointee.avail_out > 0
-                count = isWhole ? capacity - Int(unsafe stream.pointee.avail_out) : 0
-            }
+        guard text.count <= Self.bytesMax, deflater.reset() else { return Self.stored(text) }
+        if let before {
+            let tail = before.extracting(max(before.count - Self.windowBytes, 0)...)
+            guard deflater.setDictionary(tail) else { return Self.stored(text) }
         }
-        return blocks.isEmpty ? Self.stored(text) : blocks
-    }
-
-    private func setDictionary(_ before: Span<UInt8>) -> Bool {
-        let tail = before.extracting(max(before.count - Self.windowBytes, 0)...)
-        return unsafe tail.withUnsafeBytes { bytes in
-            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            return unsafe deflateSetDictionary(stream, start, UInt32(bytes.count)) == Z_OK
-        }
+        var blocks: [UInt8] = []
+        let isWhole = deflater.append(text, .sync, to: &blocks, pieceBytes: deflater.byteCountMax(of: text.count))
+        return isWhole ? blocks : Self.stored(text)
     }
 }
