@@ -48,6 +48,7 @@ package final class SharedBytes: Sendable {
     ///   - account: Counts them as long as somebody holds them.
     ///   - write: Writes them.
     package init(capacity: Int, account: Account? = nil, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        // SAFETY: `output` writes within `capacity` and ends before `base` is read; `count` is what it has written.
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(capacity, 1))
         let buffer = unsafe UnsafeMutableBufferPointer(start: memory, count: capacity)
         var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)

@@ -102,8 +102,16 @@ struct EventLog {
         return independent
     }
 
-    /// How many bytes the entries from that number on have.
-    func byteCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.text.count } }
+    /// The number from which on the entries have no more bytes than that.
+    func number(ofLast bytesMax: Int) -> UInt64 {
+        var (number, count) = (end, 0)
+        for entry in entries.reversed() {
+            count += entry.text.count
+            guard count <= bytesMax else { break }
+            number -= 1
+        }
+        return number
+    }
 
     /// How many events the entries from that number on have.
     func eventCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.eventCount } }

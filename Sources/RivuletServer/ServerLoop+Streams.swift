@@ -70,9 +70,10 @@ extension ServerLoop {
         var (body, tally): ([SharedBytes], GzipTally?) = (join.first.body, nil)
         if facts.isCompressed {
             for part in body { part.append(to: &text) }
-            body = []
             tally = GzipTally(text.span)
-            text = text.isEmpty ? [] : coder.independent(text.span)
+            // Nobody shares it, but what waits for a reader has to be counted.
+            body = text.isEmpty ? [] : [coder.shared(coder.independent(text.span))]
+            text = []
         }
         let outcome = wire.write(id, head + text, body[...])
         if known == nil { wire.resumeReading(id) }

@@ -51,11 +51,11 @@ final class ShardSink: StreamSink {
 
     /// Posts what the other loops are to be told.
     func flush() {
+        rendered = nil
         guard !outboxes.isEmpty else { return }
         for (index, messages) in exchange(&outboxes, with: [:]) {
             loop.onLoop(index) { $0.take(messages) }
         }
-        rendered = nil
     }
 
     private func tell(_ index: Int, _ message: StreamMessage) {

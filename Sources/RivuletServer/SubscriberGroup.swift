@@ -66,8 +66,8 @@ final class SubscriberGroup {
         move(subscribers.count - 1, to: hole, moved)
         connections.removeLast()
         subscribers.removeLast()
-        // The log may have been kept for it alone.
-        if removed.phase != .live { trim() }
+        // The log may have been kept for it alone. With others blocked a look over all of them has to wait: they may fall behind by thousands at once.
+        if removed.phase != .live { letGo() }
     }
 
     private func move(_ index: Int, to hole: Int, _ moved: (ConnectionID, Int) -> Void) {
@@ -81,7 +81,10 @@ final class SubscriberGroup {
         if state.phase == .blocked { blockedCount += change }
     }
 
-    private func trim() { log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end) }
+    /// Lets go of the log when nobody needs it; while the group is queued the flush does.
+    private func letGo() {
+        if blockedCount == 0, !isQueued { log.drop(before: log.end) }
+    }
 
     /// Tells the state of a subscriber what has happened.
     func update<Result>(at index: Int, _ body: (inout SubscriberState) -> Result) -> Result {
@@ -212,15 +215,18 @@ final class SubscriberGroup {
             let outcome = wire.write(connections[index], [], rest[...])
             update(at: index) { $0.didWrite(outcome) }
         }
-        if blockedCount == 0, !isQueued { log.drop(before: log.end) }
+        letGo()
     }
 
     /// Those for whom more than so many bytes wait in the log; none as long as the log has no more.
     func laggards(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
+        log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end)
+        guard log.byteCount > bytesMax else { return [] }
+        // Half of it, so that the next look is not due with the next event.
+        let earliest = log.number(ofLast: bytesMax / 2)
         return subscribers.indices.filter { index in
-            // Half of it, so that the next look is not due with the next event.
-            subscribers[index].state.phase == .blocked && log.byteCount(from: subscribers[index].next) > bytesMax / 2
+            subscribers[index].state.phase == .blocked && subscribers[index].next < earliest
         }.map { connections[$0] }
     }
 }

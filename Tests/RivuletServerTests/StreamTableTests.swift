@@ -154,6 +154,32 @@ import Testing
         #expect(streams.wire.writes[streams.id(1)] == [[1], [4]])
     }
 
+    @Test func `who is blocked keeps what it still has to get when others fall behind, and nothing else is kept`()
+        throws
+    {
+        var streams = Streams()
+        for slot in 1...4 as ClosedRange<UInt32> { streams.join(slot) }
+        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        streams.deliver([UInt8](repeating: 1, count: 40), "c1")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 2, count: 60), "c2")
+        streams.wire.room[streams.id(3)] = 0
+        streams.flush()
+        streams.deliver([UInt8](repeating: 3, count: 45), "c3")
+        streams.flush()
+        #expect((1...4).map { streams.table.state(of: streams.id($0))?.phase } == [.behind, .behind, .blocked, .live])
+        #expect((1...2).map { streams.table[streams.id($0)]?.outside?.cursor } == ["c1", "c1"])
+        streams.deliver([UInt8](repeating: 4, count: 5), "c4")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 5, count: 5), "c5")
+        streams.flush()
+        // Not more than it needs, once a look over all was due.
+        #expect(streams.account.bytes == 55)
+        #expect(streams.drain(3) == .writeRest)
+        #expect(streams.wire.writes[streams.id(3)]?.last?.count == 55)
+        #expect(streams.account.bytes == 0)
+    }
+
     @Test func `a stream that was sent a part asks for more from there, and one that waits does not`() {
         var streams = Streams()
         streams.join(1, at: .more, cursor: "c7")
