@@ -223,7 +223,9 @@ class World:
                 stream.oracle.verify(is_live=True)
                 stream.oracle.verify_state(states[stream.watch.session])
             except Fault as fault:
-                stream.find(fault)
+                _, told = await client.request("GET", "/v1/streams?limit=1000")
+                behind = [other for other in told["streams"] if other.get("session") == stream.watch.session.name and other["state"] != "live"]
+                stream.find(Fault(f"{fault}\nstreams of its session that the server says are not live: {behind}"))
         self.forget()
         client.close()
 
@@ -236,10 +238,13 @@ class World:
             self.find(finding)
 
     async def settle(self, states):
-        """Waits for what may still be under way; who is not there then gets its finding."""
-        for _ in range(40):
-            expected = lambda watch: document.select(states[watch.session], watch.patterns)
-            if all(stream.is_dead or stream.watch.is_patch or stream.oracle.values == expected(stream.watch) for stream in self.streams):
+        """Waits for what may still be under way; who is not there then gets its finding.
+
+        A socket whose small window was closed is asked again after 0.2 s, 0.4 s and so on.
+        """
+        end = self.loop.time() + PATIENCE
+        while self.loop.time() < end:
+            if all(stream.is_dead or stream.oracle.has(states[stream.watch.session]) for stream in self.streams):
                 return
             await asyncio.sleep(0.1)
 

@@ -95,8 +95,8 @@ class Oracle:
         self._has_log_only_transients = False
         #: The name of the stream that is open, as far as it was told; what it is to watch next, and whether it was promised that.
         self.name, self.next_watch, self.is_promised = None, None, False
-        #: Whether it came back with other paths than its cursor is of.
-        self._has_other_paths = False
+        #: What its cursor is of, and whether it came back with other paths.
+        self._cursor_patterns, self._has_other_paths = watch.patterns, False
         self.has_bye = False
         self.is_told_not_to_return = False
 
@@ -105,8 +105,9 @@ class Oracle:
     def connected(self, cursor, watch):
         """A connection begins, with this cursor or without, and for these paths."""
         self.note(f"connects with {cursor}" if cursor else "connects afresh")
-        self._has_other_paths = watch.patterns != self.watch.patterns
-        if self._has_other_paths:
+        # The connection before this one may have ended before its first event.
+        self._has_other_paths = watch.patterns != self._cursor_patterns
+        if watch.patterns != self.watch.patterns:
             self.note(f"and for {watch.pointers}")
             self.watch = watch
         self.name, self.next_watch, self.is_promised = None, None, False
@@ -141,6 +142,7 @@ class Oracle:
         else:
             self._start(event, place)
         self.place, self.cursor, self._expects = place, event.cursor, None
+        self._cursor_patterns = self.watch.patterns
 
     def _bye(self, event):
         data = event.data
@@ -369,14 +371,22 @@ class Oracle:
         stored = stored_half(self.watch.patterns)
         return document.select({"p": epoch.states[before]}, stored) == document.select({"p": epoch.states[after]}, stored)
 
+    def has(self, state):
+        """Whether the document is that of a session with this state."""
+        return self._known(state) == document.select(state, self.watch.patterns)
+
     def verify_state(self, state):
         """Compares the document with the state of a session that rests."""
+        if not self.has(state):
+            expected = document.select(state, self.watch.patterns)
+            raise Fault(f"it has {shortened(self._known(state))}, and the state is {shortened(expected)}")
+
+    def _known(self, state):
+        """Its values, in a patched document without those that are null because there is nothing."""
+        if not self.watch.is_patch or self.values is None:
+            return self.values
         expected = document.select(state, self.watch.patterns)
-        values = self.values
-        if self.watch.is_patch:
-            values = {path: value for path, value in values.items() if value is not None or path in expected}
-        if values != expected:
-            raise Fault(f"it has {shortened(values)}, and the state is {shortened(expected)}")
+        return {path: value for path, value in self.values.items() if value is not None or path in expected}
 
     def story(self):
         return f"stream {self.number}, {self.watch}:\n" + "\n".join(f"    {line}" for line in self.history)
