@@ -41,14 +41,7 @@ extension JSONReader {
 
     /// The next quote, backslash or control character, or the end.
     private func runEnd(from start: Int) -> Int {
-        let span = bytes.span
-        for offset in start - bytes.startIndex..<span.count {
-            let byte = span[offset]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                return bytes.startIndex + offset
-            }
-        }
-        return bytes.endIndex
+        bytes.startIndex + bytes.span.firstEscaped(from: start - bytes.startIndex)
     }
 
     private mutating func scanEscape(into content: inout [UInt8]) throws(JSONError) {

@@ -192,7 +192,7 @@ public struct JSONWriter: Sendable {
     private mutating func quote(_ text: String, isKey: Bool) {
         let utf8 = text.utf8
         let span = utf8.span
-        guard !Self.hasEscaped(span) else { return quoteEscaping(utf8, isKey: isKey) }
+        guard span.firstEscaped() == span.count else { return quoteEscaping(utf8, isKey: isKey) }
         let isSeparated = needsComma
         bytes.append(addingCapacity: span.count + 4) { output in
             if isSeparated { output.append(UInt8(ascii: ",")) }
@@ -216,46 +216,15 @@ public struct JSONWriter: Sendable {
         separate()
         bytes.append(UInt8(ascii: "\""))
         var run = 0
-        for offset in span.indices where Self.isEscaped(span[offset]) {
+        while true {
+            let offset = span.firstEscaped(from: run)
             append(utf8, run..<offset)
+            guard offset < span.count else { break }
             escape(span[offset])
             run = offset + 1
         }
-        append(utf8, run..<span.count)
         bytes.append(UInt8(ascii: "\""))
         if isKey { bytes.append(UInt8(ascii: ":")) }
-    }
-
-    /// Whether anything is to be escaped; eight bytes are looked at at once.
-    private static func hasEscaped(_ text: Span<UInt8>) -> Bool {
-        var index = 0
-        let isFound = unsafe text.withUnsafeBytes { bytes in
-            while index + 8 <= bytes.count {
-                let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                guard !hasEscaped(word) else { return true }
-                index += 8
-            }
-            return false
-        }
-        guard !isFound else { return true }
-        while index < text.count {
-            guard !isEscaped(text[index]) else { return true }
-            index += 1
-        }
-        return false
-    }
-
-    /// The same of eight bytes: the high bit of one that is below a bound stays when the bound is taken from it, unless it was there before.
-    private static func hasEscaped(_ word: UInt64) -> Bool {
-        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-        let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-        let controls = (word &- ones &* 0x20) & ~word
-        return (controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes) & highs != 0
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func append(_ text: String.UTF8View, _ offsets: Range<Int>) {
