@@ -6,24 +6,35 @@ extension Span<UInt8> {
     ///
     /// Eight bytes are looked at at once. Source: RFC 8259 §7.
     func firstEscaped(from start: Int = 0) -> Int {
-        var index = start
-        let found = unsafe withUnsafeBytes { bytes -> Int? in
+        unsafe withUnsafeBytes { bytes in
+            var index = start
             while index + 8 <= bytes.count {
                 // SAFETY: the eight bytes are within the span.
-                let word = UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                let hits = Self.escaped(in: word)
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let hits = Self.escaped(in: UInt64(littleEndian: word))
                 guard hits == 0 else { return index + hits.trailingZeroBitCount / 8 }
                 index += 8
             }
-            return nil
+            // The zeros behind the last bytes are control characters: the first of them is found where the span ends.
+            return unsafe index + Self.escaped(in: Self.lastBytes(bytes, from: index)).trailingZeroBitCount / 8
         }
-        if let found { return found }
-        while index < count {
-            let byte = self[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            index += 1
+    }
+
+    /// The bytes from `index` on, seven at most, as the low ones of a word.
+    private static func lastBytes(_ bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
+        let count = bytes.count - index
+        var (index, shift, word) = (index, UInt64(0), UInt64(0))
+        // SAFETY: four, two and one are loaded when so many are left.
+        if count & 4 != 0 {
+            word = UInt64(UInt32(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)))
+            (index, shift) = (index + 4, 32)
         }
-        return index
+        if count & 2 != 0 {
+            let pair = UInt16(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt16.self))
+            word |= UInt64(pair) &<< shift
+            (index, shift) = (index + 2, shift + 16)
+        }
+        return count & 1 != 0 ? word | UInt64(unsafe bytes[index]) &<< shift : word
     }
 
     /// The high bits of such bytes: up to the first, which is all that is exact, as a byte below a bound borrows from the next one.

@@ -45,7 +45,7 @@ extension ServerLoop {
     /// The wheel is late by up to 1/31 of a time, which the interval is not to be.
     private var heartbeatMilliseconds: UInt64 {
         let interval = context.options.limits.heartbeatInterval.milliseconds
-        return max(interval - interval / 16, 1)
+        return max(interval - interval / 32 - 1, 1)
     }
 
     private func wake(at due: UInt64) {

@@ -79,7 +79,7 @@ public final class MemoryStorageEngine: StorageEngine {
         perform(reply) { [self] state throws(StorageError) in
             if let existing = state.sessions[key] { return .exists(existing.head) }
             let session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
-            try reserve(session.byteCount, in: &state)
+            try reserve(session.byteCount, in: &state.bytes)
             state.sessions[key] = session
             return .created(session.head)
         }
@@ -98,26 +98,20 @@ public final class MemoryStorageEngine: StorageEngine {
             try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
-                // Read and written in place: a copy of the session, even one that is not used any more, would make `append` copy its log.
-                guard state.sessions.values[index].head == head, entries.all(followFrom: head.version) else {
-                    return .conflict
-                }
-                let bytesBefore = state.sessions.values[index].byteCount
-                let bytes =
-                    entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) }
-                    + MemorySession.byteCount(of: answers)
-                try reserve(bytes, in: &state)
-                state.sessions.values[index].append(entries)
-                state.sessions.values[index].keep(answers)
-                // What went to make room for the answers is given back.
-                try reserve(state.sessions.values[index].byteCount - bytesBefore - bytes, in: &state)
-                return .committed(state.sessions.values[index].head)
+                // In place: a copy of the session, even one that is not used any more, would make `append` copy its log.
+                return try append(
+                    entries,
+                    keeping: answers,
+                    to: &state.sessions.values[index],
+                    after: head,
+                    &state.bytes
+                )
             case (.creating(let epoch, let time, let snapshot), nil):
                 guard entries.all(followFrom: 0) else { return .conflict }
                 var session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
                 session.append(entries)
                 session.keep(answers)
-                try reserve(session.byteCount, in: &state)
+                try reserve(session.byteCount, in: &state.bytes)
                 state.sessions[key] = session
                 return .committed(session.head)
             case (.after, nil), (.creating, _?):
@@ -195,7 +189,7 @@ public final class MemoryStorageEngine: StorageEngine {
             try check(snapshot)
             let bytesBefore = session.byteCount
             session.compact(to: snapshot, keepingFrom: keepingFrom, keepingSince: keepingSince)
-            try reserve(session.byteCount - bytesBefore, in: &state)
+            try reserve(session.byteCount - bytesBefore, in: &state.bytes)
             state.sessions[key] = session
             return .compacted(session.head, retained: session.retained)
         }
@@ -269,15 +263,33 @@ public final class MemoryStorageEngine: StorageEngine {
         }
     }
 
+    private func append(
+        _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
+        to session: inout MemorySession,
+        after head: SessionHead,
+        _ bytesHeld: inout Int
+    ) throws(StorageError) -> AppendOutcome {
+        guard session.head == head, entries.all(followFrom: head.version) else { return .conflict }
+        let bytesBefore = session.byteCount
+        let bytes = entries.reduce(0) { $0 + MemorySession.byteCount(of: $1) } + MemorySession.byteCount(of: answers)
+        try reserve(bytes, in: &bytesHeld)
+        session.append(entries)
+        session.keep(answers)
+        // What went to make room for the answers is given back.
+        try reserve(session.byteCount - bytesBefore - bytes, in: &bytesHeld)
+        return .committed(session.head)
+    }
+
     /// Counts bytes that are about to be kept; less than 0 gives bytes back.
-    private func reserve(_ bytes: Int, in state: inout State) throws(StorageError) {
-        guard bytes <= 0 || state.bytes + bytes <= limits.bytesMax else {
+    private func reserve(_ bytes: Int, in bytesHeld: inout Int) throws(StorageError) {
+        guard bytes <= 0 || bytesHeld + bytes <= limits.bytesMax else {
             throw .full(
-                detail: "the memory engine holds \(state.bytes) of \(limits.bytesMax) bytes: "
+                detail: "the memory engine holds \(bytesHeld) of \(limits.bytesMax) bytes: "
                     + "delete sessions, or raise MemoryStorageLimits.bytesMax"
             )
         }
-        state.bytes += bytes
+        bytesHeld += bytes
     }
 
     /// Answers a request: on the caller's thread when no other is under way, as a hop to another costs several times what nearly all of them do.
