@@ -36,6 +36,7 @@ struct LoopCounters {
     private(set) var dispatches: [Tally<Dispatch>]
     private(set) var streamsOpened = Tally<StreamKind>()
     private(set) var streamsClosed = Tally<LabelPair<StreamKind, StreamEnd>>()
+    private(set) var streamsRefused = Tally<StreamTurnedAway>()
     private(set) var streamStarts = Tally<StreamStart>()
     private(set) var streamEvents = 0
     private(set) var streamBytes = 0
@@ -69,6 +70,9 @@ struct LoopCounters {
 
     /// A stream that was opened has ended.
     mutating func streamClosed(_ kind: StreamKind, _ reason: StreamEnd) { streamsClosed.add(LabelPair(kind, reason)) }
+
+    /// A stream was answered with a `bye` and nothing else.
+    mutating func streamRefused(_ reason: StreamTurnedAway) { streamsRefused.add(reason) }
 
     /// A reader was told where it begins: when it opens a stream.
     mutating func streamStarted(_ way: StreamStart) { streamStarts.add(way) }
@@ -104,6 +108,7 @@ struct LoopCounters {
         for index in dispatches.indices where !dispatches[index].isEmpty { dispatches[index].reset() }
         streamsOpened.reset()
         streamsClosed.reset()
+        streamsRefused.reset()
         streamStarts.reset()
         (streamEvents, streamBytes, heartbeats, streamsBehind, turns) = (0, 0, 0, 0, 0)
     }

@@ -210,6 +210,22 @@ enum StreamEnd: Int, MetricLabel {
     }
 }
 
+/// Why a stream did not begin: what the `bye` said that was its only event.
+enum StreamTurnedAway: Int, MetricLabel {
+    case limit, draining, unavailable
+
+    static let name = "reason"
+    static let count = allCases.count
+
+    var bye: StreamEvent.ByeReason {
+        switch self {
+        case .limit: .limit
+        case .draining: .draining
+        case .unavailable: .unavailable
+        }
+    }
+}
+
 /// With what a stream begins.
 enum StreamStart: Int, MetricLabel {
     /// Without a cursor: a snapshot.

@@ -80,11 +80,12 @@ extension OpenAPIApp {
                 + "A stream that cannot be served for want of room is a 200 that only says `bye`.",
             parameters: [
                 OpenAPIParameters.paths(atMost: options.sessionLimits.pathsPerStreamMax), OpenAPIParameters.format,
+                OpenAPIParameters.interval, OpenAPIParameters.resume,
                 .parameter("cursor", in: "query", "The cursor to go on from.", ["type": "string"]),
                 OpenAPIParameters.lastEventID,
             ],
             responses: [
-                (200, .content("The stream.", [("text/event-stream", stream)])),
+                (200, .content("The stream.", [("text/event-stream", stream)], headers: ["Link"])),
                 (204, .content("The session was deleted; do not come back.", [])),
             ],
             problems: [404, 406, 409, 500, 503]
@@ -94,7 +95,7 @@ extension OpenAPIApp {
     private static let exampleStream = """
         event: snapshot
         id: k3v9x0qa.7.b2-0
-        data: {"version":7,"values":{"/p/title":"text"}}
+        data: {"stream":"0-2-1-2yb3k9w0xq1v","version":7,"values":{"/p/title":"text"}}
 
         event: change
         id: k3v9x0qa.8.b2-0

@@ -47,6 +47,25 @@ enum OpenAPIParameters {
         ["type": "string", "enum": .array(StreamFormat.allCases.map { .string($0.rawValue) }), "default": "changes"]
     )
 
+    /// How often a change stream has a `change` at most.
+    static let interval = JSONValue.parameter(
+        "interval",
+        in: "query",
+        "The least milliseconds from one `change` to the next, which has what came meanwhile, merged.",
+        [
+            "type": "integer", "minimum": .number("\(ServerLoop.intervalRange.lowerBound)"),
+            "maximum": .number("\(ServerLoop.intervalRange.upperBound)"),
+        ]
+    )
+
+    /// How a change stream tells what its reader missed.
+    static let resume = JSONValue.parameter(
+        "resume",
+        in: "query",
+        "With `all`, every version that was missed is a `change` of its own; it goes with no `interval` and no other `format`.",
+        ["type": "string", "enum": .array(StreamResumption.allCases.map { .string($0.rawValue) }), "default": "merged"]
+    )
+
     static let notModified = JSONValue.content("It is what the client has.", [], headers: ["ETag"])
 
     /// The parameter components.
@@ -127,7 +146,7 @@ enum OpenAPIParameters {
         "ETag": header("Of a session: the cursor, in quotes. Of a file: a tag of its bytes."),
         "Rivulet-Version": header("The version of the session's durable history.", type: "integer"),
         "Location": header("The path of the new session."),
-        "Link": header("With `rel=\"next\"`, where the list goes on."),
+        "Link": header("With `rel=\"next\"`, where the list goes on; with `rel=\"edit\"`, the stream under its name."),
         "Preference-Applied": header("`return=minimal`, where that was asked for."),
         "Idempotency-Replayed": header("`true` on an answer that was given before; nothing was done anew."),
         "Retry-After": header("Seconds after which it is worth trying again.", type: "integer"),

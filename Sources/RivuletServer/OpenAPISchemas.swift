@@ -107,7 +107,10 @@ enum OpenAPISchemas {
 
     /// The data of a stream's events, by their names.
     static let streamEvents: [(name: String, data: JSONSchema)] = [
-        ("snapshot", record("StreamSnapshot", [("version", version), ("values", .dictionary(.any))])),
+        (
+            "snapshot",
+            record("StreamSnapshot", [("stream", .string()), ("version", version), ("values", .dictionary(.any))])
+        ),
         ("change", record("StreamChange", [("version", version), ("changes", .array(change))])),
         (
             "reset",
@@ -117,7 +120,8 @@ enum OpenAPISchemas {
                     ("version", version),
                     ("reason", .string(values: StreamEvent.ResetReason.allCases.map(\.rawValue))),
                     ("values", .dictionary(.any)),
-                ]
+                ],
+                optional: [("stream", .string())]
             )
         ),
         (
@@ -125,7 +129,10 @@ enum OpenAPISchemas {
             record(
                 "StreamBye",
                 [
-                    ("reason", .string(values: ["deleted", "draining", "expired", "limit", "slow", "unavailable"])),
+                    (
+                        "reason",
+                        .string(values: ["deleted", "draining", "expired", "limit", "revoked", "slow", "unavailable"])
+                    ),
                     ("reconnect", .boolean), ("after", .integer(minimum: 0)),
                 ]
             )

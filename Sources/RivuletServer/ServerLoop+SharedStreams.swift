@@ -36,7 +36,7 @@ extension ServerLoop {
         let query = try Query(request, known: ["cursor"])
         try checkStream(request, on: exchange.connection)
         guard hasRoomForStream else { return answerFull(exchange.connection) }
-        let resume = request.headers["last-event-id"] ?? query["cursor"]
+        let resume = request.lastEventID ?? query["cursor"]
         subscribe(SharedStreamRequest(stream: exchange.stream, key: key, resume: resume))
     }
 

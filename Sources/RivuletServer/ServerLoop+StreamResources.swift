@@ -37,11 +37,10 @@ extension ServerLoop {
 
     private func description(of id: ConnectionID) -> StreamDescription? {
         guard let stream = streams[id], let state = streams.state(of: id) else { return nil }
-        let age = loop.nowMilliseconds - stream.facts.opened
         return StreamDescription(
             name: StreamName(loop: index, connection: id, token: stream.facts.token),
             source: stream.group.source,
-            opened: WallClock.milliseconds() - Int64(clamping: age),
+            opened: stream.facts.opened,
             state: state.phase,
             unsentBytes: wire.unsentBytes(id),
             isCompressed: stream.facts.isCompressed
@@ -104,11 +103,12 @@ extension ServerLoop {
             isRepathed: true
         )
         try check(new, of: try app(key.app))
-        if let leaver = streams.retarget(name.connection, to: .session(key, new), now: loop.nowMilliseconds) {
-            leave(leaver)
+        let id = name.connection
+        guard let (leaver, action) = streams.retarget(id, to: .session(key, new), now: loop.nowMilliseconds) else {
+            throw Self.noStream
         }
-        let id = Exchange(loop: index, connection: name.connection).stream
-        subscribe(StreamRequest(stream: id, topic: new, resume: nil), to: key)
+        if let leaver { leave(leaver) }
+        if action == .ask { ask(id) }
         send(.json(Self.answer(name, paths)), to: exchange)
     }
 

@@ -40,7 +40,7 @@ extension ServerLoop {
         }
         guard hasRoomForStream else { return answerFull(exchange.connection) }
         _ = connections.update(exchange.connection) { $0.resumesAll = resumesAll }
-        let resume = AnswerCoding.plainCursor(request.headers["last-event-id"] ?? query["cursor"])
+        let resume = AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"])
         let stream = StreamRequest(stream: exchange.stream, topic: topic, resume: resume, resumesAll: resumesAll)
         subscribe(stream, to: key)
     }
@@ -63,6 +63,11 @@ extension ServerLoop {
         let pathsMax = context.options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
             throw Problem(400, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
+        }
+        // As many as the target of a request can have.
+        let (bytes, bytesMax) = (texts.reduce(0) { $0 + $1.utf8.count }, context.httpLimits.targetBytesMax)
+        guard bytes <= bytesMax else {
+            throw Problem(400, "a stream's paths have at most \(bytesMax) bytes together; found \(bytes)")
         }
         var paths: [JSONPointer] = []
         for text in texts {
@@ -110,7 +115,7 @@ extension ServerLoop {
                     }
                 case .success(let session):
                     let refusal: StreamRefusal? =
-                        if owner.shard.isDeleted(request.resume) {
+                        if owner.shard.isDeleted(request.resume ?? request.stood) {
                             .gone
                         } else if !session.isStored, app.sessionPolicy == .explicit {
                             .failed(.notFound(key))
@@ -133,4 +138,14 @@ enum StreamResumption: String, CaseIterable {
     case merged
     /// Version by version.
     case all
+}
+
+extension HTTPRequest {
+    /// Where an `EventSource` stands; nil without one, as for an empty one.
+    ///
+    /// Source: HTML Living Standard §9.2.4.
+    var lastEventID: String? {
+        let id = headers["last-event-id"]
+        return id == "" ? nil : id
+    }
 }

@@ -44,8 +44,13 @@ extension ServerLoop {
         let id = join.stream.connectionID
         let now = loop.nowMilliseconds
         let known = streams[id]
+        guard join.first.byteCount <= loop.limits.unsentBytesMax else {
+            return refuseTooLarge(join, isKnown: known != nil)
+        }
         let facts = known?.facts ?? newFacts(id, now)
         var (head, text): ([UInt8], [UInt8]) = ([], [])
+        let isNamed = known == nil || !join.first.head.isEmpty
+        let name = isNamed ? StreamName(loop: index, connection: id, token: facts.token).description : ""
         if let known {
             // An answer to a question of before its paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
@@ -54,7 +59,7 @@ extension ServerLoop {
                 disown(join)
                 return answerFull(id)
             }
-            guard let begun = beginStream(id, facts) else {
+            guard let begun = beginStream(id, named: name, facts) else {
                 context.addresses.leave(facts.address)
                 return disown(join)
             }
@@ -64,7 +69,6 @@ extension ServerLoop {
         }
         if !join.first.head.isEmpty {
             text += join.first.head
-            let name = StreamName(loop: index, connection: id, token: facts.token)
             text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
         }
         var (body, tally): ([SharedBytes], GzipTally?) = (join.first.body, nil)
@@ -82,6 +86,19 @@ extension ServerLoop {
         // Its join was under way when the draining began: who was here then is told in turn, and it would be told by nobody.
         if known == nil, isDraining { return closeStream(id, because: .draining) }
         if action == .ask { ask(id) }
+    }
+
+    /// What a stream begins with, or goes on with, is more than may wait for it: it would be cut off in the middle.
+    private func refuseTooLarge(_ join: StreamJoin, isKnown: Bool) {
+        disown(join)
+        let id = join.stream.connectionID
+        if isKnown { return closeStream(id, because: .limit) }
+        let (bytes, bytesMax) = (join.first.byteCount, loop.limits.unsentBytesMax)
+        let problem = Problem(
+            400,
+            "these paths have \(bytes) bytes; a stream is sent at most \(bytesMax) at once: watch fewer"
+        )
+        answer(id, Response(problem))
     }
 
     /// A stream that was to join is gone, or follows something else: the group that counts it is to know.
@@ -105,7 +122,7 @@ extension ServerLoop {
     private func newFacts(_ id: ConnectionID, _ now: UInt64) -> StreamTable.Facts {
         StreamTable.Facts(
             token: UInt64.random(in: .min ... .max),
-            opened: now,
+            opened: WallClock.milliseconds(),
             expires: now + lifetime(),
             address: connections.update(id) { $0.address } ?? PeerAddress.IP(v4: 0),
             isCompressed: connections.update(id) { $0.wantsGzip } ?? false
@@ -113,8 +130,12 @@ extension ServerLoop {
     }
 
     /// Begins the answer to the request under way, which is a stream; nil when there is none.
-    private func beginStream(_ id: ConnectionID, _ facts: StreamTable.Facts) -> [UInt8]? {
-        guard let head = streamHead(id, fields: Self.streamFields, isCompressed: facts.isCompressed) else { return nil }
+    ///
+    /// The head has its name as well: one that resumes has no snapshot that would say it.
+    private func beginStream(_ id: ConnectionID, named name: String, _ facts: StreamTable.Facts) -> [UInt8]? {
+        // RFC 8288, and RFC 5023 for "edit": where what the answer is of can be changed.
+        let fields = Self.streamFields + [HTTPField("Link", "</v1/streams/\(name)>; rel=\"edit\"")]
+        guard let head = streamHead(id, fields: fields, isCompressed: facts.isCompressed) else { return nil }
         context.streams.add(1, ordering: .relaxed)
         wire.setStreaming(id)
         return facts.isCompressed ? head + StreamCompressor.head : head
@@ -174,10 +195,11 @@ extension ServerLoop {
     /// Source: spec/http.md §4.
     func answerFull(_ id: ConnectionID) { answerBye(id, .limit) }
 
-    private func answerBye(_ id: ConnectionID, _ reason: StreamEvent.ByeReason) {
+    private func answerBye(_ id: ConnectionID, _ reason: StreamTurnedAway) {
         guard var bytes = streamHead(id, fields: Self.streamFields, isCompressed: false) else { return }
         Self.appendOpening(to: &bytes)
-        StreamEvent.bye(reason).append(to: &bytes)
+        StreamEvent.bye(reason.bye).append(to: &bytes)
+        counters.streamRefused(reason)
         write(bytes, to: id)
         wire.resumeReading(id)
         closeGently(id)
@@ -221,7 +243,7 @@ extension ServerLoop {
     }
 
     /// Asks for what came after the place where a stream stands.
-    private func ask(_ id: ConnectionID) {
+    func ask(_ id: ConnectionID) {
         guard let known = streams[id], let outside = known.outside else { return }
         let stream = Exchange(loop: index, connection: id).stream
         switch known.group.source {
@@ -229,7 +251,8 @@ extension ServerLoop {
             let request = StreamRequest(
                 stream: stream,
                 topic: topic,
-                resume: outside.cursor,
+                resume: outside.isRepathed ? nil : outside.cursor,
+                stood: outside.isRepathed ? outside.cursor : nil,
                 resumesAll: outside.isPaging
             )
             subscribe(request, to: key)

@@ -55,6 +55,12 @@ enum ServerMetric {
         "Streams that have ended, by kind and reason; peer: the client went first.",
         labels: ["kind", "reason"]
     )
+    static let streamsRefused = MetricDescription(
+        "rivulet_streams_refused_total",
+        .counter,
+        "Streams that got nothing but a bye, by its reason.",
+        labels: ["reason"]
+    )
     static let streamStarts = MetricDescription(
         "rivulet_stream_starts_total",
         .counter,
@@ -157,8 +163,9 @@ enum ServerMetric {
     /// All of them, in the order of the documentation.
     static let all = [
         buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, dispatches, streams,
-        streamsOpened, streamsClosed, streamStarts, streamEvents, streamBytes, heartbeats, streamsBehind, appends,
-        appendEntries, appendSeconds, sessions, parked, sessionBytes, evictions, turns, longestTurn, cpu,
+        streamsOpened, streamsClosed, streamsRefused, streamStarts, streamEvents, streamBytes, heartbeats,
+        streamsBehind, appends, appendEntries, appendSeconds, sessions, parked, sessionBytes, evictions, turns,
+        longestTurn, cpu,
         residentMemory, virtualMemory, descriptors, descriptorsMax, startTime,
     ]
 }

@@ -21,6 +21,7 @@ final class ServerMetrics: Sendable {
     private let streams: [any MeterHandler]
     private let streamsOpened: TallyHandlers<StreamKind>
     private let streamsClosed: TallyHandlers<LabelPair<StreamKind, StreamEnd>>
+    private let streamsRefused: TallyHandlers<StreamTurnedAway>
     private let streamStarts: TallyHandlers<StreamStart>
     private let streamEvents: any CounterHandler
     private let streamBytes: any CounterHandler
@@ -60,6 +61,7 @@ final class ServerMetrics: Sendable {
         streams = StreamKind.all.map { gauge(ServerMetric.streams, $0.dimensions) }
         streamsOpened = TallyHandlers(factory, ServerMetric.streamsOpened)
         streamsClosed = TallyHandlers(factory, ServerMetric.streamsClosed)
+        streamsRefused = TallyHandlers(factory, ServerMetric.streamsRefused)
         streamStarts = TallyHandlers(factory, ServerMetric.streamStarts)
         streamEvents = counter(ServerMetric.streamEvents)
         streamBytes = counter(ServerMetric.streamBytes)
@@ -87,6 +89,7 @@ final class ServerMetrics: Sendable {
         }
         streamsOpened.add(counters.streamsOpened)
         streamsClosed.add(counters.streamsClosed)
+        streamsRefused.add(counters.streamsRefused)
         streamStarts.add(counters.streamStarts)
         Self.add(counters.streamEvents, to: streamEvents)
         Self.add(counters.streamBytes, to: streamBytes)

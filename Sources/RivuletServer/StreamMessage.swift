@@ -33,5 +33,7 @@ struct FirstEvents: Sendable {
     /// What a stream that begins with them begins with; nil: where it stood.
     var start: StreamStart?
 
+    var byteCount: Int { head.count + body.reduce(0) { $0 + $1.count } }
+
     static let none = FirstEvents(head: [], body: [])
 }

@@ -28,8 +28,8 @@ struct StreamTable {
     struct Facts {
         /// What nobody guesses of its name.
         let token: UInt64
-        /// The uptime at which it began, in milliseconds of the loop's clock.
-        let opened: UInt64
+        /// When it began, in milliseconds since 1970.
+        let opened: Int64
         /// The uptime at which it says `bye`.
         let expires: UInt64
         /// Where its client is.
@@ -43,6 +43,8 @@ struct StreamTable {
         var state: SubscriberState
         /// It has got everything up to here.
         let cursor: String
+        /// Whether it has nothing of its paths yet, as they were others there.
+        let isRepathed: Bool
         /// Whether it was sent a part of what it missed version by version, and is to go on so.
         let isPaging: Bool
     }
@@ -148,7 +150,12 @@ struct StreamTable {
             stream.outside = nil
             enqueue(group)
         } else {
-            stream.outside = Outside(state: state, cursor: join.cursor, isPaging: join.place == .more)
+            stream.outside = Outside(
+                state: state,
+                cursor: join.cursor,
+                isRepathed: false,
+                isPaging: join.place == .more
+            )
         }
         streams[id] = stream
         return action
@@ -160,7 +167,7 @@ struct StreamTable {
         return Stream(
             group: SubscriberGroup(nobodys, source: join.source, cursor: join.cursor, now: now),
             index: 0,
-            outside: Outside(state: .live, cursor: join.cursor, isPaging: false),
+            outside: Outside(state: .live, cursor: join.cursor, isRepathed: false, isPaging: false),
             facts: facts,
             lastWrite: now
         )
@@ -184,25 +191,29 @@ struct StreamTable {
         guard var stream = streams[id], stream.outside == nil else { return nil }
         Self.settleTally(of: &stream)
         let cursor = takeOut(stream)
-        stream.outside = Outside(state: state, cursor: cursor, isPaging: false)
+        stream.outside = Outside(state: state, cursor: cursor, isRepathed: false, isPaging: false)
         streams[id] = stream
         return Leaver(stream, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
     /// Makes a stream one of another source: it is in no group until it joins one of that.
     ///
-    /// - Returns: What it left, when it was in a group.
-    mutating func retarget(_ id: ConnectionID, to source: StreamSource, now: UInt64) -> Leaver? {
+    /// - Returns: What it left, when it was in a group, and what is to be done now; nil when there is no such stream.
+    mutating func retarget(
+        _ id: ConnectionID,
+        to source: StreamSource,
+        now: UInt64
+    ) -> (leaver: Leaver?, action: SubscriberState.Action)? {
         guard var state = state(of: id) else { return nil }
-        _ = state.didChangePaths()
+        let action = state.didChangePaths()
         let leaver = takeOut(id, as: state)
         _ = streams.update(id) { stream in
             let nobodys = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: stream.facts.isCompressed)
             let cursor = stream.outside?.cursor ?? ""
             stream.group = SubscriberGroup(nobodys, source: source, cursor: cursor, now: now)
-            stream.outside = Outside(state: state, cursor: cursor, isPaging: false)
+            stream.outside = Outside(state: state, cursor: cursor, isRepathed: true, isPaging: false)
         }
-        return leaver
+        return (leaver, action)
     }
 
     private mutating func takeOut(_ stream: Stream) -> String {

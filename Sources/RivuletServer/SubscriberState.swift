@@ -86,12 +86,17 @@ struct SubscriberState: Hashable, Sendable {
         return .leaveGroup
     }
 
-    /// Its paths are others from now on: it leaves its group and asks anew.
+    /// Its paths are others from now on: it is in no group, and asks anew as soon as the kernel has all that was written to it.
     mutating func didChangePaths() -> Action {
-        guard phase != .closing else { return .nothing }
-        let action: Action = isInGroup ? .leaveGroup : .nothing
-        phase = .asking
-        return action
+        switch phase {
+        case .live, .asking, .waiting:
+            phase = .asking
+            return .ask
+        case .blocked, .behind:
+            phase = .behind
+            return .nothing
+        case .closing: return .nothing
+        }
     }
 
     /// It was told its last word.

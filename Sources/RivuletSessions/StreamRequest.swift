@@ -29,13 +29,22 @@ package struct StreamRequest: Sendable {
     package let topic: StreamTopic
     /// Where the subscriber stands, as it says; nil for a fresh one.
     package let resume: String?
+    /// Where it stood with other paths: nothing is resumed from there, but it ends with the session that it stood in.
+    package let stood: String?
     /// Whether what it missed is told version by version rather than merged.
     package let resumesAll: Bool
 
-    package init(stream: StreamID, topic: StreamTopic, resume: String?, resumesAll: Bool = false) {
+    package init(
+        stream: StreamID,
+        topic: StreamTopic,
+        resume: String?,
+        stood: String? = nil,
+        resumesAll: Bool = false
+    ) {
         self.stream = stream
         self.topic = topic
         self.resume = resume
+        self.stood = stood
         self.resumesAll = resumesAll
     }
 }

@@ -2,6 +2,7 @@
 # Open streams as resources: the list for operators, other paths for an open stream, its end.
 
 import json
+import re
 
 import pytest
 from harness import Connection, message
@@ -133,6 +134,64 @@ def test_paths_that_cannot_be_change_nothing(session, body, status):
         assert stream.quiet_until(session, {"setCount": 9}).changed == {"/p/count": 9}
 
 
+def test_the_paths_of_a_stream_have_no_more_bytes_than_an_address(session):
+    with session.stream("/p/count") as stream:
+        name = stream.expect("snapshot").data["stream"]
+        answer = patch(session, name, {"paths": ["/p/" + "x" * 9_000]})
+        assert answer.status == 400 and "at most 8192 bytes together" in answer.problem["detail"]
+
+
+def test_who_resumes_has_the_name_of_the_stream_in_the_head(session):
+    with session.stream("/p/count") as stream:
+        first = stream.expect("snapshot")
+        assert stream.headers["link"] == f'</v1/streams/{first.data["stream"]}>; rel="edit"'
+    with session.stream("/p/count", cursor=first.cursor) as stream:
+        (name,) = re.fullmatch('</v1/streams/(.+)>; rel="edit"', stream.headers["link"]).groups()
+        assert name != first.data["stream"]
+        assert patch(session, name, {"paths": ["/p/title"]}).status == 200
+        assert stream.expect("snapshot").data == {"stream": name, "version": 0, "values": {"/p/title": "Counter"}}
+
+
+def test_a_reader_that_takes_nothing_holds_what_it_was_sent_once_however_often_its_paths_change(session):
+    session.dispatch({"rename": "x" * 1_000_000})
+    with session.stream("/p/title", receive_buffer=4_096) as stream:
+        (name,) = re.fullmatch('</v1/streams/(.+)>; rel="edit"', stream.headers["link"]).groups()
+        mine = lambda: session.server.request("GET", f"/v1/streams/{name}").json
+        assert 0 < mine()["unsent"] < 1_100_000
+        for number in range(31):
+            assert patch(session, name, {"paths": ["/p/title"] if number % 2 else ["/p/title", "/p/step"]}).status == 200
+        assert mine()["state"] == "behind" and mine()["unsent"] < 1_100_000
+        session.dispatch({"rename": "y"})
+        first, last = stream.expect("snapshot"), stream.expect("snapshot")
+        assert len(first.data["values"]["/p/title"]) == 1_000_000
+        assert last.data["values"] == {"/p/step": 1, "/p/title": "y"}
+        session.dispatch({"setStep": 3})
+        assert stream.expect("change").changed == {"/p/step": 3}
+
+
+def test_a_session_that_is_deleted_while_paths_change_says_bye(session):
+    with Connection(session.server) as deleter, Connection(session.server) as patcher:
+        for number in range(20):
+            session.dispatch({"setCount": number + 1})
+            with session.stream("/p/count") as stream:
+                snapshot = stream.expect("snapshot")
+                name = snapshot.data["stream"]
+                body = json.dumps({"paths": ["/p/title"]}).encode()
+                patcher.send(message("PATCH", f"/v1/streams/{name}", body, {"Content-Type": "application/json"}))
+                deleter.send(message("DELETE", session.path))
+                assert deleter.answer("DELETE").status == 204
+                assert patcher.answer("PATCH").status in (200, 404)
+                events = [stream.next()]
+                while events[-1].name != "bye":
+                    events.append(stream.next())
+                # Who asks for the snapshot while the deletion is under way is to come back, and then it is gone.
+                assert events[-1].data["reason"] in ("deleted", "unavailable")
+                assert events[-1].data["reconnect"] is (events[-1].data["reason"] == "unavailable")
+                assert all(event.cursor.split(".")[1] != "0" for event in events[:-1]), events
+            with session.stream("/p/count", cursor=snapshot.cursor) as stream:
+                assert stream.status == 204
+
+
 def test_who_does_not_know_the_name_changes_nothing(session):
     with session.stream("/p/count") as stream:
         name = stream.expect("snapshot").data["stream"]
@@ -225,6 +284,7 @@ def test_an_address_has_as_many_streams_as_it_may(serve):
         bye = one_more.expect("bye")
         assert bye.data["reason"] == "limit" and bye.data["reconnect"] is True and bye.data["after"] >= 5_000
         assert one_more.ended()
+    assert 'rivulet_streams_refused_total{reason="limit"} 1\n' in server.get("/metrics").body.decode()
     # The sessions of others know nothing of it, and a place that becomes free is taken.
     name = list_streams(server)[0]["stream"]
     assert server.request("DELETE", f"/v1/streams/{name}").status == 204

@@ -4,6 +4,7 @@
 import CounterFixture
 import RivuletEngine
 import RivuletEventLoop
+import RivuletJSON
 import RivuletSessions
 import Synchronization
 import Testing
@@ -18,14 +19,24 @@ private final class StuckWire: ConnectionWire {
     }
 
     private var queues: [ConnectionID: Queue] = [:]
+    /// Whether sockets take what they are given after all.
+    var isOpen = false
+    private(set) var texts: [ConnectionID: String] = [:]
     private(set) var closed: [ConnectionID: CloseReason] = [:]
 
     func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
         guard closed[id] == nil else { return .closed }
+        var bytes = head
+        for block in blocks { block.append(to: &bytes) }
+        texts[id, default: ""] += String(decoding: bytes, as: UTF8.self)
+        guard !isOpen else { return .sent }
         queues[id, default: Queue()].blocks += blocks
         queues[id, default: Queue()].unsentBytes += head.count + blocks.reduce(0) { $0 + $1.count }
         return .queued(unsentBytes: unsentBytes(id))
     }
+
+    /// The socket of a connection has taken everything.
+    func drain(_ id: ConnectionID) { queues[id] = nil }
 
     func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes, []) }
     func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome { write(id, [], [bytes]) }
@@ -50,7 +61,9 @@ private final class StuckWire: ConnectionWire {
         let limits = ServerLimits(heldBytesMax: 10_000)
         let server = StateServer(options: ServerOptions(limits: limits), storage: MemoryStorageEngine())
         try server.host(TallyApp())
-        let loop = try EventLoop(index: 0)
+        var loopLimits = LoopLimits()
+        loopLimits.unsentBytesMax = 20_000
+        let loop = try EventLoop(index: 0, limits: loopLimits)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
         served.wire = wire
         served.peers = [Confined(served, to: loop)]
@@ -120,5 +133,34 @@ private final class StuckWire: ConnectionWire {
         served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
         _ = served.flushStreams()
         #expect(heldBytes == 4_000)
+    }
+
+    @Test func `paths that are more than a stream may be sent at once are refused, and nothing is cut off`() throws {
+        wire.isOpen = true
+        let id = join(1, text: [UInt8](repeating: 65, count: 20_001))
+        #expect(served.streams[id] == nil)
+        let text = try #require(wire.texts[id])
+        #expect(text.hasPrefix("HTTP/1.1 400"))
+        #expect(text.contains("these paths have 20001 bytes; a stream is sent at most 20000 at once: watch fewer"))
+        #expect(heldBytes == 0)
+    }
+
+    @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
+        let id = join(1, text: [UInt8](repeating: 65, count: 1_000))
+        let unsent = wire.unsentBytes(id)
+        for path in ["/p/count", "/p/title", "/p/count"] {
+            let source = StreamSource.session(
+                SessionKey(app: "tally", id: "s"),
+                StreamTopic(paths: [try JSONPointer(parsing: path)], isRepathed: true)
+            )
+            let change = served.streams.retarget(id, to: source, now: 0)
+            #expect(change?.action == .nothing)
+        }
+        #expect(wire.unsentBytes(id) == unsent)
+        #expect(served.streams.state(of: id)?.phase == .behind)
+        wire.drain(id)
+        let action = served.streams.update(id) { $0.didDrain() }
+        #expect(action == .ask)
+        #expect(served.streams[id]?.outside?.isRepathed == true)
     }
 }

@@ -70,7 +70,7 @@ struct Streams {
         )
         let facts = StreamTable.Facts(
             token: 1,
-            opened: now,
+            opened: 0,
             expires: 1_000,
             address: PeerAddress.IP(v4: 1),
             isCompressed: isCompressed

@@ -64,11 +64,22 @@ import Testing
         #expect(state.phase == .live)
     }
 
-    @Test func `one whose paths change leaves its group and asks anew`() {
+    @Test func `one whose paths change asks anew`() {
         var state = SubscriberState.live
-        #expect(state.didChangePaths() == .leaveGroup)
+        #expect(state.didChangePaths() == .ask)
         #expect(state.phase == .asking)
+        #expect(state.didChangePaths() == .ask)
+    }
+
+    @Test
+    func `one whose paths change while a write waits asks once, when the kernel has it, however often they change`() {
+        var state = SubscriberState.live
+        state.didWrite(queued)
         #expect(state.didChangePaths() == .nothing)
+        #expect(state.phase == .behind)
+        #expect(state.didChangePaths() == .nothing)
+        #expect(state.didDrain() == .ask)
+        #expect(state.phase == .asking)
     }
 
     @Test func `nothing follows the last word`() {
