@@ -7,6 +7,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <uv.h>
@@ -40,6 +42,24 @@ static inline long rivulet_send(int socket, const void *bytes, size_t count) {
         if (sent >= 0) return sent;
         if (errno != EINTR) return -errno;
     }
+}
+
+// An event descriptor that is not inherited by child processes, or -errno. Source: eventfd(2).
+static inline int rivulet_event(void) {
+    int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return event < 0 ? -errno : event;
+}
+
+// Makes the descriptor readable. It cannot fail but for a count that would overflow, and then it is readable.
+static inline void rivulet_event_signal(int event) {
+    uint64_t one = 1;
+    while (syscall(SYS_write, event, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+// Makes it unreadable. It cannot fail but for being so already.
+static inline void rivulet_event_clear(int event) {
+    uint64_t count;
+    while (syscall(SYS_read, event, &count, sizeof count) < 0 && errno == EINTR) {}
 }
 
 #endif

@@ -46,10 +46,11 @@ package final class EventLoop: @unchecked Sendable {
         rivulet_ignore_sigpipe()
         self.index = index
         self.limits = limits
-        uv = try LibuvLoop()
+        let wake = try WakeEvent()
+        uv = try LibuvLoop(wake: wake)
         unsafe storedState = .allocate(capacity: 1)
         unsafe storedState.initialize(to: LoopState(time: uv.now))
-        mailbox = unsafe Mailbox(wake: uv.wake, jobsMax: limits.postedJobsMax)
+        mailbox = Mailbox(wake: wake, jobsMax: limits.postedJobsMax)
         unsafe readBuffer = .allocate(capacity: 65_536)
         unsafe readBuffer.initialize(repeating: 0)
         unsafe uv.pointer.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()

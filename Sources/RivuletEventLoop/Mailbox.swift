@@ -1,28 +1,25 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the jobs that other threads have posted to a loop, and the call that wakes it for them.
 
-internal import CLibuv
 internal import Synchronization
 
 /// Jobs on their way into a loop, first in first out; the only part of a loop that other threads touch.
 final class Mailbox: Sendable {
     typealias Job = @Sendable () -> Void
 
-    @safe
-    private struct State: @unchecked Sendable {
+    private struct State: Sendable {
         var jobs: [Job] = []
-        /// nil once the loop has closed its handles: nothing runs any more.
-        // SAFETY: libuv allows uv_async_send from any thread; the handle is freed only after `close` took it away from
-        // here, and both happen under the lock.
-        var wake: UnsafeMutablePointer<uv_async_t>?
+        /// Whether the loop has ended: nothing runs any more.
+        var isClosed = false
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    private let wake: WakeEvent
     private let jobsMax: Int
 
     /// A mailbox that wakes its loop through `wake`, at most `jobsMax` jobs deep.
-    init(wake: UnsafeMutablePointer<uv_async_t>, jobsMax: Int) {
-        state = unsafe Mutex(State(wake: wake))
+    init(wake: WakeEvent, jobsMax: Int) {
+        self.wake = wake
         self.jobsMax = jobsMax
     }
 
@@ -30,12 +27,15 @@ final class Mailbox: Sendable {
     ///
     /// It wakes the loop if there was none yet, unless the loop itself is the poster: it looks here before it sleeps.
     func post(_ job: @escaping Job, wakes: Bool) -> Bool {
-        state.withLock { state in
-            guard let wake = unsafe state.wake, state.jobs.count < jobsMax else { return false }
-            if wakes, state.jobs.isEmpty { _ = unsafe uv_async_send(wake) }
+        let isFirst = state.withLock { state -> Bool? in
+            guard !state.isClosed, state.jobs.count < jobsMax else { return nil }
             state.jobs.append(job)
-            return true
+            return state.jobs.count == 1
         }
+        guard let isFirst else { return false }
+        // Not under the lock, which the loop takes as soon as it is awake.
+        if isFirst, wakes { wake.signal() }
+        return true
     }
 
     /// Whether no job waits.
@@ -49,7 +49,7 @@ final class Mailbox: Sendable {
     /// Takes no more jobs; gives those that will not run, so that they are released outside the lock.
     func close() -> [Job] {
         state.withLock { state in
-            unsafe state.wake = nil
+            state.isClosed = true
             return exchange(&state.jobs, with: [])
         }
     }

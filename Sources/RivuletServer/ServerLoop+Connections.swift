@@ -46,6 +46,7 @@ extension ServerLoop: LoopDelegate {
         let hasDue = runDeadlines()
         shedStreams()
         let hasUnwritten = flushStreams()
+        hasFlushedSingle = false
         // What streams asked for meanwhile may be another loop's to answer.
         flushSink()
         countTurn()

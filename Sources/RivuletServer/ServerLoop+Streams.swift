@@ -224,6 +224,16 @@ extension ServerLoop {
         return streams.hasUnwritten
     }
 
+    /// Writes what one stream alone is to get before the answer to whoever caused it.
+    ///
+    /// Answers go first, as they do not have to wait for thousands of writes then. A single stream and an answer wait equally long for each other, and who
+    /// watches a session alone is often the one who dispatches. Once in a turn: what comes after it is one write as ever.
+    func flushSingleStream() {
+        guard streams.hasUnwrittenForOne, !hasFlushedSingle else { return }
+        hasFlushedSingle = true
+        _ = flushStreams()
+    }
+
     /// Lets a stream go that is given more than it takes: it gets one merged change when its socket has room.
     private func fallBehind(_ id: ConnectionID) {
         guard streams.update(id, { $0.didFallBehind() }) == .leaveGroup, let state = streams.state(of: id),

@@ -34,6 +34,8 @@ final class ServerLoop {
     /// Who follows the stores and values that this loop feeds.
     var sharedGroups: [SharedKey: SharedGroup] = [:]
     var isDraining = false
+    /// Whether a single stream was written to before an answer in this turn.
+    var hasFlushedSingle = false
     /// What has happened here since it was published last.
     var counters: LoopCounters
     /// What this loop held then.
@@ -117,6 +119,7 @@ final class ServerLoop {
         let head = HTTPResponseHead(response.status, fields: fields, framing: framing)
         head.append(to: &output, version: request.version, date: date.bytes(), isKeepAlive: isKeepAlive)
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
+        flushSingleStream()
         write(output, to: id)
         proceed(id)
         if !isKeepAlive { closeGently(id) }

@@ -313,6 +313,12 @@ struct StreamTable {
     /// The most writes of one group before others have their turn.
     private static var writesPerGroupMax: Int { 64 }
 
+    /// Whether what was not written yet is for one stream alone, which takes it.
+    var hasUnwrittenForOne: Bool {
+        guard queue.count == 1, let group = queue.first, group.subscribers.count == 1 else { return false }
+        return group.subscribers[0].state.phase == .live
+    }
+
     /// Whether a group has something that was not written yet.
     var hasUnwritten: Bool { !queue.isEmpty }
 }

@@ -1,5 +1,5 @@
 // Part of Rivulet. See README.md for the architecture.
-// Checks that what all streams together hold is counted, and bounded.
+// Checks what a loop holds for its streams, in what order it writes, and when it closes them.
 
 import CounterFixture
 import RivuletEngine
@@ -22,12 +22,15 @@ private final class StuckWire: ConnectionWire {
     /// Whether sockets take what they are given after all.
     var isOpen = false
     private(set) var texts: [ConnectionID: String] = [:]
+    /// Who was written to, in order.
+    var order: [ConnectionID] = []
     private(set) var closed: [ConnectionID: CloseReason] = [:]
 
     func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
         guard closed[id] == nil else { return .closed }
         var bytes = head
         for block in blocks { block.append(to: &bytes) }
+        order.append(id)
         texts[id, default: ""] += String(decoding: bytes, as: UTF8.self)
         guard !isOpen else { return .sent }
         queues[id, default: Queue()].blocks += blocks
@@ -52,7 +55,7 @@ private final class StuckWire: ConnectionWire {
     }
 }
 
-@Suite struct SheddingTests {
+@Suite struct ServerLoopStreamsTests {
     private let served: ServerLoop
     private let wire = StuckWire()
     private let group = GroupID(rawValue: 1)
@@ -162,5 +165,21 @@ private final class StuckWire: ConnectionWire {
         let action = served.streams.update(id) { $0.didDrain() }
         #expect(action == .ask)
         #expect(served.streams[id]?.outside?.isRepathed == true)
+    }
+
+    @Test(arguments: [1, 2] as [UInt32])
+    func `an answer waits for the one stream that what it tells is for, and not for several`(count: UInt32) {
+        wire.isOpen = true
+        let ids = (1...count).map { join($0) }
+        _ = served.flushStreams()
+        wire.order = []
+        let event = SharedBytes(Array("data: {}\n\n".utf8), account: served.context.heldBytes)
+        served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
+        let other = ConnectionID(slot: 9, generation: 1)
+        served.connectionDidOpen(other, peer: PeerAddress(ip: PeerAddress.IP(v4: 9), port: 1))
+        served.connection(other, didReceive: Array("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".utf8).span)
+        _ = served.flushStreams()
+        #expect(wire.order == (count == 1 ? ids + [other] : [other] + ids))
+        #expect(ids.allSatisfy { wire.texts[$0]?.hasSuffix("data: {}\n\n") == true })
     }
 }
