@@ -142,7 +142,7 @@ Written by `Benchmarks/run --write`; do not edit. Ratios are taken within one ro
 least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
 less than {steal:.0%}. "aim" and "must" say which goal is met. One process may open 20,000 files on this machine, so that 19,800 streams
 are the most that one server is given here. The start of a server with 100,000 stored sessions, and the first touch of
-one, is measured by `Benchmarks/sessions` (see README.md).
+one, is measured by `Benchmarks/sessions`. README.md says what holds the figures that miss their aim.
 
 {date}, revision {revision}, {processor}, {cores} cores, Linux {kernel}, the server on one core and the client on the other.
 
