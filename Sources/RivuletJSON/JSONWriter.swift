@@ -73,6 +73,21 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Writes a member's name that the program knows, in a quarter of the time; it is not checked that nothing in it is to be escaped.
+    package mutating func key(known name: StaticString) {
+        let isSeparated = needsComma
+        name.withUTF8Buffer { text in
+            bytes.append(addingCapacity: text.count + 4) { output in
+                if isSeparated { output.append(UInt8(ascii: ",")) }
+                output.append(UInt8(ascii: "\""))
+                for unsafe byte in unsafe text { output.append(byte) }
+                output.append(UInt8(ascii: "\""))
+                output.append(UInt8(ascii: ":"))
+            }
+        }
+        needsComma = false
+    }
+
     /// Writes `null`.
     public mutating func null() {
         literal("null")

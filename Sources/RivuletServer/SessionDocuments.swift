@@ -13,13 +13,13 @@ extension DispatchAnswer {
     func json(cursor: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
-        writer.key("version")
+        writer.key(known: "version")
         writer.integer(version)
-        writer.key("cursor")
+        writer.key(known: "cursor")
         writer.string(cursor)
-        writer.key("durable")
+        writer.key(known: "durable")
         writer.bool(isDurable)
-        writer.key("changes")
+        writer.key(known: "changes")
         writer.beginArray()
         for change in changes { change.encodeJSON(into: &writer) }
         writer.endArray()

@@ -249,7 +249,7 @@ extension Session {
             keep(dispatch.changes)
         }
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
-        // written at once and events at the end of the loop's turn, so the dispatcher still reads its answer first.
+        // written at once, and events at the end of the loop's turn, but for those of a single stream: its loop writes them before.
         if dispatch.isVisible { publish(dispatch.changes, from: old.state) }
         if let mismatch = dispatch.mismatch {
             answer(dispatch, .failure(.precondition(mismatch, current: standing)))

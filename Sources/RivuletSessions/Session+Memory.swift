@@ -17,7 +17,7 @@ extension Session {
     /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams and what they watch; the session's own bookkeeping.
     package var memoryBytes: Int {
         var bytes = Self.bytesMin + headSize.bytes + unlogged.memoryBytes + tail.bytes + index.bytes
-        if !views.isEmpty { for view in views.values { bytes += view.bytes } }
+        if hasViews { for view in views.values { bytes += view.bytes } }
         bytes += waitingBytes + pendingBytes + (initialDocument?.count ?? 0)
         bytes += waitingStreams * Self.waitingStreamBytes
         return bytes + groups.count * StreamGroup.memoryBytes + watches.memoryBytes

@@ -39,6 +39,7 @@ extension Session {
     func watch(_ view: String) -> Bool {
         if views[view] != nil { return true }
         guard let instance = instance(of: view) else { return false }
+        hasViews = true
         views[view] = WatchedView(instance, at: visiblePosition, limits: environment.limits)
         return true
     }
@@ -54,6 +55,7 @@ extension Session {
     /// - Returns: What changed in each.
     func updateViews(after changes: [StateChange], from old: State) -> [String: ViewUpdate] {
         var updates: [String: ViewUpdate] = [:]
+        guard hasViews else { return updates }
         for (name, view) in views {
             let update = view.instance.update(from: old, to: visible, after: changes)
             guard !update.changes.isEmpty else { continue }

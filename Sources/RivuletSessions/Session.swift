@@ -103,6 +103,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     var watches = StreamWatches()
     /// The views that streams watch, or watched.
     var views: [String: WatchedView<State>] = [:]
+    /// Whether there are any: to look at the table itself takes its metadata, which is made from the state's type at each look.
+    var hasViews = false
     /// Streams that wait for storage to be resumed.
     var resuming = 0
     /// Streams that wait for the next change of a group that has an interval.

@@ -9,20 +9,20 @@ extension StateChange {
     /// transient changes, which a restart must not replay.
     package func encodeJSON(into writer: inout JSONWriter, forLog: Bool = false) {
         writer.beginObject()
-        writer.key("op")
+        writer.key(known: "op")
         writer.string(operation.rawValue)
-        writer.key("path")
+        writer.key(known: "path")
         writer.string(path)
         if let index {
-            writer.key("index")
+            writer.key(known: "index")
             writer.integer(index)
         }
         if let value = forLog ? durableValue ?? value : value {
-            writer.key("value")
+            writer.key(known: "value")
             writer.raw(value)
         }
         if forLog, isTransient {
-            writer.key("transient")
+            writer.key(known: "transient")
             writer.bool(true)
         }
         writer.endObject()

@@ -35,9 +35,9 @@ extension StreamEvent {
         // The names in each change take 40 bytes at most, and those around them 50.
         var writer = JSONWriter(capacity: changes.reduce(64) { $0 + 64 + $1.path.utf8.count + ($1.value?.count ?? 0) })
         writer.beginObject()
-        writer.key("version")
+        writer.key(known: "version")
         writer.integer(cursor.position.version)
-        writer.key("changes")
+        writer.key(known: "changes")
         writer.beginArray()
         for change in changes { change.encodeJSON(into: &writer) }
         writer.endArray()
@@ -73,7 +73,7 @@ extension StreamEvent {
     ) -> StreamEvent {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
-        writer.key("version")
+        writer.key(known: "version")
         writer.integer(cursor.position.version)
         if let reason {
             writer.key("reason")

@@ -2,6 +2,7 @@
 # A tab of the browser with one of our pages.
 
 import re
+import time
 
 from playwright.sync_api import expect
 
@@ -20,6 +21,13 @@ class Tab:
     def live(self):
         self.page.wait_for_selector('#connection[data-state="live"]')
         expect(self.page.locator("#wire .name").filter(has_text=re.compile("snapshot|change|reset")).first).to_be_attached()
+
+    def until(self, expression):
+        """Waits until the expression is true; playwright's own waiting evaluates text within the page, which the page's policy forbids."""
+        end = time.monotonic() + 30
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, f"it never came true: {expression}"
+            self.page.wait_for_timeout(20)
 
     def text(self, selector, value):
         expect(self.page.locator(selector)).to_contain_text(value)

@@ -268,14 +268,14 @@ def test_the_switch_is_toggled_where_it_is_what_it_shows(open_tab, server):
     one, two = open_tab(), open_tab()
     one.page.check("#haptics")
     expect(one.page.locator("#haptics:enabled")).to_be_checked()
-    one.page.wait_for_function("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json())")
+    one.until("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json())")
     # The other one shows it off still: what it wants is that it is on.
     two.page.check("#haptics")
-    two.page.wait_for_function("performance.getEntriesByName(location.origin + '/v1/apps/notes/values/hapticsEnabled/toggle').length === 1")
+    two.until("performance.getEntriesByName(location.origin + '/v1/apps/notes/values/hapticsEnabled/toggle').length === 1")
     expect(two.page.locator("#haptics")).to_be_checked()
     assert server.get(f"{APP}/values/hapticsEnabled").json is True
     two.page.uncheck("#haptics")
-    two.page.wait_for_function("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json()).then((value) => !value)")
+    two.until("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json()).then((value) => !value)")
     one.page.evaluate("dispatchEvent(new Event('focus'))")
     expect(one.page.locator("#haptics")).not_to_be_checked()
     assert one.unexpected() == two.unexpected() == []

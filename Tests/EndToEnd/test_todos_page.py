@@ -369,7 +369,7 @@ def test_a_drag_ends_when_somebody_else_removes_the_row(open_tab, shared, todos)
     tab.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
     tab.page.mouse.down()
     tab.page.mouse.move(grip["x"] + 8, 595, steps=4)
-    tab.page.wait_for_function("scrollY > 0")
+    tab.until("scrollY > 0")
     todos.dispatch({"remove": "n1"})
     expect(tab.page.locator("[data-id=n1]")).to_have_count(0)
     scrolled, aimed = tab.page.evaluate("""async () => {

@@ -61,6 +61,28 @@ struct JSONWriterTests {
         }
     }
 
+    @Test func `keys that are known are written as others are`() {
+        let (known, other) = (
+            text { writer in
+                writer.beginObject()
+                for _ in 0..<2 {
+                    writer.key(known: "version")
+                    writer.integer(1)
+                }
+                writer.endObject()
+            },
+            text { writer in
+                writer.beginObject()
+                for _ in 0..<2 {
+                    writer.key("version")
+                    writer.integer(1)
+                }
+                writer.endObject()
+            }
+        )
+        #expect(known == other)
+    }
+
     @Test func `keys are escaped as strings are`() {
         let text = text { writer in
             writer.beginObject()
