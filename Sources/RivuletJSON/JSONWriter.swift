@@ -80,7 +80,7 @@ public struct JSONWriter: Sendable {
             bytes.append(addingCapacity: text.count + 4) { output in
                 if isSeparated { output.append(UInt8(ascii: ",")) }
                 output.append(UInt8(ascii: "\""))
-                for unsafe byte in unsafe text { output.append(byte) }
+                for index in 0..<text.count { output.append(unsafe text[index]) }
                 output.append(UInt8(ascii: "\""))
                 output.append(UInt8(ascii: ":"))
             }
