@@ -5,20 +5,22 @@ internal import RivuletSessions
 
 /// A log entry as a row.
 enum LogRow {
-    /// The columns that `entry(in:)` reads, in its order.
-    static let columns = "sid, v, time, crc, cmd, event, changes"
+    /// The columns that `entry(in:)` reads, in its order, of a log named `l`.
+    static let columns = "l.sid, l.v, l.time, l.crc, l.cmd, l.event, l.changes"
 
-    static let insertion = "INSERT INTO log(\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    static let insertion =
+        "INSERT INTO log(seq, sid, v, time, crc, cmd, event, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
     /// Binds all columns to a prepared `insertion`.
-    static func bind(_ entry: LogEntry, sid: Int64, to statement: SQLiteStatement) throws(SQLiteError) {
-        try statement.bind(sid, at: 1)
-        try statement.bind(Int64(clamping: entry.version), at: 2)
-        try statement.bind(entry.time, at: 3)
-        try statement.bind(checksum(of: entry, sid: sid), at: 4)
-        try statement.bind(entry.commandID, at: 5)
-        try statement.bind(entry.event, at: 6)
-        try statement.bind(entry.changes, at: 7)
+    static func bind(_ entry: LogEntry, row: Int64, sid: Int64, to statement: SQLiteStatement) throws(SQLiteError) {
+        try statement.bind(row, at: 1)
+        try statement.bind(sid, at: 2)
+        try statement.bind(Int64(clamping: entry.version), at: 3)
+        try statement.bind(entry.time, at: 4)
+        try statement.bind(checksum(of: entry, sid: sid), at: 5)
+        try statement.bind(entry.commandID, at: 6)
+        try statement.bind(entry.event, at: 7)
+        try statement.bind(entry.changes, at: 8)
     }
 
     /// Reads the row that a statement over `columns` stands on, and checks it.

@@ -16,13 +16,15 @@ final class SQLiteReader {
     private let begin: SQLiteStatement
     private let end: SQLiteStatement
     private let snapshotUpTo: SQLiteStatement
-    private let entriesBetween: SQLiteStatement
     /// Nil on a connection that only inspects: an older layout may have no answers.
     private let answers: AnswerStatements?
     /// Nil where the layout has none yet.
     private let items: ItemReader?
     private let summaries: SQLiteStatement
     private let fault: @Sendable () -> StorageError?
+    /// Nil beside the writer of the same process.
+    private let dataVersion: SQLiteStatement?
+    private var lastDataVersion: Int64?
 
     /// Opens the database that the writer has made; `checksOrigin`: or another process, perhaps of another version.
     init(
@@ -42,23 +44,19 @@ final class SQLiteReader {
         )
         try SQLiteSchema.prepareReader(connection)
         let layout = checksOrigin ? try SQLiteSchema.readableLayout(of: connection) : SQLiteSchema.version
-        finder = try SessionFinder(connection)
+        finder = try SessionFinder(connection, layout: layout)
         begin = try SQLiteStatement("BEGIN", on: connection)
         end = try SQLiteStatement("COMMIT", on: connection)
         snapshotUpTo = try SQLiteStatement(
             "SELECT \(SnapshotRow.columns) FROM snapshot WHERE sid = ? AND v <= ? ORDER BY v DESC LIMIT 1",
             on: connection
         )
-        entriesBetween = try SQLiteStatement(
-            "SELECT \(LogRow.columns) FROM log WHERE sid = ? AND v > ? AND v <= ? ORDER BY v",
-            on: connection
-        )
+        dataVersion = checksOrigin ? try SQLiteStatement("PRAGMA data_version", on: connection) : nil
         answers = checksOrigin ? nil : try AnswerStatements(connection)
         items = layout < SQLiteSchema.itemsLayout ? nil : try ItemReader(connection, limits: limits)
         summaries = try SQLiteStatement(
             """
-            SELECT s.id, s.epoch, s.created, coalesce(l.v, p.v, 0), coalesce(l.time, p.time, s.created) FROM session s
-                LEFT JOIN log l ON l.sid = s.sid AND l.v = (SELECT max(v) FROM log WHERE sid = s.sid)
+            SELECT s.sid, s.id, s.epoch, s.created, coalesce(p.v, 0), coalesce(p.time, s.created) FROM session s
                 LEFT JOIN snapshot p ON p.sid = s.sid AND p.v = (SELECT max(v) FROM snapshot WHERE sid = s.sid)
                 WHERE s.app = ? AND s.id > ? ORDER BY s.id LIMIT ?
             """,
@@ -145,23 +143,26 @@ final class SQLiteReader {
     }
 
     func sessions(app: String, after id: String?, limit: Int) throws(SQLiteError) -> [SessionSummary] {
-        defer { summaries.reset() }
-        try summaries.bind(app, at: 1)
-        try summaries.bind(id ?? "", at: 2)
-        try summaries.bind(Int64(max(0, limit)), at: 3)
-        var sessions: [SessionSummary] = []
-        while try summaries.step() {
-            sessions.append(
-                SessionSummary(
-                    id: summaries.text(0),
-                    epoch: summaries.text(1),
-                    version: UInt64(clamping: summaries.integer(3)),
-                    created: summaries.integer(2),
-                    updated: summaries.integer(4)
+        try inOneView { () throws(SQLiteError) in
+            defer { summaries.reset() }
+            try summaries.bind(app, at: 1)
+            try summaries.bind(id ?? "", at: 2)
+            try summaries.bind(Int64(max(0, limit)), at: 3)
+            var sessions: [SessionSummary] = []
+            while try summaries.step() {
+                let last = try finder.log.last(sid: summaries.integer(0))
+                sessions.append(
+                    SessionSummary(
+                        id: summaries.text(1),
+                        epoch: summaries.text(2),
+                        version: UInt64(clamping: last?.version ?? summaries.integer(4)),
+                        created: summaries.integer(3),
+                        updated: last?.time ?? summaries.integer(5)
+                    )
                 )
-            )
+            }
+            return sessions
         }
-        return sessions
     }
 
     func items(
@@ -191,6 +192,7 @@ final class SQLiteReader {
         begin.reset()
         let result: Result<Value, SQLiteError>
         do throws(SQLiteError) {
+            try seeTheLog()
             result = .success(try body())
         } catch {
             result = .failure(error)
@@ -199,6 +201,20 @@ final class SQLiteReader {
         // An error may have ended the transaction already.
         if connection.isInTransaction { try end.step() }
         return try result.get()
+    }
+
+    /// Reads what the log has got since the last view.
+    private func seeTheLog() throws(SQLiteError) {
+        if let dataVersion {
+            // The server beside this process may have been started anew, and may count rows from a smaller number: all is read again.
+            defer { dataVersion.reset() }
+            try dataVersion.step()
+            let version = dataVersion.integer(0)
+            guard version != lastDataVersion else { return }
+            lastDataVersion = version
+            finder.log.forget()
+        }
+        try finder.log.refresh()
     }
 
     private func snapshot(sid: Int64, upTo version: UInt64) throws(SQLiteError) -> SnapshotRow? {
@@ -239,17 +255,13 @@ final class SQLiteReader {
         limit: Int,
         bytesMax: Int
     ) throws(SQLiteError) -> [LogEntry] {
-        defer { entriesBetween.reset() }
-        try entriesBetween.bind(sid, at: 1)
-        try entriesBetween.bind(Int64(clamping: version), at: 2)
-        try entriesBetween.bind(Int64(clamping: last), at: 3)
         var entries: [LogEntry] = []
         var bytes = 0
-        while entries.count < limit, try entriesBetween.step() {
-            let entry = try LogRow.entry(in: entriesBetween, path: connection.path)
+        try finder.log.read(sid: sid, after: Int64(clamping: version), upTo: Int64(clamping: last)) { entry in
             bytes += entry.byteCount
-            if bytes > bytesMax, !entries.isEmpty { break }
+            guard bytes <= bytesMax || entries.isEmpty else { return false }
             entries.append(entry)
+            return entries.count < limit
         }
         guard entries.all(followFrom: version) else {
             throw .damaged(detail: "log entries after version \(version) are missing", path: connection.path)

@@ -9,7 +9,7 @@ enum SQLiteSchema {
     /// "RIVU", by which `file` and we know the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// The size of a page that we ask for, in bytes.
     static let pageBytes = 4_096
 
@@ -54,6 +54,8 @@ enum SQLiteSchema {
 
     /// The first layout with items of stores.
     static let itemsLayout: Int64 = 3
+    /// The first layout in which the log's index is a table.
+    static let logIndexLayout: Int64 = 4
 
     /// The layout of a database; refuses one that is empty, not ours, or of a newer layout.
     static func readableLayout(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
@@ -114,9 +116,10 @@ enum SQLiteSchema {
         (found < 2 ? answerTable + ["DROP INDEX log_sid_cmd"] : [])
             // Layout 3 keeps the items of stores beside the sessions.
             + (found < 3 ? itemTables : [])
+            // Layout 4 keeps the log's index in a table, which is brought up to date now and then and not with every commit.
+            + (found < 4 ? logIndexTables + ["DROP INDEX log_sid_v"] : [])
     }
 
-    /// The log is ordered by arrival, so that commits append; its index finds a session's entries and keeps them unique.
     private static let tables =
         [
             // AUTOINCREMENT: a sid is never used again, so it tells one life of a session from the next.
@@ -125,12 +128,12 @@ enum SQLiteSchema {
                 sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
                 created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
             """,
+            // Ordered by arrival, so that commits append.
             """
             CREATE TABLE log(
                 seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
                 crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL) STRICT
             """,
-            "CREATE UNIQUE INDEX log_sid_v ON log(sid, v)",
             """
             CREATE TABLE snapshot(
                 row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
@@ -138,7 +141,18 @@ enum SQLiteSchema {
                 body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
-        ] + answerTable + itemTables
+        ] + answerTable + itemTables + logIndexTables
+
+    /// The index finds a session's entries up to a row of the log (`log_indexed`); those after it are read when a connection begins.
+    private static let logIndexTables = [
+        """
+        CREATE TABLE log_index(
+            sid INTEGER NOT NULL, v INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(sid, v)) STRICT, WITHOUT ROWID
+        """,
+        "INSERT INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log ORDER BY sid, v",
+        "CREATE TABLE log_indexed(one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT",
+        "INSERT INTO log_indexed(one, seq) SELECT 1, coalesce(max(seq), 0) FROM log",
+    ]
 
     private static let answerTable = [
         """

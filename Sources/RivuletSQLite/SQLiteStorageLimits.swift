@@ -59,6 +59,10 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     public var keysRememberedMax = 4_000_000
     /// The bits of a key's hash that count; with few of them keys share hashes, which tests want to see.
     package var keyHashMask = UInt64.max
+    /// The entries of sessions' logs that are committed before their index is brought up to date: 4,096.
+    ///
+    /// Each connection remembers where those are, with 16 bytes each, and reads them when it begins. One commit may go beyond it.
+    public var unindexedEntriesMax = 4_096
     /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000
     /// The pages of the write-ahead log at which a checkpoint waits for readers, so that the log can start again: 16,384.

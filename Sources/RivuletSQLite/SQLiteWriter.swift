@@ -45,6 +45,8 @@ final class SQLiteWriter {
     /// Changes when another connection has committed.
     private var lastDataVersion: Int64
     private var walPagesAtCheckpoint = 0
+    /// The number of entries without the log's index at which it is brought up to date.
+    private var indexingDueAt: Int
     /// Why nothing is written any more.
     private var fault: StorageError?
 
@@ -77,6 +79,7 @@ final class SQLiteWriter {
         try dataVersion.step()
         lastDataVersion = dataVersion.integer(0)
         dataVersion.reset()
+        indexingDueAt = limits.unindexedEntriesMax
         statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
     }
 
@@ -91,6 +94,7 @@ final class SQLiteWriter {
                 for group in groups(of: writesWithKeys() + requests) {
                     let ready = ready(group)
                     commit(ready)
+                    indexLogIfDue()
                     checkpointIfDue()
                     finish(ready)
                 }
@@ -161,6 +165,7 @@ final class SQLiteWriter {
         do throws(SQLiteError) {
             try beginTransaction()
         } catch {
+            guard rollBack(group) else { return }
             return refuse(group, with: error.storageError(for: nil))
         }
         var answers: [WriteRequest.Answer] = []
@@ -173,8 +178,7 @@ final class SQLiteWriter {
             }
         }
         do throws(SQLiteError) {
-            defer { commitStatement.reset() }
-            try commitStatement.step()
+            try endTransaction()
         } catch {
             return commitDidFail(group, error)
         }
@@ -190,8 +194,14 @@ final class SQLiteWriter {
         defer { dataVersion.reset() }
         try dataVersion.step()
         let version = dataVersion.integer(0)
-        if version != lastDataVersion { statements.forget() }
+        let othersHaveWritten = version != lastDataVersion
         lastDataVersion = version
+        try statements.didBegin(othersHaveWritten: othersHaveWritten)
+    }
+
+    private func endTransaction() throws(SQLiteError) {
+        defer { commitStatement.reset() }
+        try commitStatement.step()
     }
 
     /// One write failed: the others are done again, each alone, so that it fails by itself.
@@ -257,6 +267,33 @@ final class SQLiteWriter {
 
     // MARK: - Between commits
 
+    /// Brings the log's index up to date once enough entries have come.
+    private func indexLogIfDue() {
+        if statements.unindexedCount >= indexingDueAt { indexLog() }
+    }
+
+    /// Nobody waits for this: an entry is found without the index as well.
+    private func indexLog() {
+        guard fault == nil else { return }
+        // Where it cannot be done, as without space, it is tried again after as many entries.
+        indexingDueAt = statements.unindexedCount + limits.unindexedEntriesMax
+        do throws(SQLiteError) {
+            try beginTransaction()
+            try statements.indexLog()
+        } catch {
+            if error.isWriteFault { return stop(error) }
+            _ = rollBack([])
+            return
+        }
+        do throws(SQLiteError) {
+            try endTransaction()
+        } catch {
+            return commitDidFail([], error)
+        }
+        statements.didCommit()
+        indexingDueAt = limits.unindexedEntriesMax
+    }
+
     /// Moves the write-ahead log into the database once it has grown by enough pages.
     private func checkpointIfDue() {
         let pages = connection.walPages
@@ -283,6 +320,7 @@ final class SQLiteWriter {
     /// Uses a quiet moment; true: there is nothing left to do.
     private func tidyUp() -> Bool {
         guard fault == nil else { return true }
+        if statements.unindexedCount > 0 { indexLog() }
         do throws(SQLiteError) {
             guard try connection.integer("PRAGMA freelist_count") ?? 0 > Self.freePagesKept else {
                 if connection.walPages > walPagesAtCheckpoint { checkpoint(waitsForReaders: false) }

@@ -1,29 +1,23 @@
 // Part of Rivulet. See README.md for the architecture.
-// Finds sessions and the ends of their logs.
+// Finds sessions and where their logs begin and end.
 
 internal import RivuletSessions
 
-/// Finds sessions and the ends of their logs on one connection.
+/// Finds sessions and where their logs begin and end, on one connection.
 struct SessionFinder {
+    /// Finds their entries.
+    let log: LogFinder
     private let byKey: SQLiteStatement
     private let bySID: SQLiteStatement
-    private let ends: SQLiteStatement
-    private let first: SQLiteStatement
+    private let newestSnapshot: SQLiteStatement
     private let path: String
 
-    init(_ connection: SQLiteConnection) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, layout: Int64) throws(SQLiteError) {
+        log = try LogFinder(connection, layout: layout)
         let columns = "SELECT sid, app, id, epoch, created, crc FROM session"
         byKey = try SQLiteStatement("\(columns) WHERE app = ? AND id = ?", on: connection)
         bySID = try SQLiteStatement("\(columns) WHERE sid = ?", on: connection)
-        // One subquery each: only so does SQLite go straight to the end of the index.
-        ends = try SQLiteStatement(
-            """
-            SELECT (SELECT min(v) FROM log WHERE sid = ?1), (SELECT max(v) FROM log WHERE sid = ?1),
-                (SELECT max(v) FROM snapshot WHERE sid = ?1)
-            """,
-            on: connection
-        )
-        first = try SQLiteStatement("SELECT v, time FROM log WHERE sid = ? ORDER BY v LIMIT 1", on: connection)
+        newestSnapshot = try SQLiteStatement("SELECT max(v) FROM snapshot WHERE sid = ?", on: connection)
         path = connection.path
     }
 
@@ -50,20 +44,18 @@ struct SessionFinder {
 
     /// The oldest kept version and the head's.
     func versions(sid: Int64) throws(SQLiteError) -> (retainedFrom: UInt64, head: UInt64) {
-        defer { ends.reset() }
-        try ends.bind(sid, at: 1)
-        try ends.step()
-        let snapshot = ends.isNull(2) ? 0 : UInt64(clamping: ends.integer(2))
-        guard !ends.isNull(0) else { return (snapshot + 1, snapshot) }
-        return (UInt64(clamping: ends.integer(0)), max(snapshot, UInt64(clamping: ends.integer(1))))
+        defer { newestSnapshot.reset() }
+        try newestSnapshot.bind(sid, at: 1)
+        try newestSnapshot.step()
+        let snapshot = UInt64(clamping: newestSnapshot.integer(0))
+        guard let (first, last) = try log.versions(sid: sid) else { return (snapshot + 1, snapshot) }
+        return (UInt64(clamping: first), max(snapshot, UInt64(clamping: last)))
     }
 
     /// Where the kept entries begin, in a log that ends at a version.
     func retained(sid: Int64, head: UInt64) throws(SQLiteError) -> RetainedLog {
-        defer { first.reset() }
-        try first.bind(sid, at: 1)
-        guard try first.step() else { return RetainedLog(from: head + 1, since: nil) }
-        return RetainedLog(from: UInt64(clamping: first.integer(0)), since: first.integer(1))
+        guard let (version, time) = try log.first(sid: sid) else { return RetainedLog(from: head + 1, since: nil) }
+        return RetainedLog(from: UInt64(clamping: version), since: time)
     }
 
     private func row(of statement: SQLiteStatement) throws(SQLiteError) -> SessionRow? {

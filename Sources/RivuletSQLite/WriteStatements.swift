@@ -7,14 +7,12 @@ internal import RivuletSessions
 struct WriteStatements {
     private let finder: SessionFinder
     private let insertSession: SQLiteStatement
-    private let insertEntry: SQLiteStatement
     private let insertAnswer: SQLiteStatement
     private let dropOldAnswers: SQLiteStatement
     private let deleteAnswers: SQLiteStatement
     private let insertSnapshot: SQLiteStatement
-    private let timeOfVersion: SQLiteStatement
-    private let baseOfNeeded: SQLiteStatement
-    private let dropEntries: SQLiteStatement
+    private let timeOfSnapshot: SQLiteStatement
+    private let snapshotBefore: SQLiteStatement
     private let dropSnapshots: SQLiteStatement
     private let deleteSnapshots: SQLiteStatement
     private let deleteSession: SQLiteStatement
@@ -24,6 +22,8 @@ struct WriteStatements {
 
     /// What can be written of stores.
     var items: ItemStatements
+
+    private var log: LogStatements
 
     /// Heads as this connection has last seen them, by sid; right also inside the transaction under way.
     private var heads: [Int64: Head] = [:]
@@ -38,12 +38,12 @@ struct WriteStatements {
     init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
         headsMax = limits.headsRememberedMax
         items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys)
-        finder = try SessionFinder(connection)
+        finder = try SessionFinder(connection, layout: SQLiteSchema.version)
+        log = try LogStatements(connection, finder: finder.log)
         insertSession = try SQLiteStatement(
             "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",
             on: connection
         )
-        insertEntry = try SQLiteStatement(LogRow.insertion, on: connection)
         insertAnswer = try SQLiteStatement(AnswerRow.insertion, on: connection)
         // A few of any session with each new one: what is kept stays in bounds, and no append waits for many.
         dropOldAnswers = try SQLiteStatement(
@@ -52,22 +52,8 @@ struct WriteStatements {
         )
         deleteAnswers = try SQLiteStatement("DELETE FROM answer WHERE sid = ?", on: connection)
         insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
-        timeOfVersion = try SQLiteStatement(
-            """
-            SELECT coalesce((SELECT time FROM log WHERE sid = ?1 AND v = ?2),
-                (SELECT time FROM snapshot WHERE sid = ?1 AND v = ?2))
-            """,
-            on: connection
-        )
-        // The log is searched from its old end, where the first fresh entry is near: what is older goes.
-        baseOfNeeded = try SQLiteStatement(
-            """
-            SELECT max(v) FROM snapshot WHERE sid = ?1 AND v < min(?4, max(?2, coalesce(
-                (SELECT v FROM log WHERE sid = ?1 AND time >= ?3 ORDER BY v LIMIT 1), ?4)))
-            """,
-            on: connection
-        )
-        dropEntries = try SQLiteStatement("DELETE FROM log WHERE sid = ? AND v < ?", on: connection)
+        timeOfSnapshot = try SQLiteStatement("SELECT time FROM snapshot WHERE sid = ? AND v = ?", on: connection)
+        snapshotBefore = try SQLiteStatement("SELECT max(v) FROM snapshot WHERE sid = ? AND v < ?", on: connection)
         dropSnapshots = try SQLiteStatement(
             """
             DELETE FROM snapshot WHERE sid = ?1 AND v + 1 < ?2
@@ -84,6 +70,23 @@ struct WriteStatements {
         )
     }
 
+    /// How many entries the log's index does not know.
+    var unindexedCount: Int { log.unindexedCount }
+
+    /// Brings the log's index up to date.
+    func indexLog() throws(SQLiteError) {
+        try log.index()
+    }
+
+    /// A transaction has begun; `othersHaveWritten`: another connection has, since the last one.
+    mutating func didBegin(othersHaveWritten: Bool) throws(SQLiteError) {
+        if othersHaveWritten {
+            forgetSessions()
+            items.forget()
+        }
+        try log.didBegin()
+    }
+
     /// A transaction was committed.
     mutating func didCommit() {
         items.didCommit()
@@ -91,14 +94,13 @@ struct WriteStatements {
 
     /// A transaction was rolled back.
     mutating func didRollBack() {
-        forgetHeads()
+        forgetSessions()
         items.didRollBack()
     }
 
-    /// Somebody else has written.
-    mutating func forget() {
+    private mutating func forgetSessions() {
         forgetHeads()
-        items.forget()
+        log.forget()
     }
 
     private mutating func forgetHeads() {
@@ -135,11 +137,7 @@ struct WriteStatements {
             guard entries.all(followFrom: 0), try finder.session(key) == nil else { return .conflict }
             (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
         }
-        for entry in entries {
-            defer { insertEntry.reset() }
-            try LogRow.bind(entry, sid: sid, to: insertEntry)
-            try insertEntry.step()
-        }
+        for entry in entries { try log.append(entry, sid: sid) }
         try keep(answers, sid: sid)
         head.version += UInt64(entries.count)
         remember(head, sid: sid)
@@ -237,23 +235,23 @@ struct WriteStatements {
         keepingFrom: UInt64,
         keepingSince: Int64
     ) throws(SQLiteError) -> Int64? {
-        defer { baseOfNeeded.reset() }
-        try baseOfNeeded.bind(sid, at: 1)
-        try baseOfNeeded.bind(Int64(clamping: keepingFrom), at: 2)
-        try baseOfNeeded.bind(keepingSince, at: 3)
-        try baseOfNeeded.bind(Int64(clamping: version + 1), at: 4)
-        guard try baseOfNeeded.step(), !baseOfNeeded.isNull(0) else { return nil }
-        return baseOfNeeded.integer(0)
+        // The log is searched from its old end, where the first fresh entry is near: what is older goes.
+        let next = Int64(clamping: version + 1)
+        let fresh = try finder.log.firstVersion(since: keepingSince, sid: sid) ?? next
+        defer { snapshotBefore.reset() }
+        try snapshotBefore.bind(sid, at: 1)
+        try snapshotBefore.bind(min(next, max(Int64(clamping: keepingFrom), fresh)), at: 2)
+        guard try snapshotBefore.step(), !snapshotBefore.isNull(0) else { return nil }
+        return snapshotBefore.integer(0)
     }
 
     /// Drops entries before a version, and snapshots from which no kept entry leads on; never the newest snapshot.
     private func drop(before version: Int64, of sid: Int64) throws(SQLiteError) {
-        for statement in [dropEntries, dropSnapshots] {
-            defer { statement.reset() }
-            try statement.bind(sid, at: 1)
-            try statement.bind(version, at: 2)
-            try statement.step()
-        }
+        try log.drop(before: version, of: sid)
+        defer { dropSnapshots.reset() }
+        try dropSnapshots.bind(sid, at: 1)
+        try dropSnapshots.bind(version, at: 2)
+        try dropSnapshots.step()
     }
 
     private func nextSID() throws(SQLiteError) -> Int64 {
@@ -263,11 +261,12 @@ struct WriteStatements {
     }
 
     private func time(of version: UInt64, sid: Int64) throws(SQLiteError) -> Int64? {
-        defer { timeOfVersion.reset() }
-        try timeOfVersion.bind(sid, at: 1)
-        try timeOfVersion.bind(Int64(clamping: version), at: 2)
-        guard try timeOfVersion.step(), !timeOfVersion.isNull(0) else { return nil }
-        return timeOfVersion.integer(0)
+        let version = Int64(clamping: version)
+        if let time = try finder.log.time(of: version, sid: sid) { return time }
+        defer { timeOfSnapshot.reset() }
+        try timeOfSnapshot.bind(sid, at: 1)
+        try timeOfSnapshot.bind(version, at: 2)
+        return try timeOfSnapshot.step() ? timeOfSnapshot.integer(0) : nil
     }
 
     // MARK: - Heads

@@ -47,8 +47,16 @@ import CSQLite
 }
 
 extension RawDatabase {
+    /// Makes the database what layout 3 was: the log's index was SQLite's own.
+    func goBackToLayout3() throws {
+        try execute("DROP TABLE log_index; DROP TABLE log_indexed")
+        try execute("CREATE UNIQUE INDEX log_sid_v ON log(sid, v)")
+        try execute("PRAGMA user_version = 3")
+    }
+
     /// Makes the database what layout 2 was: no items of stores.
     func goBackToLayout2() throws {
+        try goBackToLayout3()
         try execute("DROP TABLE item; DROP TABLE collection")
         try execute("PRAGMA user_version = 2")
     }

@@ -33,30 +33,38 @@ import Testing
     ]
 
     /// Two sessions at version 5 with a snapshot of version 2 and the log from 3 on.
-    private func damaged(by sql: String) async throws -> (TemporaryFolder, SQLiteStorageEngine, StoredSession?) {
+    private func damaged(
+        by sql: String,
+        unindexedEntriesMax: Int = 4_096
+    ) async throws -> (TemporaryFolder, SQLiteStorageEngine, StoredSession?) {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine()
+        let engine = try folder.engine { $0.unindexedEntriesMax = unindexedEntriesMax }
         for id in ["one", "two"] {
             let head = try await engine.fill(id, upTo: 5)
             let at = SessionHead(epoch: head.epoch, version: 2, token: head.token)
             let snapshot = TestData.snapshot(2, byteCount: id == "one" ? 9_000 : 10)
             _ = try await engine.compact(TestData.key(id), at: at, snapshot: snapshot, keepingFrom: 3)
         }
+        // The index is brought up to date after an answer, and before the next commit.
+        try await engine.probe()
         let healthy = try await engine.load(TestData.key("two"))
         try RawDatabase(folder.databasePath).execute(sql)
         return (folder, engine, healthy)
     }
 
-    @Test(arguments: damages)
-    func `a damaged session is reported by name, and the others are served`(sql: String, words: String) async throws {
-        let (folder, engine, healthy) = try await damaged(by: sql)
+    @Test(arguments: damages, [1, 4_096])
+    func `a damaged session is reported by name, and the others are served`(
+        damage: (sql: String, words: String),
+        unindexedEntriesMax: Int
+    ) async throws {
+        let (folder, engine, healthy) = try await damaged(by: damage.sql, unindexedEntriesMax: unindexedEntriesMax)
         defer { engine.close() }
         let error = await #expect(throws: StorageError.self) { _ = try await engine.load(TestData.key()) }
         guard case .corrupt(TestData.key(), let detail) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(detail.contains(words))
+        #expect(detail.contains(damage.words))
         #expect(detail.contains(folder.databasePath))
         #expect(try await engine.load(TestData.key("two")) == healthy)
         #expect(try await engine.sessions(app: "counter", limit: 9).count == 2)
@@ -75,8 +83,24 @@ import Testing
         await #expect(throws: StorageError.self) { _ = try await engine.past(TestData.key(), epoch: epoch, at: 4) }
     }
 
-    @Test func `a gap in the log is reported and never skipped`() async throws {
-        let (_, engine, _) = try await damaged(by: "DELETE FROM log WHERE sid = 1 AND v = 4")
+    @Test(arguments: [
+        "DELETE FROM log_index WHERE sid = 1 AND v = 4", "UPDATE log_index SET seq = 9 WHERE sid = 1 AND v = 4",
+    ])
+    func `an index that has lost an entry, or leads to another one, is reported`(sql: String) async throws {
+        let (_, engine, healthy) = try await damaged(by: sql, unindexedEntriesMax: 1)
+        defer { engine.close() }
+        let error = await #expect(throws: StorageError.self) { _ = try await engine.load(TestData.key()) }
+        guard case .corrupt(TestData.key(), _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await engine.load(TestData.key("two")) == healthy)
+    }
+
+    @Test(arguments: [1, 4_096])
+    func `a gap in the log is reported and never skipped`(unindexedEntriesMax: Int) async throws {
+        let sql = "DELETE FROM log WHERE sid = 1 AND v = 4"
+        let (_, engine, _) = try await damaged(by: sql, unindexedEntriesMax: unindexedEntriesMax)
         defer { engine.close() }
         await #expect(throws: StorageError.self) {
             _ = try await engine.history(TestData.key(), epoch: TestData.epoch, after: 2, limit: 9)

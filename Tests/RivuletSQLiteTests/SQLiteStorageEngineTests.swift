@@ -29,6 +29,7 @@ import Testing
             limits.snapshotBytesMax = 1 << 17
             limits.headsRememberedMax = 1
             limits.batchWritesMax = 1
+            limits.unindexedEntriesMax = 1
             limits.walPagesPerCheckpoint = 1
             limits.walPagesMax = 2
         }
@@ -53,7 +54,10 @@ import Testing
     @Test(arguments: 1...12)
     func `answers any program of requests as the reference engine does`(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine { $0.headsRememberedMax = 3 }
+        let engine = try folder.engine { limits in
+            limits.headsRememberedMax = 3
+            limits.unindexedEntriesMax = [1, 3, 20, 4_096][Int(seed % 4)]
+        }
         defer { engine.close() }
         let reference = MemoryStorageEngine()
         try reference.start()

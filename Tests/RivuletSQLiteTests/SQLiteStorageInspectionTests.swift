@@ -23,6 +23,25 @@ import Testing
         #expect(try inspection.load(key) == nil)
     }
 
+    @Test func `reads what another server has written since, also where it counts rows from a smaller number`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        _ = try await first.fill(upTo: 3)
+        _ = try await first.fill("two", upTo: 2)
+        let inspection = try SQLiteStorageInspection(folder: folder.path)
+        #expect(try inspection.load(TestData.key("two"))?.head.version == 2)
+        #expect(try await first.delete(TestData.key("two")))
+        first.close()
+        let second = try folder.engine()
+        defer { second.close() }
+        _ = try await second.fill("three", upTo: 4)
+        #expect(try inspection.load(TestData.key("three"))?.tail == TestData.entries(1...4))
+        #expect(try inspection.load(TestData.key())?.tail == TestData.entries(1...3))
+        #expect(try inspection.load(TestData.key("two")) == nil)
+    }
+
     @Test func `reads a folder that no server uses, and leaves it for one`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
@@ -35,11 +54,16 @@ import Testing
     @Test func `reads a database of an earlier layout, and leaves it as it is`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
-        _ = try await engine.fill(upTo: 1)
+        let head = try await engine.fill(upTo: 5)
+        let at = SessionHead(epoch: head.epoch, version: 2, token: head.token)
+        _ = try await engine.compact(TestData.key(), at: at, snapshot: TestData.snapshot(2), keepingFrom: 3)
+        let stored = try await engine.load(TestData.key())
         engine.close()
         let raw = try RawDatabase(folder.databasePath)
         try raw.goBackToLayout1()
-        #expect(try SQLiteStorageInspection(folder: folder.path).load(TestData.key())?.head.version == 1)
+        let inspection = try SQLiteStorageInspection(folder: folder.path)
+        #expect(try inspection.load(TestData.key()) == stored)
+        #expect(try inspection.sessions(app: TestData.key().app, after: nil, limit: 10) == [TestData.key().id])
         #expect(try raw.text("PRAGMA user_version") == "1")
     }
 

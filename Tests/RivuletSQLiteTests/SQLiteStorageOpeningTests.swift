@@ -51,10 +51,10 @@ import Testing
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
-        #expect(try raw.text("PRAGMA user_version") == "3")
+        #expect(try raw.text("PRAGMA user_version") == "4")
         #expect(try raw.text("PRAGMA journal_mode") == "wal")
         #expect(try raw.text("PRAGMA auto_vacuum") == "2")
-        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "7")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "9")
     }
 
     @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
@@ -117,13 +117,13 @@ import Testing
     @Test func `refuses a newer layout, and says which version to run`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
-        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 4")
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 5")
         let expected = StorageError.incompatible(
-            detail: "\(folder.databasePath) has layout 4, this server reads layout 3: "
+            detail: "\(folder.databasePath) has layout 5, this server reads layout 4: "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
         )
         #expect(try error(opening: folder.path) == expected)
-        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "4")
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "5")
     }
 
     @Test func `brings a database of the first layout up to date, and keeps what is in it`() async throws {
@@ -135,7 +135,7 @@ import Testing
         try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "3")
+        #expect(try raw.text("PRAGMA user_version") == "4")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_cmd'") == "0")
         let stored = try await engine.load(TestData.key())
         #expect(stored?.head == head)
@@ -159,13 +159,32 @@ import Testing
         try raw.goBackToLayout2()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "3")
+        #expect(try raw.text("PRAGMA user_version") == "4")
         #expect(try await engine.load(TestData.key()) == before)
         #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
         let notes = engine.collection("notes")
         #expect(try await notes.contents() == StoredCollection())
         try await notes.commit([.put(key: "a", document: [1])])
         #expect(try await notes.contents().items.map(\.document) == [[1]])
+    }
+
+    @Test func `brings a database of the third layout up to date, and finds every entry`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let head = try await first.fill(upTo: 3)
+        _ = try await first.fill("two", upTo: 2)
+        first.close()
+        let raw = try RawDatabase(folder.databasePath)
+        try raw.goBackToLayout3()
+        let engine = try folder.engine()
+        defer { engine.close() }
+        #expect(try raw.text("PRAGMA user_version") == "4")
+        #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_v'") == "0")
+        #expect(try raw.text("SELECT count(*) FROM log_index") == "5")
+        #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...3))
+        _ = try await engine.append(TestData.key(), at: .after(head), [TestData.entry(4)]).head()
+        #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...4))
+        #expect(try await engine.load(TestData.key("two"))?.tail == TestData.entries(1...2))
     }
 
     @Test func `refuses a database of another program and leaves it alone`() throws {

@@ -21,7 +21,7 @@ import Testing
 
     @Test func `everything that was answered is there after a crash`() async throws {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine()
+        let engine = try folder.engine { $0.unindexedEntriesMax = 40 }
         defer { engine.close() }
         var before: [StoredSession?] = []
         for index in 0..<30 {

@@ -1,0 +1,55 @@
+// Part of Rivulet. See README.md for the architecture.
+// The newest entries of the log, which its index does not know yet.
+
+/// Where those entries are in the log that came after its index was last brought up to date.
+///
+/// Rows are counted as they come, and no number is given twice while a server runs; a session's versions ascend with them.
+struct UnindexedEntries: Hashable {
+    /// An entry's version, and its row in the log.
+    struct Place: Hashable {
+        let version: Int64
+        let row: Int64
+    }
+
+    /// The last row that is in the index, or was.
+    private(set) var indexedTo: Int64
+    /// The last row that is known.
+    private(set) var last: Int64
+    /// How many are known.
+    private(set) var count = 0
+    private var bySID: [Int64: [Place]] = [:]
+
+    init(indexedTo: Int64) {
+        self.indexedTo = indexedTo
+        last = indexedTo
+    }
+
+    /// A session's entries, by their versions.
+    func places(of sid: Int64) -> [Place] {
+        bySID[sid] ?? []
+    }
+
+    mutating func add(_ place: Place, of sid: Int64) {
+        bySID[sid, default: []].append(place)
+        last = max(last, place.row)
+        count += 1
+    }
+
+    /// Knows these of a session's entries, and no others.
+    mutating func replace(_ places: [Place], of sid: Int64) {
+        count += places.count - (bySID[sid]?.count ?? 0)
+        bySID[sid] = places.isEmpty ? nil : places
+    }
+
+    /// The index has been brought up to date, as far as a row.
+    mutating func index(to row: Int64) {
+        guard row > indexedTo else { return }
+        indexedTo = row
+        guard row < last else {
+            last = row
+            count = 0
+            return bySID.removeAll(keepingCapacity: true)
+        }
+        for (sid, places) in bySID { replace(places.filter { $0.row > row }, of: sid) }
+    }
+}
