@@ -36,30 +36,37 @@ package struct HTTPResponseHead: Sendable {
         isKeepAlive: Bool = true
     ) -> HTTPBodyFraming {
         let framing = framingOnTheWire(version)
-        output.reserveCapacity(output.count + Self.usualByteCount)
-        output.append(contentsOf: "HTTP/1.1 ".utf8)
-        output.append(decimal: Int(status.code))
-        output.append(ASCII.space)
-        output.append(contentsOf: status.reason.utf8)
-        output.appendLineEnd()
-        if !date.isEmpty {
-            output.append(contentsOf: "Date: ".utf8)
-            output.append(contentsOf: date)
+        output.append(addingCapacity: byteCountMax(date: date)) { output in
+            output.append(copying: "HTTP/1.1 ")
+            output.append(decimal: Int(status.code))
+            output.append(ASCII.space)
+            output.append(copying: status.reason)
+            output.appendLineEnd()
+            if !date.isEmpty {
+                output.append(copying: "Date: ")
+                output.append(copying: date.span)
+                output.appendLineEnd()
+            }
+            for field in fields { output.append(field: field) }
+            output.append(framing: framing)
+            if !isKeepAlive || framing == .untilClose {
+                output.append(copying: "Connection: close\r\n")
+            } else if version == .http10 {
+                output.append(copying: "Connection: keep-alive\r\n")
+            }
             output.appendLineEnd()
         }
-        for field in fields { output.append(field: field) }
-        output.append(framing: framing)
-        if !isKeepAlive || framing == .untilClose {
-            output.append(contentsOf: "Connection: close\r\n".utf8)
-        } else if version == .http10 {
-            output.append(contentsOf: "Connection: keep-alive\r\n".utf8)
-        }
-        output.appendLineEnd()
         return framing
     }
 
-    /// More than most heads have, so that one allocation is enough.
-    private static let usualByteCount = 512
+    /// The most bytes that everything but the fields, the date and the reason phrase takes.
+    private static let fixedByteCountMax = 128
+
+    private func byteCountMax(date: [UInt8]) -> Int {
+        var count = Self.fixedByteCountMax + status.reason.utf8.count + date.count
+        for field in fields { count += field.name.utf8.count + field.value.utf8.count + 4 }
+        return count
+    }
 
     private func framingOnTheWire(_ version: HTTPVersion) -> HTTPBodyFraming {
         if status.code < 200 || status.code == 204 { return .none }
@@ -70,12 +77,15 @@ package struct HTTPResponseHead: Sendable {
 extension [UInt8] {
     /// Appends a non-negative number in decimal digits.
     mutating func append(decimal value: Int) {
-        if value < 10 {
-            append(UInt8(ascii: "0") + UInt8(value))
-        } else {
-            append(decimal: value / 10)
-            append(UInt8(ascii: "0") + UInt8(value % 10))
-        }
+        append(addingCapacity: 20) { $0.append(decimal: value) }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends a non-negative number in decimal digits, for which there has to be room.
+    fileprivate mutating func append(decimal value: Int) {
+        if value >= 10 { append(decimal: value / 10) }
+        append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
     fileprivate mutating func appendLineEnd() {
@@ -84,21 +94,21 @@ extension [UInt8] {
     }
 
     fileprivate mutating func append(field: HTTPField) {
-        append(contentsOf: field.name.utf8)
+        append(copying: field.name)
         append(UInt8(ascii: ":"))
         append(ASCII.space)
-        append(contentsOf: field.value.utf8)
+        append(copying: field.value)
         appendLineEnd()
     }
 
     fileprivate mutating func append(framing: HTTPBodyFraming) {
         switch framing {
         case .length(let count):
-            append(contentsOf: "Content-Length: ".utf8)
+            append(copying: "Content-Length: ")
             append(decimal: count)
             appendLineEnd()
         case .chunked:
-            append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
+            append(copying: "Transfer-Encoding: chunked\r\n")
         case .untilClose, .none:
             break
         }

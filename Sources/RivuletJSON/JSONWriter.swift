@@ -170,9 +170,9 @@ public struct JSONWriter: Sendable {
         hasOtherText = false
     }
 
-    /// Writes one whole value given as ASCII text.
+    /// Writes one whole value given as ASCII text that is JSON already; it is not checked.
     @usableFromInline
-    mutating func literal(_ text: String) {
+    package mutating func literal(_ text: String) {
         separate()
         bytes.append(contentsOf: text.utf8)
         needsComma = true

@@ -73,7 +73,7 @@ extension Problem {
                 412,
                 "\(Self.reason(of: mismatch)); it stands at \(current.cursor)",
                 members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
-                fields: [HTTPField("ETag", "\"\(current.cursor)\"")]
+                fields: [HTTPField("ETag", current.cursor.tag)]
             )
         case .keyUnderWay(let key):
             self.init(

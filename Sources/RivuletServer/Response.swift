@@ -13,9 +13,8 @@ struct Response: Sendable {
     /// Whether the form of the body has been chosen, so that it is sent as it is.
     var isCoded = false
 
-    private static let jsonFields = [
-        HTTPField("Content-Type", "application/json"), HTTPField("Cache-Control", "no-store"),
-    ]
+    private static let jsonType = HTTPField("Content-Type", "application/json")
+    private static let notStored = HTTPField("Cache-Control", "no-store")
 
     init(_ status: HTTPStatus, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
@@ -25,7 +24,14 @@ struct Response: Sendable {
 
     /// An answer of JSON.
     static func json(_ body: [UInt8], status: HTTPStatus = .ok, fields: [HTTPField] = []) -> Response {
-        Response(status, fields: jsonFields + fields, body: body)
+        Response(status, fields: [jsonType, notStored] + fields, body: body)
+    }
+
+    /// An answer of JSON with the two fields of `fields(tag:version:)`.
+    static func json(_ body: [UInt8], tag: String, version: UInt64) -> Response {
+        // Nearly every answer: all fields at once, for arrays that are joined are made twice.
+        let fields = [jsonType, notStored, HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
+        return Response(.ok, fields: fields, body: body)
     }
 
     /// An answer of a problem document.
@@ -42,20 +48,17 @@ struct Response: Sendable {
     ///
     /// `condition` is `If-None-Match`.
     static func reading(_ answer: StateAnswer, unless condition: String?) -> Response {
-        let fields = fields(of: answer.cursor)
-        if let condition, HTTPEntityTag.matchesWeakly(condition, tag: "\"\(answer.cursor)\"") {
-            return Response(.notModified, fields: fields)
+        let (tag, version) = (answer.cursor.tag, answer.cursor.position.version)
+        if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
+            return Response(.notModified, fields: fields(tag: tag, version: version))
         }
-        return .json(answer.value, fields: fields)
+        return .json(answer.value, tag: tag, version: version)
     }
 
     /// The two fields that say where a session stands.
-    static func fields(of cursor: Cursor) -> [HTTPField] {
-        fields(cursor: cursor.description, version: cursor.position.version)
-    }
-
-    /// The same for a cursor's text.
-    static func fields(cursor: String, version: UInt64) -> [HTTPField] {
-        [HTTPField("ETag", "\"" + cursor + "\""), HTTPField("Rivulet-Version", String(version))]
+    ///
+    /// `tag` is a cursor in quotes.
+    static func fields(tag: String, version: UInt64) -> [HTTPField] {
+        [HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
     }
 }

@@ -58,8 +58,11 @@ extension ServerLoop {
         withExistingSession(key, of: app, exchange) { session, owner in
             session.read(path, at: version) { result in
                 owner.send(result, to: exchange) { answer in
-                    let fields = Response.fields(of: answer.cursor) + [HTTPField("Cache-Control", "private, no-cache")]
-                    if let condition, HTTPEntityTag.matchesWeakly(condition, tag: "\"\(answer.cursor)\"") {
+                    let tag = answer.cursor.tag
+                    let fields =
+                        Response.fields(tag: tag, version: answer.cursor.position.version)
+                        + [HTTPField("Cache-Control", "private, no-cache")]
+                    if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
                         return Response(.notModified, fields: fields)
                     }
                     let type = HTTPField("Content-Type", "application/json")

@@ -78,7 +78,7 @@ extension ServerLoop {
 
     /// The two fields that say where a store or a value stands.
     static func fields(_ version: UInt64, epoch: String) -> [HTTPField] {
-        Response.fields(cursor: "\(SharedCursor(epoch: epoch, version: version))", version: version)
+        Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
     }
 }
 

@@ -7,16 +7,16 @@ import RivuletSessions
 
 extension DispatchAnswer {
     /// The answer of spec/http.md §3.
-    var json: [UInt8] { json(cursor: cursor.description) }
+    var json: [UInt8] { json(tag: cursor.tag) }
 
-    /// The same, with the text of the cursor, which the answer's fields have too.
-    func json(cursor: String) -> [UInt8] {
+    /// The same, with the cursor's tag, which the answer's fields have too.
+    func json(tag: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
         writer.key(known: "version")
         writer.integer(version)
         writer.key(known: "cursor")
-        writer.string(cursor)
+        writer.literal(tag)
         writer.key(known: "durable")
         writer.bool(isDurable)
         writer.key(known: "changes")

@@ -90,17 +90,24 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
-    package var description: String {
+    package var description: String { text(isQuoted: false) }
+
+    /// The text in quotes: the entity tag of what is read there, and the same as JSON, for nothing in it is to be escaped.
+    package var tag: String { text(isQuoted: true) }
+
+    private func text(isQuoted: Bool) -> String {
         // Every answer and every event has one: bytes are several times cheaper than interpolated strings.
         let texts = epoch.utf8.count + (residence?.utf8.count ?? 0) + (paths?.utf8.count ?? 0)
         return unsafe String(unsafeUninitializedCapacity: texts + Self.numbersBytesMax) { buffer in
             var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            if isQuoted { output.append(UInt8(ascii: "\"")) }
             append(to: &output)
+            if isQuoted { output.append(UInt8(ascii: "\"")) }
             return unsafe output.finalize(for: buffer)
         }
     }
 
-    /// The most bytes that two numbers and what stands between the parts take.
+    /// The most bytes that two numbers, what stands between the parts, and the quotes take.
     private static let numbersBytesMax = 48
 
     private func append(to output: inout OutputSpan<UInt8>) {

@@ -21,6 +21,17 @@ import Testing
         #expect(framing == .length(120))
     }
 
+    @Test func `a head of whatever size is written whole`() {
+        let long = String(repeating: "é", count: 5_000)
+        let fields = (0..<200).map { HTTPField("X-\($0)", long) }
+        let head = HTTPResponseHead(HTTPStatus(431), fields: fields, framing: .length(.max))
+        let lines = fields.map { "\($0.name): \(long)\r\n" }.joined()
+        let status = "HTTP/1.1 431 Request Header Fields Too Large\r\n"
+        let end = "Content-Length: 9223372036854775807\r\nConnection: close\r\n\r\n"
+        #expect(text(head, isKeepAlive: false) == status + lines + end)
+        #expect(text(HTTPResponseHead(HTTPStatus(431), framing: .length(.max)), isKeepAlive: false) == status + end)
+    }
+
     @Test func `a connection that ends says so, and one that is kept says so to HTTP 1_0`() {
         let head = HTTPResponseHead(.ok, framing: .length(0))
         #expect(text(head, isKeepAlive: false) == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -12,6 +12,11 @@ import Testing
         #expect(try #require(Cursor(text)).description == text)
     }
 
+    @Test func `the tag of the longest cursor is its text in quotes`() throws {
+        let text = "k3v9x0qa.18446744073709551615.b2xy-18446744073709551615u.a1b2c3"
+        #expect(try #require(Cursor(text)).tag == "\"\(text)\"")
+    }
+
     @Test(arguments: [
         "", "a", "k3v9x0qa", "k3v9x0qa.", "k3v9x0qa.-1", "k3v9x0qa.01", "K3v9x0qa.1", "k3v9x0qa.1.b2",
         "k3v9x0qa.1.b2xy",
