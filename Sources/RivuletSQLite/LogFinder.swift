@@ -7,7 +7,8 @@ internal import RivuletSessions
 ///
 /// Entries lie in the order of their arrival, so that commits append. A table is their index, and to keep it with every commit would
 /// write a page for each session that the commit is of: so it is brought up to date now and then, and the entries after that
-/// (`unindexed`) are known to each connection by itself. They are few, and `refresh()` reads them from the log.
+/// (`unindexed`) are known to each connection by itself. They are few, and `refresh()` reads them from the log. Where a page that has
+/// them is damaged, no session can be read: nobody knows whose entries were on it.
 final class LogFinder {
     /// The entries that the index does not know; right since `refresh()`.
     private(set) var unindexed = UnindexedEntries(indexedTo: 0)
@@ -76,7 +77,8 @@ final class LogFinder {
             throw .damaged(detail: "how far the log has an index is not stored", path: path)
         }
         let row = indexedTo.integer(0)
-        if isStale { unindexed = UnindexedEntries(indexedTo: row) }
+        // It goes back only where another program has put an older database in place of this one.
+        if isStale || row < unindexed.indexedTo { unindexed = UnindexedEntries(indexedTo: row) }
         unindexed.index(to: row)
         defer { newer.reset() }
         try newer.bind(unindexed.last, at: 1)

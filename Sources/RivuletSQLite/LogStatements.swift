@@ -12,28 +12,30 @@ struct LogStatements {
     private let dropEntry: SQLiteStatement
     private let extendIndex: SQLiteStatement
     private let noteIndexed: SQLiteStatement
-    /// The row of the last entry; no row's number is given twice, so that a reader sees by it what is new.
+    /// The row of the last entry; this writer gives no number twice, so that the reader beside it sees by them what is new.
     private var lastRow: Int64 = 0
 
     init(_ connection: SQLiteConnection, finder: LogFinder) throws(SQLiteError) {
         self.finder = finder
         insertEntry = try SQLiteStatement(LogRow.insertion, on: connection)
         dropIndexedEntries = try SQLiteStatement(
-            "DELETE FROM log WHERE seq IN (SELECT seq FROM log_index WHERE sid = ?1 AND v < ?2) AND sid = ?1",
+            "DELETE FROM log WHERE seq IN (SELECT seq FROM log_index WHERE sid = ?1 AND v < ?2) AND sid = ?1 AND v < ?2",
             on: connection
         )
         dropFromIndex = try SQLiteStatement("DELETE FROM log_index WHERE sid = ? AND v < ?", on: connection)
         dropEntry = try SQLiteStatement("DELETE FROM log WHERE seq = ?", on: connection)
         // Ordered, so that each page of the index is written to once. Two entries of one version are another program's work: the first one counts.
         extendIndex = try SQLiteStatement(
-            "INSERT OR IGNORE INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log WHERE seq > ? ORDER BY sid, v",
+            """
+            INSERT OR IGNORE INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log WHERE seq > ? ORDER BY sid, v, seq
+            """,
             on: connection
         )
         noteIndexed = try SQLiteStatement("UPDATE log_indexed SET seq = ?", on: connection)
     }
 
-    /// How many entries the index does not know.
-    var unindexedCount: Int { finder.unindexed.count }
+    /// How many rows the log has got since its index was brought up to date.
+    var unindexedRowCount: Int { finder.unindexed.rowCount }
 
     /// A transaction has begun.
     mutating func didBegin() throws(SQLiteError) {

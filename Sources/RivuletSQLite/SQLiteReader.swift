@@ -127,14 +127,14 @@ final class SQLiteReader {
     }
 
     func keptAnswer(_ key: SessionKey, epoch: String, id: String) throws(SQLiteError) -> KeptAnswer? {
-        try inOneView { () throws(SQLiteError) in
+        try inOneView(ofLog: false) { () throws(SQLiteError) in
             guard let row = try finder.session(key), row.epoch == epoch else { return nil }
             return try answers?.answer(sid: row.sid, id: id)
         }
     }
 
     func keptAnswers(_ key: SessionKey, epoch: String, since time: Int64) throws(SQLiteError) -> KeptAnswersUsage {
-        try inOneView { () throws(SQLiteError) in
+        try inOneView(ofLog: false) { () throws(SQLiteError) in
             guard let row = try finder.session(key), row.epoch == epoch, let answers else {
                 return KeptAnswersUsage(count: 0, byteCount: 0, oldest: nil)
             }
@@ -169,13 +169,13 @@ final class SQLiteReader {
         of collection: String,
         withKeys: Bool
     ) throws(SQLiteError) -> (contents: StoredCollection, keys: StoredKeys?) {
-        try inOneView { () throws(SQLiteError) in
+        try inOneView(ofLog: false) { () throws(SQLiteError) in
             try items?.items(of: collection, withKeys: withKeys) ?? (StoredCollection(), nil)
         }
     }
 
     func keys(of collection: String) throws(SQLiteError) -> StoredKeys? {
-        try inOneView { () throws(SQLiteError) in try items?.keys(of: collection) }
+        try inOneView(ofLog: false) { () throws(SQLiteError) in try items?.keys(of: collection) }
     }
 
     func apps() throws(SQLiteError) -> [String] {
@@ -187,20 +187,29 @@ final class SQLiteReader {
 
     // MARK: - Parts
 
-    private func inOneView<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+    /// Reads from one view; `ofLog`: one that the log belongs to.
+    private func inOneView<Value>(
+        ofLog: Bool = true,
+        _ body: () throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
         try begin.step()
         begin.reset()
-        let result: Result<Value, SQLiteError>
         do throws(SQLiteError) {
-            try seeTheLog()
-            result = .success(try body())
+            if ofLog { try seeTheLog() }
+            let value = try body()
+            try endView()
+            return value
         } catch {
-            result = .failure(error)
+            // Of the two the first failure says more.
+            do throws(SQLiteError) { try endView() } catch {}
+            throw error
         }
+    }
+
+    private func endView() throws(SQLiteError) {
         defer { end.reset() }
         // An error may have ended the transaction already.
         if connection.isInTransaction { try end.step() }
-        return try result.get()
     }
 
     /// Reads what the log has got since the last view.
@@ -211,10 +220,12 @@ final class SQLiteReader {
             try dataVersion.step()
             let version = dataVersion.integer(0)
             guard version != lastDataVersion else { return }
-            lastDataVersion = version
             finder.log.forget()
+            try finder.log.refresh()
+            lastDataVersion = version
+        } else {
+            try finder.log.refresh()
         }
-        try finder.log.refresh()
     }
 
     private func snapshot(sid: Int64, upTo version: UInt64) throws(SQLiteError) -> SnapshotRow? {

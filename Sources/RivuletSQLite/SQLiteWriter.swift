@@ -45,8 +45,8 @@ final class SQLiteWriter {
     /// Changes when another connection has committed.
     private var lastDataVersion: Int64
     private var walPagesAtCheckpoint = 0
-    /// The number of entries without the log's index at which it is brought up to date.
-    private var indexingDueAt: Int
+    /// The rows beside the log's index when it could not be brought up to date.
+    private var unindexedAtFailure = 0
     /// Why nothing is written any more.
     private var fault: StorageError?
 
@@ -79,7 +79,6 @@ final class SQLiteWriter {
         try dataVersion.step()
         lastDataVersion = dataVersion.integer(0)
         dataVersion.reset()
-        indexingDueAt = limits.unindexedEntriesMax
         statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
     }
 
@@ -269,16 +268,21 @@ final class SQLiteWriter {
 
     /// Brings the log's index up to date once enough entries have come.
     private func indexLogIfDue() {
-        if statements.unindexedCount >= indexingDueAt { indexLog() }
+        if statements.unindexedRowCount - unindexedAtFailure >= limits.unindexedEntriesMax { indexLog() }
     }
 
     /// Nobody waits for this: an entry is found without the index as well.
     private func indexLog() {
         guard fault == nil else { return }
         // Where it cannot be done, as without space, it is tried again after as many entries.
-        indexingDueAt = statements.unindexedCount + limits.unindexedEntriesMax
+        unindexedAtFailure = statements.unindexedRowCount
         do throws(SQLiteError) {
             try beginTransaction()
+        } catch {
+            _ = rollBack([])
+            return
+        }
+        do throws(SQLiteError) {
             try statements.indexLog()
         } catch {
             if error.isWriteFault { return stop(error) }
@@ -291,7 +295,7 @@ final class SQLiteWriter {
             return commitDidFail([], error)
         }
         statements.didCommit()
-        indexingDueAt = limits.unindexedEntriesMax
+        unindexedAtFailure = 0
     }
 
     /// Moves the write-ahead log into the database once it has grown by enough pages.
@@ -320,7 +324,6 @@ final class SQLiteWriter {
     /// Uses a quiet moment; true: there is nothing left to do.
     private func tidyUp() -> Bool {
         guard fault == nil else { return true }
-        if statements.unindexedCount > 0 { indexLog() }
         do throws(SQLiteError) {
             guard try connection.integer("PRAGMA freelist_count") ?? 0 > Self.freePagesKept else {
                 if connection.walPages > walPagesAtCheckpoint { checkpoint(waitsForReaders: false) }

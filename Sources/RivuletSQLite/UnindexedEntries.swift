@@ -11,18 +11,19 @@ struct UnindexedEntries: Hashable {
         let row: Int64
     }
 
-    /// The last row that is in the index, or was.
+    /// The row up to which the index goes.
     private(set) var indexedTo: Int64
-    /// The last row that is known.
+    /// The row up to which all is known, in the index or here.
     private(set) var last: Int64
-    /// How many are known.
-    private(set) var count = 0
     private var bySID: [Int64: [Place]] = [:]
 
     init(indexedTo: Int64) {
         self.indexedTo = indexedTo
         last = indexedTo
     }
+
+    /// The rows that came since the index was brought up to date, also those that are gone again.
+    var rowCount: Int { Int(last - indexedTo) }
 
     /// A session's entries, by their versions.
     func places(of sid: Int64) -> [Place] {
@@ -32,12 +33,10 @@ struct UnindexedEntries: Hashable {
     mutating func add(_ place: Place, of sid: Int64) {
         bySID[sid, default: []].append(place)
         last = max(last, place.row)
-        count += 1
     }
 
     /// Knows these of a session's entries, and no others.
     mutating func replace(_ places: [Place], of sid: Int64) {
-        count += places.count - (bySID[sid]?.count ?? 0)
         bySID[sid] = places.isEmpty ? nil : places
     }
 
@@ -47,8 +46,7 @@ struct UnindexedEntries: Hashable {
         indexedTo = row
         guard row < last else {
             last = row
-            count = 0
-            return bySID.removeAll(keepingCapacity: true)
+            return bySID.removeAll()
         }
         for (sid, places) in bySID { replace(places.filter { $0.row > row }, of: sid) }
     }

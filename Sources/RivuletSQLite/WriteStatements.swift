@@ -70,8 +70,8 @@ struct WriteStatements {
         )
     }
 
-    /// How many entries the log's index does not know.
-    var unindexedCount: Int { log.unindexedCount }
+    /// How many rows the log has got since its index was brought up to date.
+    var unindexedRowCount: Int { log.unindexedRowCount }
 
     /// Brings the log's index up to date.
     func indexLog() throws(SQLiteError) {

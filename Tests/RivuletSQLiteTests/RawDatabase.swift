@@ -47,6 +47,11 @@ import CSQLite
 }
 
 extension RawDatabase {
+    /// The first page with rows of a table that has more than one.
+    func firstLeaf(of table: String) throws -> Int? {
+        try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
+    }
+
     /// Makes the database what layout 3 was: the log's index was SQLite's own.
     func goBackToLayout3() throws {
         try execute("DROP TABLE log_index; DROP TABLE log_indexed")

@@ -4,6 +4,7 @@
 import Glibc
 import RivuletSQLite
 import RivuletSessions
+import RivuletStores
 import StorageConformance
 import Testing
 
@@ -91,17 +92,74 @@ import Testing
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `a quiet engine brings its index up to date`() async throws {
+    @Test func `entries that are gone again count, so that nobody remembers many of them`() async throws {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine { $0.idleMilliseconds = 1 }
+        let engine = try folder.engine { $0.unindexedEntriesMax = 3 }
+        defer { engine.close() }
+        for index in 0..<3 {
+            _ = try await engine.fill("\(index)", upTo: 1)
+            #expect(try await engine.delete(TestData.key("\(index)")))
+        }
+        try await engine.probe()
+        #expect(try indexed(folder) == "0 to 3")
+    }
+
+    @Test func `an index that is never due is no obstacle`() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try folder.engine { $0.unindexedEntriesMax = .max }
         defer { engine.close() }
         _ = try await engine.fill(upTo: 2)
-        while try indexed(folder) != "2 to 2" {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
+        #expect(try indexed(folder) == "0 to 0")
+    }
+
+    @Test func `a database that is full when the index is due serves what it has, and the index follows`() async throws
+    {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        _ = try await first.fill("many", upTo: 900, byteCount: 0)
+        let large = try await first.fill("large", upTo: 1, byteCount: 100_000)
+        first.close()
+        let raw = try RawDatabase(folder.databasePath)
+        let pages = try #require(try raw.text("PRAGMA page_count").flatMap { Int($0) })
+        #expect(try raw.text("PRAGMA freelist_count") == "0")
+        // The next entry finds room on the last page; the index of 900 does not.
+        let engine = try folder.engine { limits in
+            limits.databaseBytesMax = pages * 4_096
+            limits.unindexedEntriesMax = 1
+        }
+        defer { engine.close() }
+        _ = try await engine.fill("small", upTo: 1, byteCount: 0)
+        try await engine.probe()
+        #expect(try indexed(folder) == "0 to 0")
+        #expect(try await engine.load(TestData.key("many"))?.head.version == 900)
+        #expect(try await engine.load(TestData.key("small"))?.head.version == 1)
+        #expect(try await engine.load(TestData.key("large"))?.head == large)
+        #expect(try await engine.delete(TestData.key("large")))
+        _ = try await engine.fill("other", upTo: 1, byteCount: 0)
+        try await engine.probe()
+        #expect(try indexed(folder) == "902 to 903")
+        #expect(try await engine.load(TestData.key("many"))?.tail.count == 900)
+    }
+
+    @Test func `a damaged page of entries that the index does not know is reported, and stores are served`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        _ = try await first.fill(upTo: 20, byteCount: 1_000)
+        try await first.collection("notes").commit([.put(key: "a", document: [1])])
+        first.close()
+        try folder.overwritePage(ofTable: "log")
+        let engine = try folder.engine()
+        defer { engine.close() }
+        let error = await #expect(throws: StorageError.self) { _ = try await engine.load(TestData.key()) }
+        guard case .corrupt(TestData.key(), let detail) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(detail.contains("FROM log WHERE seq"))
+        #expect(try await engine.collection("notes").contents().items.map(\.document) == [[1]])
     }
 
     /// Appends the twelfth entry, after which the index is due, to a disk that fails as soon as that is committed.

@@ -54,17 +54,29 @@ import Testing
     @Test(arguments: 1...12)
     func `answers any program of requests as the reference engine does`(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine { limits in
-            limits.headsRememberedMax = 3
-            limits.unindexedEntriesMax = [1, 3, 20, 4_096][Int(seed % 4)]
+        func started() throws -> SQLiteStorageEngine {
+            try folder.engine { limits in
+                limits.headsRememberedMax = 3
+                limits.unindexedEntriesMax = [1, 3, 20, 4_096][Int(seed % 4)]
+            }
         }
+        var engine = try started()
         defer { engine.close() }
+        let inspection = try SQLiteStorageInspection(folder: folder.path)
         let reference = MemoryStorageEngine()
         try reference.start()
         var program = RandomProgram(seed: seed)
-        for _ in 0..<250 {
+        for index in 1...250 {
             let (step, expected, found) = try await program.step(reference, engine)
             try #require(found == expected, "seed \(seed): \(step)")
+            if index % 10 == 0 {
+                let key = TestData.key("\(index / 10 % 4)")
+                #expect(try await engine.load(key) == inspection.load(key), "seed \(seed): \(step)")
+            }
+            if index % 40 == 0 {
+                engine.close()
+                engine = try started()
+            }
         }
     }
 }

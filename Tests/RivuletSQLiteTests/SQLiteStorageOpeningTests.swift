@@ -187,6 +187,30 @@ import Testing
         #expect(try await engine.load(TestData.key("two"))?.tail == TestData.entries(1...2))
     }
 
+    @Test func `leaves a database as it is when there is no space to bring it up to date`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        _ = try await first.fill(upTo: 900, byteCount: 0)
+        first.close()
+        let raw = try RawDatabase(folder.databasePath)
+        try raw.goBackToLayout3()
+        try raw.execute("VACUUM")
+        let pages = try #require(try raw.text("PRAGMA page_count").flatMap { Int($0) })
+        let error = #expect(throws: StorageError.self) {
+            _ = try folder.engine { $0.databaseBytesMax = pages * 4_096 }
+        }
+        guard case .full = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try raw.text("PRAGMA user_version") == "3")
+        let names = "SELECT group_concat(name) FROM sqlite_schema WHERE name LIKE 'log%' ORDER BY name"
+        #expect(try raw.text(names) == "log,log_sid_v")
+        let engine = try folder.engine()
+        defer { engine.close() }
+        #expect(try await engine.load(TestData.key())?.tail.count == 900)
+    }
+
     @Test func `refuses a database of another program and leaves it alone`() throws {
         let folder = try TemporaryFolder()
         try RawDatabase(folder.databasePath).execute("CREATE TABLE theirs(x)")

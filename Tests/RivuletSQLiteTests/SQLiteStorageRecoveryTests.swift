@@ -40,9 +40,12 @@ import Testing
         }
     }
 
-    @Test func `a torn end of the log costs whole commits from the end, never a part of one`() async throws {
+    @Test(arguments: [3, 4_096])
+    func `a torn end of the log costs whole commits from the end, never a part of one`(
+        unindexedEntriesMax: Int
+    ) async throws {
         let folder = try TemporaryFolder()
-        let engine = try folder.engine()
+        let engine = try folder.engine { $0.unindexedEntriesMax = unindexedEntriesMax }
         defer { engine.close() }
         var head = try await engine.fill(upTo: 2)
         for _ in 0..<10 {

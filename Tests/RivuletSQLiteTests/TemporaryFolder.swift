@@ -46,6 +46,15 @@ final class TemporaryFolder: Sendable {
         return (attributes?[.size] as? NSNumber)?.intValue
     }
 
+    /// Overwrites the first page with rows of a table that has more than one, as a failing disk does.
+    func overwritePage(ofTable table: String) throws {
+        guard let page = try RawDatabase(databasePath).firstLeaf(of: table) else { throw CocoaError(.fileReadUnknown) }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: databasePath))
+        try file.seek(toOffset: UInt64(page - 1) * 4_096)
+        try file.write(contentsOf: Data(repeating: 0, count: 4_096))
+        try file.close()
+    }
+
     /// Makes and starts an engine on this folder, which does not tidy up by itself unless a test wants it to.
     func engine(
         time: ItemTime = ItemTime(),
