@@ -70,10 +70,20 @@ final class LogFinder {
     }
 
     /// Reads what the log has got since the last time; at the beginning of a view, or of a transaction that writes.
+    ///
+    /// Its failure is that of the whole store: nobody knows whose entries could not be read.
     func refresh() throws(SQLiteError) {
         guard let indexedTo else { return }
+        do throws(SQLiteError) {
+            try readNewer(than: indexedTo)
+        } catch {
+            throw error.ofTheWholeStore
+        }
+    }
+
+    private func readNewer(than indexedTo: SQLiteStatement) throws(SQLiteError) {
         defer { indexedTo.reset() }
-        guard try indexedTo.step() else {
+        guard try indexedTo.step(), (0..<Int64.max).contains(indexedTo.integer(0)) else {
             throw .damaged(detail: "how far the log has an index is not stored", path: path)
         }
         let row = indexedTo.integer(0)
@@ -114,15 +124,25 @@ final class LogFinder {
     // MARK: - Entries
 
     /// A session's oldest and newest version in the log; nil when the log has none.
+    ///
+    /// Refuses a log in which versions are missing after those of the index, or come twice.
     func versions(sid: Int64) throws(SQLiteError) -> (first: Int64, last: Int64)? {
         let newest = try present(of: sid)
         defer { ends.reset() }
         try ends.bind(sid, at: 1)
         try ends.step()
-        let first = ends.isNull(0) ? newest.first?.version : ends.integer(0)
-        let last = newest.last?.version ?? (ends.isNull(1) ? nil : ends.integer(1))
-        guard let first, let last else { return nil }
-        return (first, last)
+        var ends = ends.isNull(0) ? nil : (first: ends.integer(0), last: ends.integer(1))
+        for place in newest {
+            guard let (first, last) = ends else {
+                ends = (place.version, place.version)
+                continue
+            }
+            guard place.version == last + 1 else {
+                throw .damaged(detail: "log entries after version \(last) are missing", path: path)
+            }
+            ends = (first, place.version)
+        }
+        return ends
     }
 
     /// A session's oldest entry, its version and its time.
@@ -190,12 +210,11 @@ final class LogFinder {
 
     // MARK: - Parts
 
-    /// A session's unindexed entries, without those at both ends that are gone since: compacted away, or another program's work.
+    /// A session's unindexed entries, without the oldest that are gone since: a compaction drops them.
     private func present(of sid: Int64) throws(SQLiteError) -> [UnindexedEntries.Place] {
         let places = unindexed.places(of: sid)
         var present = places[...]
         while let place = present.first, try time(at: place, of: sid) == nil { present.removeFirst() }
-        while let place = present.last, try time(at: place, of: sid) == nil { present.removeLast() }
         if present.count < places.count { unindexed.replace(Array(present), of: sid) }
         return Array(present)
     }

@@ -24,7 +24,7 @@ struct LogStatements {
         )
         dropFromIndex = try SQLiteStatement("DELETE FROM log_index WHERE sid = ? AND v < ?", on: connection)
         dropEntry = try SQLiteStatement("DELETE FROM log WHERE seq = ?", on: connection)
-        // Ordered, so that each page of the index is written to once. Two entries of one version are another program's work: the first one counts.
+        // Ordered, so that each page of the index is written to once. Where another program made two entries of one version, the first one counts.
         extendIndex = try SQLiteStatement(
             """
             INSERT OR IGNORE INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log WHERE seq > ? ORDER BY sid, v, seq
@@ -37,8 +37,8 @@ struct LogStatements {
     /// How many rows the log has got since its index was brought up to date.
     var unindexedRowCount: Int { finder.unindexed.rowCount }
 
-    /// A transaction has begun.
-    mutating func didBegin() throws(SQLiteError) {
+    /// Makes what is known of the log right, if it was forgotten; in a transaction, before anything that the log belongs to.
+    mutating func refresh() throws(SQLiteError) {
         try finder.refreshIfStale()
         lastRow = max(lastRow, finder.unindexed.last)
     }

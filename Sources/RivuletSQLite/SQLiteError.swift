@@ -29,6 +29,15 @@ enum SQLiteError: Error, Hashable {
         return rivulet_sqlite_is_read_fault(code) == 0
     }
 
+    /// The same failure; damage is that of the store as a whole, whichever session was asked for.
+    var ofTheWholeStore: SQLiteError {
+        if case .corrupt(_, let detail) = storageError(for: nil) {
+            .refused(.corrupt(nil, detail: detail))
+        } else {
+            self
+        }
+    }
+
     /// The same failure in the words of the storage contract.
     func storageError(for key: SessionKey?) -> StorageError {
         switch self {

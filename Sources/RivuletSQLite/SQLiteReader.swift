@@ -192,8 +192,10 @@ final class SQLiteReader {
         ofLog: Bool = true,
         _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
-        try begin.step()
-        begin.reset()
+        do {
+            defer { begin.reset() }
+            try begin.step()
+        }
         do throws(SQLiteError) {
             if ofLog { try seeTheLog() }
             let value = try body()

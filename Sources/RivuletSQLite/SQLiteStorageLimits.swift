@@ -61,8 +61,9 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     package var keyHashMask = UInt64.max
     /// The entries of sessions' logs that are committed before their index is brought up to date: 4,096.
     ///
-    /// Each connection remembers where those are, with 16 bytes each and some 100 for each of their sessions, and reads them from the
-    /// log when it begins, in 1 to 2 ms. One commit may go beyond it.
+    /// Each connection remembers where those are, with 16 bytes each and some 100 for each of their sessions. It reads them from the log,
+    /// in 1 to 2 ms, when it begins, and the writer after a commit that failed. One commit may go beyond it, and so may many while the
+    /// index cannot be written.
     public var unindexedEntriesMax = 4_096
     /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000

@@ -45,7 +45,7 @@ final class SQLiteWriter {
     /// Changes when another connection has committed.
     private var lastDataVersion: Int64
     private var walPagesAtCheckpoint = 0
-    /// The rows beside the log's index when it could not be brought up to date.
+    /// The rows beside the log's index when it could not be brought up to date; 0: it could.
     private var unindexedAtFailure = 0
     /// Why nothing is written any more.
     private var fault: StorageError?
@@ -195,7 +195,7 @@ final class SQLiteWriter {
         let version = dataVersion.integer(0)
         let othersHaveWritten = version != lastDataVersion
         lastDataVersion = version
-        try statements.didBegin(othersHaveWritten: othersHaveWritten)
+        statements.didBegin(othersHaveWritten: othersHaveWritten)
     }
 
     private func endTransaction() throws(SQLiteError) {

@@ -1,12 +1,12 @@
 // Part of Rivulet. See README.md for the architecture.
 // The newest entries of the log, which its index does not know yet.
 
-/// Where those entries are in the log that came after its index was last brought up to date.
+/// Where the entries are that came after the log's index was last brought up to date.
 ///
 /// Rows are counted as they come, and no number is given twice while a server runs; a session's versions ascend with them.
-struct UnindexedEntries: Hashable {
+struct UnindexedEntries {
     /// An entry's version, and its row in the log.
-    struct Place: Hashable {
+    struct Place {
         let version: Int64
         let row: Int64
     }
@@ -22,7 +22,7 @@ struct UnindexedEntries: Hashable {
         last = indexedTo
     }
 
-    /// The rows that came since the index was brought up to date, also those that are gone again.
+    /// The rows that were counted since the index was brought up to date, also those that are gone again.
     var rowCount: Int { Int(last - indexedTo) }
 
     /// A session's entries, by their versions.

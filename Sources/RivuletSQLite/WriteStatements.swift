@@ -74,17 +74,16 @@ struct WriteStatements {
     var unindexedRowCount: Int { log.unindexedRowCount }
 
     /// Brings the log's index up to date.
-    func indexLog() throws(SQLiteError) {
+    mutating func indexLog() throws(SQLiteError) {
+        try log.refresh()
         try log.index()
     }
 
     /// A transaction has begun; `othersHaveWritten`: another connection has, since the last one.
-    mutating func didBegin(othersHaveWritten: Bool) throws(SQLiteError) {
-        if othersHaveWritten {
-            forgetSessions()
-            items.forget()
-        }
-        try log.didBegin()
+    mutating func didBegin(othersHaveWritten: Bool) {
+        guard othersHaveWritten else { return }
+        forgetSessions()
+        items.forget()
     }
 
     /// A transaction was committed.
@@ -113,6 +112,7 @@ struct WriteStatements {
         time: Int64,
         snapshot: StateSnapshot?
     ) throws(SQLiteError) -> CreateOutcome {
+        try log.refresh()
         if let row = try finder.session(key) { return .exists(head(of: row.sid, try remembered(row))) }
         let (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
         return .created(self.head(of: sid, head))
@@ -124,6 +124,7 @@ struct WriteStatements {
         _ entries: [LogEntry],
         keeping answers: KeptAnswers
     ) throws(SQLiteError) -> AppendOutcome {
+        try log.refresh()
         let sid: Int64
         var head: Head
         switch point {
@@ -151,6 +152,7 @@ struct WriteStatements {
         keepingFrom: UInt64,
         keepingSince: Int64
     ) throws(SQLiteError) -> CompactionOutcome {
+        try log.refresh()
         let sid = Int64(bitPattern: expected.token)
         guard let head = try remembered(sid: sid), head.key == key, head.epoch == expected.epoch,
             expected.version <= head.version, snapshot.version == expected.version
@@ -165,6 +167,7 @@ struct WriteStatements {
 
     mutating func delete(_ key: SessionKey) throws(SQLiteError) -> Bool {
         guard let sid = try finder.sid(of: key) else { return false }
+        try log.refresh()
         heads[sid] = nil
         try drop(before: .max, of: sid)
         for statement in [deleteSnapshots, deleteAnswers, deleteSession] {

@@ -151,11 +151,17 @@ extension Problem {
         case .tooLarge(let limitBytes):
             self.init(413, "the change is larger than storage takes (\(limitBytes) bytes); nothing has changed")
         case .corrupt(let key, let detail):
-            let name = key.map { "session \"\($0.id)\"" } ?? "the storage"
+            guard let key else {
+                self.init(
+                    500,
+                    "the storage is damaged: \(detail). Nothing has changed. Stop the server and restore the data folder from a backup"
+                )
+                return
+            }
             self.init(
                 500,
-                "what is stored of \(name) is damaged: \(detail). Other sessions are not touched; nothing has changed. "
-                    + "Restore it from a backup, or delete it"
+                "what is stored of session \"\(key.id)\" is damaged: \(detail). Other sessions are not touched; nothing has "
+                    + "changed. Restore it from a backup, or delete it"
             )
         case .incompatible(let detail):
             self.init(500, "storage does not fit this server: \(detail)")

@@ -19,6 +19,9 @@ import Testing
         ("UPDATE log SET crc = crc + 1 WHERE sid = 1 AND v = 4", "version 4 fails its checksum"),
         ("DELETE FROM log WHERE sid = 1 AND v = 4", "entries"),
         ("DELETE FROM log WHERE sid = 1 AND v = 3", "entries"),
+        ("DELETE FROM log WHERE sid = 1 AND v = 5", "entries"),
+        ("UPDATE log SET v = 3 WHERE sid = 1 AND v = 5", "entries"),
+        ("UPDATE log SET sid = 2 WHERE sid = 1 AND v = 4", "entries"),
         ("DELETE FROM snapshot WHERE sid = 1", "entries"),
         (
             "UPDATE snapshot SET body = CAST(x'41' || substr(body, 2) AS BLOB) WHERE sid = 1",
