@@ -138,7 +138,7 @@ def processor():
 
 HEAD = """# Results
 
-Written by `Benchmarks/run --write`; do not edit. Ratios are taken within one round, and a figure is the median of the quiet rounds, with the
+Written by `Benchmarks/run --write`; do not edit. A row that was measured once more, by `--write` and its measurement, says when. Ratios are taken within one round, and a figure is the median of the quiet rounds, with the
 least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
 less than {steal:.0%}. "aim" and "must" say which goal is met. One process may open 20,000 files on this machine, so that 19,800 streams
 are the most that one server is given here. The start of a server with 100,000 stored sessions, and the first touch of
@@ -151,10 +151,25 @@ one, is measured by `Benchmarks/sessions`. README.md says what holds the figures
 """
 
 
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def line(name, figure, remark=""):
+    return "| " + " | ".join(row(name, figure)) + remark + " |"
+
+
+def renewed(text, figures, runs, revision):
+    """The text of RESULTS.md with these figures and runs in place of its own; each of these rows says when it was measured, and of what."""
+    new = {line(name, None).split(" | ")[0]: line(name, figures[name], f", {now()}, revision {revision}") for name in figures}
+    new |= {run.split(": ")[0]: run for run in runs}
+    return "\n".join(new.get(old.split(": " if old.startswith("- ") else " | ")[0], old) for old in text.split("\n"))
+
+
 def table(figures, revision):
     """The text of RESULTS.md; goals without a figure are in it as well."""
     head = HEAD.format(
-        other=OTHER_CPU_MOST, steal=STEAL_MOST, date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        other=OTHER_CPU_MOST, steal=STEAL_MOST, date=now(),
         revision=revision, processor=processor(), cores=os.cpu_count(), kernel=platform.release(),
     )
-    return head + "".join("| " + " | ".join(row(name, figures.get(name))) + " |\n" for name in GOALS)
+    return head + "".join(line(name, figures.get(name)) + "\n" for name in GOALS)
