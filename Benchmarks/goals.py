@@ -138,8 +138,8 @@ def processor():
 
 HEAD = """# Results
 
-Written by `Benchmarks/run --write`; do not edit. A row that was measured once more, by `--write` and its measurement, says when. Ratios are taken within one round, and a figure is the median of the quiet rounds, with the
-least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
+Written by `Benchmarks/run --write`; do not edit. A row that was measured once more, by `--write` and its measurement, says when.
+Ratios are taken within one round, and a figure is the median of the quiet rounds, with the least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
 less than {steal:.0%}. "aim" and "must" say which goal is met. One process may open 20,000 files on this machine, so that 19,800 streams
 are the most that one server is given here. The start of a server with 100,000 stored sessions, and the first touch of
 one, is measured by `Benchmarks/sessions`. README.md says what holds the figures that miss their aim.
@@ -157,6 +157,12 @@ def now():
 
 def line(name, figure, remark=""):
     return "| " + " | ".join(row(name, figure)) + remark + " |"
+
+
+def is_of_today(text):
+    """Whether a RESULTS.md is of this day and this machine: only then its other rows stand beside a new one."""
+    machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()},"
+    return any(head.startswith(now()[:10]) and machine in head for head in text.split("\n"))
 
 
 def renewed(text, figures, runs, revision):
