@@ -30,6 +30,18 @@ import Testing
         #expect(Problem(error).status == status)
     }
 
+    @Test func `damage of one session is told to its caller, and that of the whole storage is not said of others`() {
+        let key = SessionKey(app: "counter", id: "one")
+        let one = Problem(SessionError.storage(.corrupt(key, detail: "x"))).detail
+        #expect(one.contains("session \"one\" is damaged: x"))
+        #expect(one.contains("Other sessions are not touched"))
+        let whole = Problem(SessionError.storage(.corrupt(nil, detail: "x")))
+        #expect(whole.status == 500)
+        #expect(whole.detail.contains("the storage is damaged: x"))
+        #expect(!whole.detail.contains("Other sessions"))
+        #expect(!whole.detail.contains("delete"))
+    }
+
     @Test func `the document has the members of RFC 9457 and the places that are wrong`() throws {
         let problem = Problem(JSONError(kind: .malformed, offset: 7, pointer: "/a", detail: "expected a comma"))
         let document = try JSONValue(parsing: problem.json)
