@@ -29,7 +29,7 @@ struct CaseRenderer {
             [
                 "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {",
                 "    self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {",
-                "        (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in",
+                "        (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in",
                 "        switch name {",
             ]
                 + model.cases.flatMap(decoding)

@@ -17,9 +17,10 @@ struct EventRenderer {
         [eventName, isSensitive, CaseRenderer(model: model).encode]
     }
 
-    private var eventName: String {
+    private var eventName: Swift.String {
         let cases = model.cases.map { "    case .\($0.name): \($0.bareName.quoted)" }
-        return CaseRenderer.text(["\(access)var eventName: String {", "    switch self {"] + cases + ["    }", "}"])
+        let opening = ["\(access)var eventName: Swift.String {", "    switch self {"]
+        return CaseRenderer.text(opening + cases + ["    }", "}"])
     }
 
     private var isSensitive: String {
@@ -35,6 +36,6 @@ struct EventRenderer {
                     "    default: false", "    }",
                 ]
             }
-        return CaseRenderer.text(["\(access)var isSensitive: Bool {"] + body + ["}"])
+        return CaseRenderer.text(["\(access)var isSensitive: Swift.Bool {"] + body + ["}"])
     }
 }

@@ -13,17 +13,29 @@ struct FieldAccessors {
     enum Rules {
         case state
         case value
+        /// Those of a value, of a field that has a registrar of its own: nothing is generated for its class.
+        case object
     }
 
     let field: TrackedField
     let rules: Rules
+    /// Whether only the running program knows if the field's value is an observable value.
+    var isOfOpenType = false
 
-    private var registrar: String { "_$observationRegistrar" }
-    private var index: String { "_$Index.\(field.name)" }
+    private var registrar: String { rules == .object ? ownRegistrar : "_$observationRegistrar" }
+    private var index: String { rules == .object ? "0" : "_$Index.\(field.name)" }
+    private var ownRegistrar: String { field.bareName.prefixed("_$observing_") }
 
     /// The four accessors: init, get, set, _modify.
     var accessors: [AccessorDeclSyntax] {
         AccessorDeclSyntax.list(reads + (rules == .state ? stateWrites : valueWrites))
+    }
+
+    /// What stands beside the field: its storage, and the registrar where it has its own.
+    var peers: [DeclSyntax] {
+        guard rules == .object else { return [storage] }
+        let type = "RivuletObservation.ObservationStateRegistrar"
+        return [storage, "@Ignoring\nprivate \(raw: storageModifiers)let \(raw: ownRegistrar) = \(raw: type)(.value)"]
     }
 
     private var reads: [String] {
@@ -43,7 +55,7 @@ struct FieldAccessors {
     }
 
     /// Where an observable value keeps the field, with its property observers.
-    var storage: DeclSyntax {
+    private var storage: DeclSyntax {
         let type = field.type.map { ": \($0.trimmedDescription)" } ?? ""
         let value = field.initializer.map { " = \($0)" } ?? ""
         let variable = "private \(storageModifiers)var \(field.storage)\(type)\(value)"
@@ -80,7 +92,7 @@ struct FieldAccessors {
                     \(index),
                     from: \(identity(of: field.storage)),
                     to: \(identity(of: "newValue")),
-                    isChange: shouldNotifyObservers(\(field.storage), newValue)
+                    isChange: \(comparer)(\(field.storage), newValue)
                 )
                 \(field.storage) = newValue
                 \(registrar).didSet(\(index), isTold: isTold)
@@ -99,7 +111,11 @@ struct FieldAccessors {
         ]
     }
 
-    private func identity(of value: String) -> String { "RivuletObservation._$identity(of: \(value))" }
+    private var comparer: String { rules == .object ? "RivuletObservation._$isChange" : "shouldNotifyObservers" }
+
+    private func identity(of value: String) -> String {
+        "RivuletObservation._$\(isOfOpenType ? "openIdentity" : "identity")(of: \(value))"
+    }
 
     /// The declaration's own attributes, which the storage keeps.
     private var attributes: String {

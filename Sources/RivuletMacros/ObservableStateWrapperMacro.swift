@@ -44,7 +44,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
             variable.bindingSpecifier.tokenKind == .keyword(.var),
             variable.bindings.allSatisfy({ $0.accessorBlock == nil })
         else { return [] }
-        return AccessorDeclSyntax.list(["get { fatalError() }", "set {}"])
+        return AccessorDeclSyntax.list(["get { Swift.fatalError() }", "set {}"])
     }
 
     private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {

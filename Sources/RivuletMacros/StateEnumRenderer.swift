@@ -93,9 +93,9 @@ struct StateEnumRenderer {
                 "\(access)static func _$collect(",
                 "    from old: Self,",
                 "    to new: Self,",
-                "    serial: UInt64?,",
+                "    serial: Swift.UInt64?,",
                 "    into collector: inout RivuletObservation.ChangeCollector",
-                ") -> Bool {",
+                ") -> Swift.Bool {",
             ]
                 + (cases.isEmpty && parts.isEmpty
                     ? ["    false"] : ["    switch (old, new) {"] + cases + parts + remainder + ["    }"])

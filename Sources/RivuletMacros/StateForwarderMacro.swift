@@ -56,7 +56,7 @@ extension ForwarderModel {
             }
             """,
             """
-            public var zombie: Bool {
+            public var zombie: Swift.Bool {
                 get {
                     _$receiver.isZombie
                 }
@@ -80,7 +80,7 @@ extension ForwarderModel {
             }
             """,
             """
-            public func updateState(_ stateHolder: AnyObject) {
+            public func updateState(_ stateHolder: Swift.AnyObject) {
                 guard let stateHolder = stateHolder as? AppStateHolder, let receiver else {
                     return
                 }

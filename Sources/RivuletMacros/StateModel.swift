@@ -198,10 +198,3 @@ extension StateModel.Field {
         )
     }
 }
-
-extension IfConfigClauseSyntax {
-    /// The line that opens the clause.
-    fileprivate var opening: String {
-        condition.map { "\(poundKeyword.text) \($0.trimmedDescription)" } ?? poundKeyword.text
-    }
-}

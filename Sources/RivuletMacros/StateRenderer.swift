@@ -35,11 +35,11 @@ struct StateRenderer {
     /// With an `#if` among the fields, the compiler counts those that are there, by the cases of an enum.
     private var positions: [String] {
         guard model.isConditional else {
-            return each { index, field in ["    static var \(field.name): Int { \(index) }"] }
+            return each { index, field in ["    static var \(field.name): Swift.Int { \(index) }"] }
         }
-        return ["    private enum _$Position: Int {"] + each { _, field in ["        case \(field.name)"] }
+        return ["    private enum _$Position: Swift.Int {"] + each { _, field in ["        case \(field.name)"] }
             + ["        case _$end", "    }"]
-            + each { _, field in ["    static var \(field.name): Int { _$Position.\(field.name).rawValue }"] }
+            + each { _, field in ["    static var \(field.name): Swift.Int { _$Position.\(field.name).rawValue }"] }
     }
 
     /// What stands for a field's position.
@@ -55,7 +55,7 @@ struct StateRenderer {
 
     /// The compiler takes many times as long for a switch over texts as for a name looked up once and a switch over positions.
     private var names: String {
-        let opening = "\(access)static func _$position(of name: String) -> Int? {"
+        let opening = "\(access)static func _$position(of name: Swift.String) -> Swift.Int? {"
         guard model.isConditional else {
             let names = model.fields.map { $0.bareName.quoted.dropFirst().dropLast() }.joined(separator: #"\n"#)
             return lines(opening, "    RivuletObservation.StateField.position(of: name, in: \"\(names)\")", "}")
@@ -122,7 +122,7 @@ struct StateRenderer {
             ]
         }
         let function = lines(
-            "\(access)static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {",
+            "\(access)static func _$encodeDefault(of position: Swift.Int, into writer: inout RivuletJSON.JSONWriter) -> Swift.Bool {",
             "    switch position {",
             cases,
             "    default: return false",
@@ -165,7 +165,7 @@ struct StateRenderer {
         }
         return lines(
             "\(access)mutating func _$edit(",
-            "    _ position: Int,",
+            "    _ position: Swift.Int,",
             "    _ edit: RivuletObservation.StateEdit,",
             "    json reader: inout RivuletJSON.JSONReader",
             ") throws(RivuletJSON.JSONError) {",
@@ -205,7 +205,7 @@ struct StateRenderer {
                 ["    var \(field.local) = RivuletObservation.StateCoding.absent(\(label(field))\(storage(field)))"]
             },
             "    let others = try RivuletObservation.StateCoding.members(of: &reader) {",
-            "        (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Bool in",
+            "        (name: Swift.String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Swift.Bool in",
             "        switch name {",
             each(required) { field in
                 let wrapper = field.wrapper == nil ? "" : "wrapper: \(storage(field)), "

@@ -6,7 +6,8 @@ import SwiftSyntax
 extension DeclSyntax {
     /// What no two members of a type can have in common; nil for declarations that no macro here generates.
     ///
-    /// Generic parameters count by their constraints, so that their names and the place of the constraints do not matter.
+    /// Generic parameters count by their constraints, so that their names and the place of the constraints do not matter; and neither does
+    /// a `Swift.` in front of a type.
     func signature(in typeName: String) -> String? {
         if let function = self.as(FunctionDeclSyntax.self) { return function.signature(in: typeName) }
         if let variable = self.as(VariableDeclSyntax.self), !variable.isTypeMember {
@@ -25,7 +26,7 @@ extension FunctionDeclSyntax {
             let type = parameter.type.tokens(viewMode: .sourceAccurate).map { token in
                 token.text == typeName ? "Self" : constraints[token.text] ?? token.text
             }
-            return "\(parameter.firstName.bareName):\(type.joined())"
+            return "\(parameter.firstName.bareName):\(type.joined().replacing("Swift.", with: ""))"
         }
         return "\(isTypeMember ? "static " : "")func \(name.bareName)(\(parameters.joined(separator: ",")))"
     }
@@ -47,7 +48,9 @@ extension FunctionDeclSyntax {
 extension TypeSyntax {
     /// The types of a composition.
     fileprivate var conjuncts: [String] {
-        guard let composition = self.as(CompositionTypeSyntax.self) else { return [trimmedDescription] }
-        return composition.elements.map { $0.type.trimmedDescription }
+        guard let composition = self.as(CompositionTypeSyntax.self) else {
+            return [trimmedDescription.replacing("Swift.", with: "")]
+        }
+        return composition.elements.flatMap(\.type.conjuncts)
     }
 }

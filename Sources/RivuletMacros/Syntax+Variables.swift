@@ -33,3 +33,10 @@ extension IfConfigDeclSyntax {
         }
     }
 }
+
+extension IfConfigClauseSyntax {
+    /// The line that opens the clause.
+    var opening: String {
+        condition.map { "\(poundKeyword.text) \($0.trimmedDescription)" } ?? poundKeyword.text
+    }
+}

@@ -16,7 +16,6 @@ enum ValueDiagnostic: DiagnosticMessage {
     case severalBindings
     case pattern
     case storageModifier(String, name: String)
-    case conditional
 
     var message: String {
         switch self {
@@ -45,8 +44,6 @@ enum ValueDiagnostic: DiagnosticMessage {
             "'@ObservableValue' cannot observe a tuple pattern: declare one 'var' for each field"
         case .storageModifier(let modifier, let name):
             "'@ObservableValue' cannot observe the \(modifier) '\(name)': mark it @Ignoring, or remove '\(modifier)'"
-        case .conditional:
-            "'@ObservableValue' cannot observe a field inside of '#if': put the condition around the type"
         }
     }
 
@@ -62,7 +59,6 @@ enum ValueDiagnostic: DiagnosticMessage {
         case .severalBindings: "severalBindings"
         case .pattern: "pattern"
         case .storageModifier: "storageModifier"
-        case .conditional: "conditional"
         }
     }
 }

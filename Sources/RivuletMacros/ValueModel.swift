@@ -12,10 +12,25 @@ struct ValueModel {
         let name: String
     }
 
+    /// What stands in the struct: a stored variable of the values, or some that are there on a condition.
+    indirect enum Part {
+        case variable(VariableDeclSyntax)
+        /// The clauses of an `#if`, each with the line that opens it.
+        case conditional([(opening: String, parts: [Part])])
+
+        /// The variables, those of all branches of an `#if` among them.
+        var variables: [VariableDeclSyntax] {
+            switch self {
+            case .variable(let variable): [variable]
+            case .conditional(let clauses): clauses.flatMap { $0.parts.flatMap(\.variables) }
+            }
+        }
+    }
+
     let typeName: String
     let members: [DeclSyntax]
     /// The stored variables of the values, fields and others.
-    let variables: [VariableDeclSyntax]
+    let parts: [Part]
     let fields: [TrackedField]
     /// What generated members need in front, with a space after it.
     let access: String
@@ -25,8 +40,20 @@ struct ValueModel {
     /// The type's own members, which are not to be generated.
     var signatures: Set<String> { Set(members.compactMap { $0.signature(in: typeName) }) }
 
-    /// What Codable is to code, in the order of declaration.
-    var codingKeys: [CodingKey] { variables.flatMap(Self.codingKeys) }
+    /// Whether some stored variables are there on a condition only.
+    var isConditional: Bool {
+        parts.contains { if case .conditional = $0 { true } else { false } }
+    }
+
+    /// Whether a field is marked as deprecated, which generated code must not be told.
+    var hasDeprecatedField: Bool {
+        fields.contains { field in
+            field.attributes.contains { attribute in
+                attribute.as(AttributeSyntax.self).map { $0.lastName == "available" } == true
+                    && attribute.trimmedDescription.contains("deprecated")
+            }
+        }
+    }
 
     /// Reads a declaration, with all faults of its members.
     static func parse(
@@ -39,9 +66,10 @@ struct ValueModel {
         }
         let name = declaration.name.text
         let members = declaration.memberBlock.members.map(\.decl)
-        let variables = members.compactMap { $0.as(VariableDeclSyntax.self) }.filter { !$0.isTypeMember && $0.isStored }
+        let parts = parts(of: declaration.memberBlock.members)
+        let variables = parts.flatMap(\.variables)
         let fields = variables.filter(isObservable).compactMap { TrackedField($0) }
-        var diagnostics = members.compactMap(fault)
+        var diagnostics = variables.compactMap(fault)
         if fields.count > MacroDiagnostic.fieldsMax {
             let message = ValueDiagnostic.tooManyFields(count: fields.count)
             diagnostics.append(Diagnostic(node: node, message: message))
@@ -55,7 +83,7 @@ struct ValueModel {
             ValueModel(
                 typeName: name,
                 members: members,
-                variables: variables,
+                parts: parts,
                 fields: fields,
                 access: isPrivate ? "fileprivate " : declaration.memberAccess(in: context),
                 availability: declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
@@ -65,11 +93,32 @@ struct ValueModel {
         )
     }
 
+    private static func parts(of members: MemberBlockItemListSyntax) -> [Part] {
+        members.compactMap { member in
+            if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
+                guard conditional.hasStoredVariable else { return nil }
+                return .conditional(
+                    conditional.clauses.map { clause in
+                        guard case .decls(let members)? = clause.elements else { return (clause.opening, []) }
+                        return (clause.opening, parts(of: members))
+                    }
+                )
+            }
+            let variable = member.decl.as(VariableDeclSyntax.self)
+            return variable.flatMap { $0.isTypeMember || !$0.isStored ? nil : .variable($0) }
+        }
+    }
+
+    /// The field that a variable is, if it is one.
+    static func field(_ variable: VariableDeclSyntax) -> TrackedField? {
+        isObservable(variable) ? TrackedField(variable) : nil
+    }
+
     /// Whether a variable is a field: stored in each value, with a plain name, and not ignored.
     ///
     /// Source: spec/systems.md B-06.
     static func isObservable(_ variable: VariableDeclSyntax) -> Bool {
-        isMeant(variable) && fault(DeclSyntax(variable)) == nil
+        isMeant(variable) && fault(variable) == nil
     }
 
     /// Whether a member gets `@Observing`.
@@ -95,14 +144,11 @@ struct ValueModel {
     }
 
     /// What keeps a variable that is meant to be a field from being one.
-    private static func fault(_ member: DeclSyntax) -> Diagnostic? {
+    private static func fault(_ variable: VariableDeclSyntax) -> Diagnostic? {
         func diagnostic(_ message: ValueDiagnostic, _ node: some SyntaxProtocol) -> Diagnostic {
             Diagnostic(node: node, message: message)
         }
-        if let conditional = member.as(IfConfigDeclSyntax.self), conditional.hasStoredVariable {
-            return diagnostic(.conditional, conditional)
-        }
-        guard let variable = member.as(VariableDeclSyntax.self), isMeant(variable) else { return nil }
+        guard isMeant(variable) else { return nil }
         guard let binding = variable.bindings.first, variable.bindings.count == 1 else {
             return diagnostic(.severalBindings, variable.bindings)
         }
@@ -114,7 +160,8 @@ struct ValueModel {
             .map { diagnostic(.storageModifier($0.name.text, name: name), $0) }
     }
 
-    private static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
+    /// What Codable is to code of a variable.
+    static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
         // As in Swift, what is made on demand is not coded; and neither is an identity.
         guard !variable.modifiers.contains(.lazy), !variable.hasGeneratedName else { return [] }
         if isObservable(variable), let field = TrackedField(variable) {

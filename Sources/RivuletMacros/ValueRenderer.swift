@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the Swift text that @ObservableValue generates from its model.
 
+import SwiftSyntax
+
 /// Writes the generated members of an observable value, in upstream's order, and after them what Rivulet adds.
 ///
 /// Source: spec/systems.md B-03, B-05.
@@ -39,9 +41,9 @@ struct ValueRenderer {
     private var reading: String {
         """
         internal nonisolated func access<Member>(
-            keyPath: KeyPath<Self, Member>
+            keyPath: Swift.KeyPath<Self, Member>
         ) {
-            _$observationRegistrar.access(self, keyPath: keyPath, field: Self._$position(of: keyPath))
+            _$observationRegistrar.access(self, keyPath: keyPath)
         }
         """
     }
@@ -49,49 +51,85 @@ struct ValueRenderer {
     private var writing: String {
         """
         internal nonisolated func withMutation<Member, MutationResult>(
-            keyPath: KeyPath<Self, Member>,
+            keyPath: Swift.KeyPath<Self, Member>,
             _ mutation: () throws -> MutationResult
         ) rethrows -> MutationResult {
-            try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, field: Self._$position(of: keyPath), mutation)
+            try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
         }
         """
     }
 
     private var comparers: [String] {
-        [("", "true"), (": Equatable", "lhs != rhs"), (": AnyObject", "lhs !== rhs")]
-            .map(comparer) + [comparer(": Equatable & AnyObject", "lhs != rhs")]
+        [("", "true"), (": Swift.Equatable", "lhs != rhs"), (": Swift.AnyObject", "lhs !== rhs")]
+            .map(comparer) + [comparer(": Swift.Equatable & Swift.AnyObject", "lhs != rhs")]
     }
 
     private func comparer(_ constraint: String, _ answer: String) -> String {
         """
-        private nonisolated func shouldNotifyObservers<Member\(constraint)>(_ lhs: Member, _ rhs: Member) -> Bool {
+        private nonisolated func shouldNotifyObservers<Member\(constraint)>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
             \(answer)
         }
         """
     }
 
-    /// The fields' positions, by which accessors name their field.
+    /// The fields' positions, by which accessors name their field; the compiler counts those that are there on a condition.
     private var positions: String {
-        block(
+        guard model.isConditional else {
+            let fields = model.fields.enumerated()
+            return block(
+                "private enum _$Index {",
+                fields.map { index, field in "    static var \(field.name): Swift.Int { \(index) }" }
+            )
+        }
+        return block(
             "private enum _$Index {",
-            model.fields.enumerated().map { index, field in "    static var \(field.name): Int { \(index) }" }
+            ["    private enum _$Position: Swift.Int {"] + eachField { ["        case \($0.name)"] }
+                + ["        case _$end", "    }"]
+                + eachField { ["    static var \($0.name): Swift.Int { _$Position.\($0.name).rawValue }"] }
         )
     }
 
     /// The same for a field's key path, so that a read by key path is a read of the field.
+    ///
+    /// It is called through the protocol alone, so that it may be deprecated, as what it names is.
     private var position: String {
-        let cases = model.fields.map { "    case \\Self.\($0.name): _$Index.\($0.name)" }
+        let cases = eachField { ["    case \\Self.\($0.name): _$Index.\($0.name)"] }
         let answer = cases.isEmpty ? ["    nil"] : ["    switch keyPath {"] + cases + ["    default: nil", "    }"]
-        return block("private static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? {", answer)
+        let deprecation = model.hasDeprecatedField ? "@available(*, deprecated)\n" : ""
+        let parameter = "of keyPath: Swift.PartialKeyPath<Self>"
+        return block("\(deprecation)\(access)static func _$position(\(parameter)) -> Swift.Int? {", answer)
     }
 
     /// Codable's keys: the declared names, without the registrar.
     private var codingKeys: String {
-        let cases = model.codingKeys.map { key in
-            key.storage == key.name ? "    case \(key.name)" : "    case \(key.storage) = \(key.name.quoted)"
+        let cases = each { variable in
+            ValueModel.codingKeys(variable).map { key in
+                key.storage == key.name ? "    case \(key.name)" : "    case \(key.storage) = \(key.name.quoted)"
+            }
         }
         // An enum without cases cannot have a raw type.
-        return block("private enum CodingKeys: \(cases.isEmpty ? "" : "String, ")CodingKey {", cases)
+        return block("private enum CodingKeys: \(cases.isEmpty ? "" : "Swift.String, ")Swift.CodingKey {", cases)
+    }
+
+    private func eachField(_ render: (TrackedField) -> [String]) -> [String] {
+        each { variable in ValueModel.field(variable).map(render) ?? [] }
+    }
+
+    /// What `render` makes of every stored variable, with every `#if` among them repeated around it.
+    private func each(_ render: (VariableDeclSyntax) -> [String]) -> [String] {
+        func lines(_ parts: [ValueModel.Part]) -> [String] {
+            parts.flatMap { part in
+                switch part {
+                case .variable(let variable): return render(variable)
+                case .conditional(let clauses):
+                    let texts = clauses.map { (opening: $0.opening, lines: lines($0.parts)) }
+                    // Clauses without a line would be lines all the same.
+                    guard texts.contains(where: { !$0.lines.isEmpty }) else { return [] }
+                    return texts.flatMap { [$0.opening] + $0.lines } + ["#endif"]
+                }
+            }
+        }
+        return lines(model.parts)
     }
 
     private func block(_ opening: String, _ lines: [String]) -> String {

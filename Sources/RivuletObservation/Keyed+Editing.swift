@@ -185,7 +185,7 @@ extension Keyed {
             let element = observed == nil ? element(at: position) : observedElement(at: position)
             if try isIncluded(element) { slots.append(slot(at: position)) }
         }
-        if length == 0 { observed?.accessWhole() }
+        if length == 0 { observed?.accessOrder() }
         return slots
     }
 }

@@ -16,7 +16,7 @@ extension Keyed {
     /// The element at a valid position, which learns where it is; its presence and the order are noted as read.
     @usableFromInline
     func observedElement(at position: Int) -> Element {
-        observed?.accessWhole()
+        observed?.accessOrder()
         // By the list of ids, for asking the element would be noted as a read of it.
         observed?.child(.element(id(at: position).keyPathToken)).accessPresence()
         return observe(element(at: position))

@@ -45,7 +45,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     ///
     /// O(n) for a shared collection whose end has been changed, else O(1).
     @inlinable public var ids: [Element.ID] {
-        observed?.accessWhole()
+        observed?.accessOrder()
         guard !overlay.keepsOrder else {
             return base.list.ids.elements
         }
@@ -62,7 +62,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     /// The position of the element with this id, from 0; nil when there is none.
     @inlinable
     public func index(id: Element.ID) -> Int? {
-        observed?.accessWhole()
+        observed?.accessOrder()
         return position(of: id)
     }
 
@@ -114,7 +114,7 @@ extension Keyed: RandomAccessCollection {
 
     /// The number of elements.
     @inlinable public var endIndex: Int {
-        observed?.accessWhole()
+        observed?.accessOrder()
         return length
     }
 

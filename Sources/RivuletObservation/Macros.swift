@@ -95,8 +95,8 @@ public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any
 
 /// Makes every stored `var` of a struct observable by itself, and the struct an ``ObservableValue``.
 ///
-/// At most 64 fields, no `lazy`, `weak`, `unowned` or property wrappers, and no field inside of `#if`; `willSet` and `didSet` stay and
-/// run at every write. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
+/// At most 64 fields, those of all branches of an `#if` together, no `lazy`, `weak`, `unowned` or property wrappers; `willSet` and
+/// `didSet` stay and run at every write, as in a plain struct. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
 /// decide which writes are told. Codable uses the declared names, by a generated `CodingKeys`: one of your own belongs in the struct,
 /// not in an extension, and names the storages (`case _count = "count"`). Source: spec/systems.md B-02 to B-06.
 @attached(
@@ -116,8 +116,10 @@ public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any
 public macro ObservableValue() = #externalMacro(module: "RivuletMacros", type: "ObservableValueMacro")
 
 /// Observes one field; ``ObservableValue()`` puts it on every stored `var`.
+///
+/// A class has it on a `var` by hand, and needs nothing else: there each field is observed for itself.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
-@attached(peer, names: prefixed(_))
+@attached(peer, names: prefixed(_), prefixed(_$observing_))
 public macro Observing() = #externalMacro(module: "RivuletMacros", type: "ObservingMacro")
 
 /// Leaves a stored `var` of an observable value alone: nobody is told of its changes.

@@ -19,8 +19,18 @@ public protocol ObservableValue: Observable {
     /// The same in all copies but those of ``copy()``.
     var _$id: UUID { get }
 
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The position of the field at a key path; nil when there is no such field.
+    static func _$position(of keyPath: PartialKeyPath<Self>) -> Int?
+
     /// An equal value that nobody watches, with an identity of its own; observable values in it keep theirs.
     func copy() -> Self
+}
+
+extension ObservableValue {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// A type that is written by hand has no fields.
+    public static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? { nil }
 }
 
 // swift-format-ignore: NoLeadingUnderscores
@@ -37,3 +47,35 @@ public func _$identity<Value: ObservableValue>(of value: Value) -> ObservationId
 /// The identity of a field's value, if there is one.
 @inlinable
 public func _$identity<Value: ObservableValue>(of value: Value?) -> ObservationIdentity? { value?._$id }
+
+// swift-format-ignore: NoLeadingUnderscores
+/// The identity of the value in a field whose declared type does not tell: a type parameter, or `any` of a protocol.
+///
+/// An optional counts as its value while it is there.
+/// Source: spec/systems.md B-08, B-10, B-15.
+@inlinable
+public func _$openIdentity<Value>(of value: Value) -> ObservationIdentity? {
+    (value as? any ObservableValue)?._$id
+}
+
+// swift-format-ignore: NoLeadingUnderscores
+/// Whether a write is told, of a field in a class: always, for a value that cannot be compared.
+///
+/// Source: spec/systems.md B-09.
+@inlinable
+public func _$isChange<Value>(_ old: Value, _ new: Value) -> Bool { true }
+
+// swift-format-ignore: NoLeadingUnderscores
+/// Whether a write is told, of a field in a class.
+@inlinable
+public func _$isChange<Value: Equatable>(_ old: Value, _ new: Value) -> Bool { old != new }
+
+// swift-format-ignore: NoLeadingUnderscores
+/// Whether a write is told, of a field in a class.
+@inlinable
+public func _$isChange<Value: AnyObject>(_ old: Value, _ new: Value) -> Bool { old !== new }
+
+// swift-format-ignore: NoLeadingUnderscores
+/// Whether a write is told, of a field in a class.
+@inlinable
+public func _$isChange<Value: Equatable & AnyObject>(_ old: Value, _ new: Value) -> Bool { old != new }

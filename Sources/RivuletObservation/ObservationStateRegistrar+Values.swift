@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // This file owns the accessors' side of fields of @ObservableValue: who is told of a write is decided by identities.
 
-public import Observation
+import Observation
 
 // The accessors write the storage themselves, between these calls, so that its `willSet` and `didSet` run at every write, and before
 // observers are told that the field has changed.
@@ -53,27 +53,27 @@ extension ObservationStateRegistrar {
         }
     }
 
-    /// Notes a read by key path: of a field, whose position is given, or of what the type computes.
-    public func access<Subject: Observable, Member>(
-        _ subject: Subject,
-        keyPath: KeyPath<Subject, Member>,
-        field: Int?
-    ) {
+    /// Notes a read by key path: of a field, or of what the type computes.
+    public func access<Subject: ObservableValue, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
         guard let place else { return }
-        if let field { place.access(field) } else { place.registrar.access(subject, keyPath: keyPath) }
+        guard let field = Subject._$position(of: keyPath) else {
+            return place.registrar.access(subject, keyPath: keyPath)
+        }
+        place.access(field)
     }
 
     /// Tells the observers of a key path of a write.
     ///
     /// - Throws: what the write throws; observers are told all the same.
-    public func withMutation<Subject: Observable, Member, Result>(
+    public func withMutation<Subject: ObservableValue, Member, Result>(
         of subject: Subject,
         keyPath: KeyPath<Subject, Member>,
-        field: Int?,
         _ mutation: () throws -> Result
     ) rethrows -> Result {
         guard let place else { return try mutation() }
-        guard let field else { return try place.registrar.withMutation(of: subject, keyPath: keyPath, mutation) }
+        guard let field = Subject._$position(of: keyPath) else {
+            return try place.registrar.withMutation(of: subject, keyPath: keyPath, mutation)
+        }
         place.willSet(field)
         defer { place.didSet(field) }
         return try mutation()

@@ -19,9 +19,19 @@ public final class ObservedPlace: Observable, Sendable {
         case element(String)
     }
 
+    /// What is around a place.
+    private struct Surroundings {
+        var children: [Step: ObservedPlace] = [:]
+        /// The readers of this value with all that is in it; nil: there were none.
+        var wholeReaders: WholeReaders?
+        /// Those of the values that it is in, as far as there were any.
+        var outerReaders: [WholeReaders] = []
+    }
+
     /// Swift's own list of who watches which field.
     let registrar = ObservationRegistrar()
-    private let children = Mutex<[Step: ObservedPlace]>([:])
+    private let surroundings = Mutex(Surroundings())
+    private let hasWholeReaders = Atomic<Bool>(false)
     private let readFields = Atomic<UInt64>(0)
     private let readWhole = Atomic<Bool>(false)
     private let readUnreported = Atomic<UInt64>(0)
@@ -57,22 +67,26 @@ public final class ObservedPlace: Observable, Sendable {
     /// The place of what is below, the same at every call.
     @usableFromInline
     func child(_ step: Step) -> ObservedPlace {
-        children.withLock { children in
-            if let child = children[step] { return child }
+        surroundings.withLock { surroundings in
+            if let child = surroundings.children[step] { return child }
             let child = ObservedPlace()
-            children[step] = child
+            if hasWholeReaders.load(ordering: .relaxed) {
+                for readers in surroundings.outerReaders { child.admit(readers) }
+                if let readers = surroundings.wholeReaders { child.admit(readers) }
+            }
+            surroundings.children[step] = child
             return child
         }
     }
 
     /// The place of what is below, if somebody asked for it.
     func existingChild(_ step: Step) -> ObservedPlace? {
-        children.withLock { $0[step] }
+        surroundings.withLock { $0.children[step] }
     }
 
     /// Tells those who watch what is below that it is gone, or there anew, and forgets the place: whoever still cares asks again.
     func tellAndForget(_ step: Step) {
-        children.withLock { $0.removeValue(forKey: step) }?.mutate(Self.wholeField) {}
+        surroundings.withLock { $0.children.removeValue(forKey: step) }?.mutate(Self.wholeField) {}
     }
 
     /// Notes that a field is read, for `withObservationTracking` and for ``Derived``.
@@ -89,11 +103,46 @@ public final class ObservedPlace: Observable, Sendable {
         access(field)
     }
 
-    /// Notes that the value is read with all that is in it, or that its elements are counted or walked.
+    /// Notes that the value is read with all that is in it: any write here and below is a change of it.
     @usableFromInline
     func accessWhole() {
         readWhole.store(true, ordering: .relaxed)
+        wholeReaders().access()
+    }
+
+    /// Notes that the elements of a collection are counted or walked; each of them is read at its own place.
+    @usableFromInline
+    func accessOrder() {
+        readWhole.store(true, ordering: .relaxed)
         registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
+    }
+
+    /// The readers of this value with all that is in it; the places below learn of them when they are made.
+    private func wholeReaders() -> WholeReaders {
+        let (readers, children) = surroundings.withLock { surroundings -> (WholeReaders, [ObservedPlace]) in
+            if let readers = surroundings.wholeReaders { return (readers, []) }
+            let readers = WholeReaders()
+            surroundings.wholeReaders = readers
+            hasWholeReaders.store(true, ordering: .releasing)
+            return (readers, Array(surroundings.children.values))
+        }
+        for child in children { child.admit(readers) }
+        return readers
+    }
+
+    /// Makes writes here and below tell the readers of a value that this one is in.
+    private func admit(_ readers: WholeReaders) {
+        let children = surroundings.withLock { surroundings in
+            surroundings.outerReaders.append(readers)
+            hasWholeReaders.store(true, ordering: .releasing)
+            return Array(surroundings.children.values)
+        }
+        for child in children { child.admit(readers) }
+    }
+
+    /// Those who are told of every write here.
+    private var allWholeReaders: [WholeReaders] {
+        surroundings.withLock { $0.outerReaders + ($0.wholeReaders.map { [$0] } ?? []) }
     }
 
     /// Notes that somebody asks whether there is a value.
@@ -106,12 +155,16 @@ public final class ObservedPlace: Observable, Sendable {
     @usableFromInline
     func willSet(_ field: Int) {
         registrar.willSet(self, keyPath: Self.keyPaths[field])
+        guard hasWholeReaders.load(ordering: .acquiring) else { return }
+        for readers in allWholeReaders { readers.willSet() }
     }
 
     /// Tells the observers of a field that it has changed.
     @usableFromInline
     func didSet(_ field: Int) {
         registrar.didSet(self, keyPath: Self.keyPaths[field])
+        guard hasWholeReaders.load(ordering: .acquiring) else { return }
+        for readers in allWholeReaders { readers.didSet() }
     }
 
     /// Writes a field between ``willSet(_:)`` and ``didSet(_:)``.
@@ -125,7 +178,7 @@ public final class ObservedPlace: Observable, Sendable {
     // MARK: - What was read
 
     /// The places below, as far as somebody asked for them.
-    var existingChildren: [Step: ObservedPlace] { children.withLock { $0 } }
+    var existingChildren: [Step: ObservedPlace] { surroundings.withLock { $0.children } }
 
     /// Whether the value was read with all that is in it.
     var readsWhole: Bool { readWhole.load(ordering: .relaxed) }

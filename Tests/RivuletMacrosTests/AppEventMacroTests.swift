@@ -40,7 +40,7 @@ struct AppEventMacroTests {
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
                         self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "increment":
                                 try payload.none()
@@ -66,7 +66,7 @@ struct AppEventMacroTests {
                 }
 
                 extension CounterEvent: AppEvent, EventCoding {
-                    public var eventName: String {
+                    public var eventName: Swift.String {
                         switch self {
                         case .increment: "increment"
                         case .`default`: "default"
@@ -77,7 +77,7 @@ struct AppEventMacroTests {
                         }
                     }
 
-                    public var isSensitive: Bool {
+                    public var isSensitive: Swift.Bool {
                         switch self {
                         case .setNote: true
                         default: false

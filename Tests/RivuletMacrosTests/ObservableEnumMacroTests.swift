@@ -95,7 +95,7 @@ struct ObservableEnumMacroTests {
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
                         self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "idle":
                                 try payload.none()
@@ -126,9 +126,9 @@ struct ObservableEnumMacroTests {
                     public static func _$collect(
                         from old: Self,
                         to new: Self,
-                        serial: UInt64?,
+                        serial: Swift.UInt64?,
                         into collector: inout RivuletObservation.ChangeCollector
-                    ) -> Bool {
+                    ) -> Swift.Bool {
                         switch (old, new) {
                         case (.editing(let old), .editing(let new)):
                             collector.payload(0, "/editing", old, new, serial: serial)
@@ -248,7 +248,7 @@ struct ObservableEnumMacroTests {
 
                     init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
                         self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "one":
                                 return Self.one(try payload.single((Draft).self))
@@ -263,9 +263,9 @@ struct ObservableEnumMacroTests {
                     static func _$collect(
                         from old: Self,
                         to new: Self,
-                        serial: UInt64?,
+                        serial: Swift.UInt64?,
                         into collector: inout RivuletObservation.ChangeCollector
-                    ) -> Bool {
+                    ) -> Swift.Bool {
                         switch (old, new) {
                         case (.one(let old), .one(let new)):
                             collector.payload(0, "/one", old, new, serial: serial)

@@ -198,7 +198,7 @@ struct ObservableStateDiagnosticTests {
         #expect(faults(in: source).count == 2)
         let text = expansion(of: source)
         #expect(text.contains("extension A: ObservableState"))
-        #expect(text.contains("static var c: Int {"))
+        #expect(text.contains("static var c: Swift.Int {"))
         #expect(text.contains("throw reader.error(.mismatch"))
         #expect(!text.contains("\"a\"") && !text.contains("\"b\""))
     }

@@ -40,9 +40,9 @@ struct ObservableStateMacroTests {
                     var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
-                        static var count: Int { 0 }
-                        static var child: Int { 1 }
-                        static var level: Int { 2 }
+                        static var count: Swift.Int { 0 }
+                        static var child: Swift.Int { 1 }
+                        static var level: Swift.Int { 2 }
                     }
 
                     static var _$fields: [RivuletObservation.StateField] {
@@ -53,12 +53,12 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
-                    static func _$position(of name: String) -> Int? {
+                    static func _$position(of name: Swift.String) -> Swift.Int? {
                         RivuletObservation.StateField.position(of: name, in: "count\nchild\nlevel")
                     }
 
                     mutating func _$edit(
-                        _ position: Int,
+                        _ position: Swift.Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
@@ -138,9 +138,9 @@ struct ObservableStateMacroTests {
                     public var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()
 
                     private enum _$Index {
-                        static var id: Int { 0 }
-                        static var title: Int { 1 }
-                        static var `default`: Int { 2 }
+                        static var id: Swift.Int { 0 }
+                        static var title: Swift.Int { 1 }
+                        static var `default`: Swift.Int { 2 }
                     }
 
                     public static var _$fields: [RivuletObservation.StateField] {
@@ -151,11 +151,11 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
-                    public static func _$position(of name: String) -> Int? {
+                    public static func _$position(of name: Swift.String) -> Swift.Int? {
                         RivuletObservation.StateField.position(of: name, in: "id\ntitle\ndefault")
                     }
 
-                    public static func _$encodeDefault(of position: Int, into writer: inout RivuletJSON.JSONWriter) -> Bool {
+                    public static func _$encodeDefault(of position: Swift.Int, into writer: inout RivuletJSON.JSONWriter) -> Swift.Bool {
                         switch position {
                         case 1:
                             let value = "x"
@@ -165,7 +165,7 @@ struct ObservableStateMacroTests {
                     }
 
                     public mutating func _$edit(
-                        _ position: Int,
+                        _ position: Swift.Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
@@ -213,7 +213,7 @@ struct ObservableStateMacroTests {
                         var _$id = RivuletObservation.StateCoding.absent({ (state: Self) in state._id })
                         var _$default = RivuletObservation.StateCoding.absent(wrapper: { (state: Self) in state._default })
                         let others = try RivuletObservation.StateCoding.members(of: &reader) {
-                            (name: String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Bool in
+                            (name: Swift.String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Swift.Bool in
                             switch name {
                             case "id":
                                 try RivuletObservation.StateCoding.read(into: &_$id, from: &reader)
@@ -316,12 +316,12 @@ struct ObservableStateMacroTests {
                         ]
                     }
 
-                    package static func _$position(of name: String) -> Int? {
+                    package static func _$position(of name: Swift.String) -> Swift.Int? {
                         RivuletObservation.StateField.position(of: name, in: "")
                     }
 
                     package mutating func _$edit(
-                        _ position: Int,
+                        _ position: Swift.Int,
                         _ edit: RivuletObservation.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
@@ -391,7 +391,7 @@ struct ObservableStateMacroTests {
         #expect(
             text.contains("case a\n#if DEBUG\ncase b\n#elseif os(Linux) && !TEST\ncase b\n#else\n#endif\ncase _$end")
         )
-        #expect(text.contains("static var a: Int { _$Position.a.rawValue }"))
+        #expect(text.contains("static var a: Swift.Int { _$Position.a.rawValue }"))
         let table = """
             fields.append(RivuletObservation.StateField("a", \\Self._a, hasDefault: true))
             #if DEBUG

@@ -319,7 +319,7 @@ struct ObservableStateWrapperMacroTests {
     @Test
     func `a field with a fault has accessors that keep the compiler quiet, and no storage`() {
         let text = expansion(of: "struct S {\n    @ObservableStateWrapper(W.self) var x: Int = 1\n}")
-        #expect(text.contains("fatalError()"))
+        #expect(text.contains("Swift.fatalError()"))
         #expect(!text.contains("_x"))
     }
 }

@@ -51,41 +51,41 @@ struct ObservableValueMacroTests {
                     }
 
                     internal nonisolated func access<Member>(
-                        keyPath: KeyPath<Self, Member>
+                        keyPath: Swift.KeyPath<Self, Member>
                     ) {
-                        _$observationRegistrar.access(self, keyPath: keyPath, field: Self._$position(of: keyPath))
+                        _$observationRegistrar.access(self, keyPath: keyPath)
                     }
 
                     internal nonisolated func withMutation<Member, MutationResult>(
-                        keyPath: KeyPath<Self, Member>,
+                        keyPath: Swift.KeyPath<Self, Member>,
                         _ mutation: () throws -> MutationResult
                     ) rethrows -> MutationResult {
-                        try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, field: Self._$position(of: keyPath), mutation)
+                        try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         true
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: Equatable>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.Equatable>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs != rhs
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: AnyObject>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.AnyObject>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs !== rhs
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: Equatable & AnyObject>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.Equatable & Swift.AnyObject>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs != rhs
                     }
 
                     private enum _$Index {
-                        static var count: Int { 0 }
-                        static var tagged: Int { 1 }
-                        static var `default`: Int { 2 }
+                        static var count: Swift.Int { 0 }
+                        static var tagged: Swift.Int { 1 }
+                        static var `default`: Swift.Int { 2 }
                     }
 
-                    private static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? {
+                    public static func _$position(of keyPath: Swift.PartialKeyPath<Self>) -> Swift.Int? {
                         switch keyPath {
                         case \Self.count: _$Index.count
                         case \Self.tagged: _$Index.tagged
@@ -94,7 +94,7 @@ struct ObservableValueMacroTests {
                         }
                     }
 
-                    private enum CodingKeys: String, CodingKey {
+                    private enum CodingKeys: Swift.String, Swift.CodingKey {
                         case _count = "count"
                         case cache
                         case _tagged = "tagged"
@@ -161,7 +161,7 @@ struct ObservableValueMacroTests {
                     @MainActor
                     @Ignoring
                     private var _count: Int = 0 {
-                            didSet { _count = max(_count, other.count) }
+                            didSet { self._count = max(self._count, other.count) }
                         }
                 }
                 """#,
@@ -188,42 +188,42 @@ struct ObservableValueMacroTests {
                     }
 
                     internal nonisolated func access<Member>(
-                        keyPath: KeyPath<Self, Member>
+                        keyPath: Swift.KeyPath<Self, Member>
                     ) {
-                        _$observationRegistrar.access(self, keyPath: keyPath, field: Self._$position(of: keyPath))
+                        _$observationRegistrar.access(self, keyPath: keyPath)
                     }
 
                     internal nonisolated func withMutation<Member, MutationResult>(
-                        keyPath: KeyPath<Self, Member>,
+                        keyPath: Swift.KeyPath<Self, Member>,
                         _ mutation: () throws -> MutationResult
                     ) rethrows -> MutationResult {
-                        try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, field: Self._$position(of: keyPath), mutation)
+                        try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         true
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: Equatable>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.Equatable>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs != rhs
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: AnyObject>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.AnyObject>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs !== rhs
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: Equatable & AnyObject>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.Equatable & Swift.AnyObject>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs != rhs
                     }
 
                     private enum _$Index {
                     }
 
-                    private static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? {
+                    static func _$position(of keyPath: Swift.PartialKeyPath<Self>) -> Swift.Int? {
                         nil
                     }
 
-                    private enum CodingKeys: CodingKey {
+                    private enum CodingKeys: Swift.CodingKey {
                     }
                 }
 
@@ -260,18 +260,18 @@ struct ObservableValueMacroTests {
                     func shouldNotifyObservers<T>(_ old: T, _ new: T) -> Bool where T: AnyObject & Equatable { true }
                     enum CodingKeys: CodingKey {}
 
-                    private nonisolated func shouldNotifyObservers<Member: Equatable>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.Equatable>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs != rhs
                     }
 
-                    private nonisolated func shouldNotifyObservers<Member: AnyObject>(_ lhs: Member, _ rhs: Member) -> Bool {
+                    private nonisolated func shouldNotifyObservers<Member: Swift.AnyObject>(_ lhs: Member, _ rhs: Member) -> Swift.Bool {
                         lhs !== rhs
                     }
 
                     private enum _$Index {
                     }
 
-                    private static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? {
+                    static func _$position(of keyPath: Swift.PartialKeyPath<Self>) -> Swift.Int? {
                         nil
                     }
                 }
@@ -286,7 +286,7 @@ struct ObservableValueMacroTests {
     func `B-04: a member of another signature does not count`() {
         let source = "@ObservableValue struct S { func copy(of other: Self) {}\nfunc access(keyPath: String) {} }"
         #expect(expansion(of: source).contains("func copy() -> Self"))
-        #expect(expansion(of: source).contains("keyPath: KeyPath<Self, Member>"))
+        #expect(expansion(of: source).contains("keyPath: Swift.KeyPath<Self, Member>"))
     }
 
     @Test(arguments: [
@@ -317,16 +317,124 @@ struct ObservableValueMacroTests {
 
     @Test
     func `B-07: a variable of a class is made a field, too`() {
-        #expect(expansion(of: "class A { @Observing var a = 1 }").contains("private var _a = 1"))
+        let text = expansion(of: "class A { @Observing var a = 1 }")
+        #expect(text.contains("private var _a = 1"))
+        #expect(text.contains("private let _$observing_a = RivuletObservation.ObservationStateRegistrar(.value)"))
+        #expect(text.contains("_$observing_a.read(0, _a)"))
+        #expect(text.contains("isChange: RivuletObservation._$isChange(_a, newValue)"))
+        #expect(!text.contains("_$observationRegistrar"))
+    }
+
+    @Test
+    func `fields in #if are fields while the condition holds`() {
+        let text = expansion(
+            of: """
+                @ObservableValue struct S {
+                    var a = 1
+                    #if DEBUG
+                    var b = 1
+                    #elseif X
+                    @Ignoring var c = 1
+                    #endif
+                    #if Y
+                    func f() {}
+                    #endif
+                }
+                """
+        )
+        let members = """
+                private enum _$Index {
+                    private enum _$Position: Swift.Int {
+                        case a
+                #if DEBUG
+                        case b
+                #elseif X
+                #endif
+                        case _$end
+                    }
+                    static var a: Swift.Int { _$Position.a.rawValue }
+                #if DEBUG
+                    static var b: Swift.Int { _$Position.b.rawValue }
+                #elseif X
+                #endif
+                }
+
+                static func _$position(of keyPath: Swift.PartialKeyPath<Self>) -> Swift.Int? {
+                    switch keyPath {
+                    case \\Self.a: _$Index.a
+                #if DEBUG
+                    case \\Self.b: _$Index.b
+                #elseif X
+                #endif
+                    default: nil
+                    }
+                }
+
+                private enum CodingKeys: Swift.String, Swift.CodingKey {
+                    case _a = "a"
+                #if DEBUG
+                    case _b = "b"
+                #elseif X
+                    case c
+                #endif
+                }
+            """
+        func lines(_ text: String) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingPrefix(while: \.isWhitespace).description }
+        }
+        let generated = lines(text).joined(separator: "\n")
+        #expect(generated.contains(lines(members).joined(separator: "\n")))
+    }
+
+    @Test
+    func `with a deprecated field, the function that names it is deprecated`() {
+        let text = expansion(of: "@ObservableValue struct S { @available(*, deprecated) var a = 1 }")
+        #expect(text.contains("@available(*, deprecated)\n    static func _$position"))
+        #expect(!expansion(of: "@ObservableValue struct S { var a = 1 }").contains("deprecated"))
     }
 
     @Test(arguments: [
-        ("didSet { a += 1 }", "didSet { _a += 1 }"),
-        ("didSet { self.a = f(a: a) + other.a }", "didSet { self._a = f(a: _a) + other.a }"),
-        (#"willSet { log("\(a)", \S.a) }"#, #"willSet { log("\(_a)", \S.a) }"#),
-        ("didSet { let a = 1; b = a }", "didSet { let a = 1; b = a }"),
-        ("didSet(a) { b = a }", "didSet(a) { b = a }"),
-        ("didSet { if let a { b = a } }", "didSet { if let a { b = a } }"),
+        ("struct S<T> { @Observing var a: T }", true),
+        ("struct S<T> { struct R { @Observing var a: T } }", true),
+        ("extension S { struct R { @Observing var a: T } }", true),
+        ("struct S { @Observing var a: any P }", true),
+        ("struct S { @Observing var a: Any? }", true),
+        ("struct S { @Observing var a: Many }", false),
+        ("struct S { @Observing var a = 1 }", false),
+    ])
+    func `the identity of a value is looked up where its type does not tell`(source: String, isOpen: Bool) {
+        let text = expansion(of: source)
+        #expect(text.contains("_$openIdentity(of: _a)") == isOpen)
+        #expect(text.contains("_$identity(of: _a)") != isOpen)
+    }
+
+    @Test(arguments: [
+        ("didSet { a += 1 }", "didSet { self._a += 1 }"),
+        ("didSet { self.a = f(a: a) + other.a }", "didSet { self._a = f(a: self._a) + other.a }"),
+        (#"willSet { log("\(a)", \S.a) }"#, #"willSet { log("\(self._a)", \S.a) }"#),
+        ("didSet { let a = a; self.a = a }", "didSet { let a = self._a; self._a = a }"),
+        ("didSet { do { let a = 1; b = a }; a = 2 }", "didSet { do { let a = 1; b = a }; self._a = 2 }"),
+        ("didSet(a) { b = a; self.a = a }", "didSet(a) { b = a; self._a = a }"),
+        ("didSet { if let a { b = a } else { a = 1 } }", "didSet { if let a { b = a } else { self._a = 1 } }"),
+        (
+            "didSet { guard let a else { a = 1; return }; b = a }",
+            "didSet { guard let a else { self._a = 1; return }; b = a }"
+        ),
+        ("didSet { for a in a { b = a }; a = 1 }", "didSet { for a in self._a { b = a }; self._a = 1 }"),
+        (
+            "didSet { switch a { case let a: b = a; default: a = 1 } }",
+            "didSet { switch self._a { case let a: b = a; default: self._a = 1 } }"
+        ),
+        ("didSet { do { a = 1 } catch let a { b = a } }", "didSet { do { self._a = 1 } catch let a { b = a } }"),
+        ("didSet { a = a(); func a() -> Int { a } }", "didSet { a = a(); func a() -> Int { a } }"),
+        ("didSet { { a = 1 }(); a = 2 }", "didSet { { a = 1 }(); self._a = 2 }"),
+        ("didSet { func f() { a = 1 }; a = 2 }", "didSet { func f() { a = 1 }; self._a = 2 }"),
+        (
+            "didSet { defer { a = 1 }; a = 2 }",
+            "didSet { #if swift(>=6) defer { self._a = 1 }; self._a = 2 #else defer { a = 1 }; self._a = 2 #endif }"
+        ),
+        ("didSet { defer { b = 1 }; a = 2 }", "didSet { defer { b = 1 }; self._a = 2 }"),
+        ("didSet { (self).a = 1 }", "didSet { (self)._a = 1 }"),
     ])
     func `property observers see their own name as the storage`(source: String, expected: String) {
         let text = expansion(of: "struct S { @Observing var a = 1 { \(source) } }")
@@ -370,11 +478,6 @@ struct ObservableValueMacroTests {
         (
             "struct A { weak var a: B? }",
             "'@ObservableValue' cannot observe the weak 'a': mark it @Ignoring, or remove 'weak'", "weak"
-        ),
-        (
-            "struct A {\n#if DEBUG\nvar a = 1\n#endif\n}",
-            "'@ObservableValue' cannot observe a field inside of '#if': put the condition around the type",
-            "#if DEBUG\nvar a = 1\n#endif"
         ),
     ])
     func `a field that cannot be observed is told once, with the mend`(source: String, message: String, node: String) {

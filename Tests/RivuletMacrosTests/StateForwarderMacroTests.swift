@@ -31,7 +31,7 @@ struct StateForwarderMacroTests {
                         }
                     }
 
-                    public var zombie: Bool {
+                    public var zombie: Swift.Bool {
                         get {
                             _$receiver.isZombie
                         }
@@ -53,7 +53,7 @@ struct StateForwarderMacroTests {
                         return stateObject
                     }
 
-                    public func updateState(_ stateHolder: AnyObject) {
+                    public func updateState(_ stateHolder: Swift.AnyObject) {
                         guard let stateHolder = stateHolder as? AppStateHolder, let receiver else {
                             return
                         }
