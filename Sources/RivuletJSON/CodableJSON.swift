@@ -9,7 +9,7 @@ public import FoundationEssentials
 public struct CodableJSON {
     private init() {}
 
-    /// Writes a value with its keys in order.
+    /// Writes a value with its keys in order, and what has no order, such as a set, in the order of its elements' text.
     ///
     /// When its `encode(to:)` throws, NaN and infinities included, `null` is written and
     /// ``JSONWriter/hasUnrepresentableNumber`` is set.
@@ -18,6 +18,21 @@ public struct CodableJSON {
             writer.hasOtherText = true
             return writer.string(text)
         }
+        do {
+            writer.raw(try bytes(of: value))
+        } catch {
+            writer.unrepresentable()
+        }
+    }
+
+    /// The text of a value.
+    static func bytes<Value: Encodable>(of value: Value) throws -> [UInt8] {
+        let encoder = encoder()
+        guard !FoundationLeaf.isLeaf(Value.self) else { return [UInt8](try encoder.encode(value)) }
+        return [UInt8](try encoder.encode(OrderedValue(value)))
+    }
+
+    private static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -31,11 +46,7 @@ public struct CodableJSON {
             var container = encoder.singleValueContainer()
             try container.encode(text)
         }
-        do {
-            writer.raw([UInt8](try encoder.encode(value)))
-        } catch {
-            writer.unrepresentable()
-        }
+        return encoder
     }
 
     /// Writes the value at a path below `value`; an empty path is `value` itself.
@@ -72,7 +83,9 @@ public struct CodableJSON {
         let start = reader
         let bytes = try reader.capture()
         do {
-            return try decoder().decode(type, from: Data(bytes))
+            let decoder = decoder()
+            guard !FoundationLeaf.isLeaf(type) else { return try decoder.decode(type, from: Data(bytes)) }
+            return try decoder.decode(DistinctValue<Value>.self, from: Data(bytes)).value
         } catch {
             throw jsonError(of: error, type, at: start)
         }
@@ -80,7 +93,8 @@ public struct CodableJSON {
 
     /// Reads many whole texts of one value each; nil when any of them cannot be read.
     ///
-    /// Foundation's decoder takes longer to begin than to read a small value: here it begins once.
+    /// Foundation's decoder takes longer to begin than to read a small value: here it begins once. Keys are not compared: these are
+    /// texts that Rivulet has written.
     package static func decode<Value: Decodable>(_ type: Value.Type, fromEach texts: [[UInt8]]) -> [Value]? {
         var writer = JSONWriter(capacity: texts.reduce(2) { $0 + $1.count + 1 })
         writer.beginArray()

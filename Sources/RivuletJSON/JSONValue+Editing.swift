@@ -25,11 +25,87 @@ extension JSONValue {
         self = edited
     }
 
-    /// Takes away what is at a JSON Pointer, and returns it; nil, with nothing changed, when there is nothing.
+    /// Takes away what is at a JSON Pointer; does nothing when there is nothing.
     ///
+    /// - Parameters:
+    ///   - path: The JSON Pointer.
+    ///   - required: Whether a migration step fails when no stored session has the path; without effect outside of a step.
+    /// - Returns: what was there; nil when there was nothing.
     /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, `mismatch` for the whole value.
     @discardableResult
-    public mutating func remove(_ path: String) throws(JSONError) -> JSONValue? {
+    public mutating func remove(_ path: String, required: Bool = true) throws(JSONError) -> JSONValue? {
+        let removed = try take(path)
+        note(path, isFound: removed != nil, required)
+        return removed
+    }
+
+    /// Takes what is at a JSON Pointer to another place, over what is there; does nothing when there is nothing.
+    ///
+    /// - Parameters:
+    ///   - path: The JSON Pointer of what moves.
+    ///   - target: The JSON Pointer of its new place.
+    ///   - required: Whether a migration step fails when no stored session has the path; without effect outside of a step.
+    /// - Throws: as ``set(_:to:)`` and ``remove(_:required:)``.
+    public mutating func move(_ path: String, to target: String, required: Bool = true) throws(JSONError) {
+        var edited = self
+        let moved = try edited.take(path)
+        note(path, isFound: moved != nil, required)
+        guard let moved else { return }
+        try edited.set(target, to: moved)
+        self = edited
+    }
+
+    /// Changes what is at a JSON Pointer; does nothing when there is nothing.
+    ///
+    /// - Parameters:
+    ///   - path: The JSON Pointer.
+    ///   - required: Whether a migration step fails when no stored session has the path; without effect outside of a step.
+    ///   - body: Changes the value; pointers of its own edits begin at the value.
+    /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, and what the closure throws; nothing has changed then.
+    public mutating func update(
+        _ path: String,
+        required: Bool = true,
+        _ body: (inout JSONValue) throws -> Void
+    ) throws {
+        let old = try value(at: path)
+        note(path, isFound: old != nil, required)
+        guard var value = old else { return }
+        try Self.noting(within: path) { try body(&value) }
+        try set(path, to: value)
+    }
+
+    /// Changes every element of the array at a JSON Pointer, in order; does nothing when there is no array.
+    ///
+    /// - Parameters:
+    ///   - path: The JSON Pointer of the array.
+    ///   - required: Whether a migration step fails when no stored session has an array or null there; without effect outside of a step.
+    ///   - body: Changes an element; pointers of its own edits begin at the element.
+    /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, and what the closure throws; nothing has changed then.
+    public mutating func updateEach(
+        _ path: String,
+        required: Bool = true,
+        _ body: (inout JSONValue) throws -> Void
+    ) throws {
+        let old = try value(at: path)
+        note(path, isFound: old == .null || old?.elements != nil, required)
+        guard var elements = old?.elements else { return }
+        try Self.noting(within: path + "/*") {
+            for index in elements.indices { try body(&elements[index]) }
+        }
+        try set(path, to: .array(elements))
+    }
+
+    /// Tells the migration step that runs, if one does, whether a path was found.
+    private func note(_ path: String, isFound: Bool, _ isRequired: Bool) {
+        EditNotebook.current?.note(path, isFound: isFound, isRequired: isRequired)
+    }
+
+    private static func noting(within path: String, _ body: () throws -> Void) rethrows {
+        guard let notebook = EditNotebook.current else { return try body() }
+        try notebook.within(path, body)
+    }
+
+    private mutating func take(_ path: String) throws(JSONError) -> JSONValue? {
         let pointer = try JSONPointer(parsing: path)
         guard !pointer.tokens.isEmpty else {
             throw JSONError(kind: .mismatch, detail: "the whole value cannot be removed; set it to another")
@@ -37,34 +113,6 @@ extension JSONValue {
         guard let found = self[pointer] else { return nil }
         self = removing(pointer.tokens[...])
         return found
-    }
-
-    /// Takes what is at a JSON Pointer to another place, over what is there; does nothing when there is nothing.
-    ///
-    /// - Throws: as ``set(_:to:)`` and ``remove(_:)``.
-    public mutating func move(_ path: String, to target: String) throws(JSONError) {
-        var edited = self
-        guard let value = try edited.remove(path) else { return }
-        try edited.set(target, to: value)
-        self = edited
-    }
-
-    /// Changes what is at a JSON Pointer; does nothing when there is nothing.
-    ///
-    /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, and what the closure throws; nothing has changed then.
-    public mutating func update(_ path: String, _ body: (inout JSONValue) throws -> Void) throws {
-        guard var value = try value(at: path) else { return }
-        try body(&value)
-        try set(path, to: value)
-    }
-
-    /// Changes every element of the array at a JSON Pointer, in order; does nothing when there is no array.
-    ///
-    /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, and what the closure throws; nothing has changed then.
-    public mutating func updateEach(_ path: String, _ body: (inout JSONValue) throws -> Void) throws {
-        guard var elements = try value(at: path)?.elements else { return }
-        for index in elements.indices { try body(&elements[index]) }
-        try set(path, to: .array(elements))
     }
 
     private func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue? {

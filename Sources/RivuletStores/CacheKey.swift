@@ -2,7 +2,7 @@
 // Owns the keys of Bodega's storage engines.
 
 import Crypto
-public import Foundation
+public import FoundationEssentials
 
 /// A key of an ``ItemCollection``, in Bodega's words.
 ///

@@ -80,9 +80,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
             } catch {
                 logger.error(
                     "an object cannot be read; it stays in the storage and is left out",
-                    metadata: [
-                        "store": "\(storage.name)", "key": "\(key.rawValue)", "detail": "\(error.description)",
-                    ]
+                    metadata: ["store": "\(storage.name)", "error": "\(LogText.of(error))"]
                 )
                 return nil
             }

@@ -4,6 +4,7 @@
 import FoundationEssentials
 public import Logging
 import RivuletJSON
+public import RivuletObjects
 
 /// A value that is sealed at rest, or nil while there is none.
 ///
@@ -21,6 +22,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     public let group: KeychainGroup?
     let box: ValueBox<Item?>
     private let keys: Keys
+    private let logger: Logger
 
     /// Gives what seals values, each time that a value is sealed or opened; nil: there is none.
     package typealias Keys = @Sendable () throws(KeychainError) -> SealingKeys?
@@ -58,6 +60,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         self.service = service
         self.group = group
         self.keys = keys
+        self.logger = logger
         let place = Self.place(key, service, group)
         box = ValueBox(
             key: place,
@@ -113,6 +116,21 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///
     /// A reader that is more than 1,024 values behind misses the oldest, never the newest.
     public var values: AsyncStream<Item?> { box.values }
+
+    /// A binding to the value; a write blocks until it is on disk, and nil removes the value.
+    ///
+    /// A write that fails is told to the log and changes nothing: a binding cannot throw, ``set(_:)-(Item?)`` can.
+    public var binding: Binding<Item?> {
+        Binding(get: { self.wrappedValue }, set: { self.write($0) })
+    }
+
+    private func write(_ value: Item?) {
+        do {
+            try set(value)
+        } catch {
+            logger.error("a secret was not written: \(error)", metadata: ["key": "\(key)"])
+        }
+    }
 
     /// Seals and stores a value, nil removes it; it is on disk on return.
     ///

@@ -123,24 +123,12 @@ extension Store {
         }
     }
 
-    /// How many damaged items get a line of their own in the log.
-    private static var reportedMax: Int { 10 }
-
+    /// The line has neither keys nor what is stored under them, for both are clients'.
     private func report(_ damaged: [DamagedItem]) {
-        for item in damaged.prefix(Self.reportedMax) {
-            logger.error(
-                "an item cannot be read; it stays in the storage and is left out",
-                metadata: [
-                    "store": "\(collection.name)", "key": "\(item.key.map { String(reflecting: $0) } ?? "unknown")",
-                    "detail": "\(item.detail)",
-                ]
-            )
-        }
-        if damaged.count > Self.reportedMax {
-            logger.error(
-                "more items cannot be read",
-                metadata: ["store": "\(collection.name)", "count": "\(damaged.count)"]
-            )
-        }
+        guard !damaged.isEmpty else { return }
+        logger.error(
+            "items cannot be read; they stay in the storage and are left out; `rivulet check` names them",
+            metadata: ["store": "\(collection.name)", "count": "\(damaged.count)"]
+        )
     }
 }

@@ -110,7 +110,7 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         do {
             return try box.changeNow(edit).isWritten
         } catch {
-            logger.error("a stored value was not written: \(error)", metadata: ["key": "\(key)"])
+            logger.error("a stored value was not written: \(LogText.of(error))", metadata: ["key": "\(key)"])
             return false
         }
     }

@@ -136,7 +136,7 @@ final class ValueBox<Value: Sendable>: Sendable {
         do {
             return try changeNow { _ in nil }.after
         } catch {
-            logger.error("a stored value cannot be read: \(error)", metadata: ["key": "\(key)"])
+            logger.error("a stored value cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
             return form.standard
         }
     }
@@ -147,7 +147,7 @@ final class ValueBox<Value: Sendable>: Sendable {
             // As a change among the others: what it sees first, and what follows, has no gap.
             change({ _ in nil }) { [self] outcome in
                 if case .failure(let error) = outcome {
-                    logger.error("a stored value cannot be read: \(error)", metadata: ["key": "\(key)"])
+                    logger.error("a stored value cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
                 }
                 add(continuation)
             }
@@ -285,9 +285,9 @@ final class ValueBox<Value: Sendable>: Sendable {
         let key = ItemKey(key)
         let document = collection.items.first { ItemKey($0.key) == key }?.document
         var condition = StoredCondition.current
-        if let damage = collection.damaged.first(where: { $0.key.map(ItemKey.init) == key }) {
+        if collection.damaged.contains(where: { $0.key.map(ItemKey.init) == key }) {
             condition = .unreadable
-            report(damage.detail)
+            report("its document is damaged")
         }
         var value = form.standard
         do {
@@ -295,7 +295,7 @@ final class ValueBox<Value: Sendable>: Sendable {
             if let document, try form.isOlder(document) { condition = .older }
         } catch {
             condition = .unreadable
-            report("\(error)")
+            report(LogText.of(error))
         }
         run(job, on: value, take(value, condition, byteCount: document?.count ?? 0))
     }

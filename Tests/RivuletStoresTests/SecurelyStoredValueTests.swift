@@ -3,6 +3,7 @@
 
 import InMemoryLogging
 import Logging
+import RivuletObjects
 import RivuletStores
 import Testing
 
@@ -57,6 +58,30 @@ import Testing
     }
 
     private static func set(_ token: SecurelyStoredValue<String>, _ value: String?) throws { try token.set(value) }
+
+    @Test func `a binding reads and writes the secret, and nil removes it`() throws {
+        let token = stored(String.self)
+        #expect(token.binding.wrappedValue == nil)
+        token.binding.wrappedValue = "p@ssw0rd"
+        #expect(token.binding.wrappedValue == "p@ssw0rd")
+        #expect(stored(String.self).wrappedValue == "p@ssw0rd")
+        token.binding.wrappedValue = nil
+        #expect(stored(String.self).wrappedValue == nil)
+    }
+
+    @Test func `a write by a binding that fails changes nothing, and the log tells it without the secret`() throws {
+        let log = InMemoryLogHandler()
+        let token = SecurelyStoredValue<String>(
+            key: "token",
+            storage: secrets,
+            keys: nil,
+            logger: Logger(label: "test") { _ in log }
+        )
+        token.binding.wrappedValue = "p@ssw0rd"
+        #expect(token.wrappedValue == nil)
+        #expect(log.entries.contains { $0.level == .error && "\($0.message)".contains("was not written") })
+        #expect(!log.entries.contains { "\($0.message)".contains("p@ssw0rd") })
+    }
 
     @Test func `E-22: an optional type has two kinds of nil`() async throws {
         let panda = stored(String?.self)

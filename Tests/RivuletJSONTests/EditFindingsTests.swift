@@ -1,0 +1,84 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks what is noted of edits that look for paths.
+
+import RivuletJSON
+import Testing
+
+@Suite struct EditFindingsTests {
+    private let document = #"{"p":{"title":"T","none":null,"items":[{"id":1},{"id":2,"n":0}],"empty":[]}}"#
+
+    private func findings(_ body: (inout JSONValue) throws -> Void) throws -> EditFindings {
+        var value = try JSONValue(parsing: document)
+        return try EditFindings.noting { try body(&value) }
+    }
+
+    @Test func `each edit notes whether it found its path`() throws {
+        let findings = try findings { document in
+            try document.move("/p/title", to: "/p/name")
+            try document.move("/title", to: "/name")
+            try document.remove("/p/none")
+            try document.remove("/q")
+            try document.update("/p/empty") { _ in }
+            try document.update("/r") { _ in }
+            try document.updateEach("/p/items") { _ in }
+            try document.updateEach("/s") { _ in }
+        }
+        #expect(findings.found == ["/p/title", "/p/none", "/p/empty", "/p/items"])
+        #expect(findings.missing == ["/title", "/q", "/r", "/s"])
+    }
+
+    @Test func `reads and writes need no path, and neither does an edit that says so`() throws {
+        let findings = try findings { document in
+            _ = try document.value(at: "/x")
+            try document.set("/y", to: .null)
+            try document.move("/a", to: "/b", required: false)
+            try document.remove("/c", required: false)
+            try document.update("/d", required: false) { _ in }
+            try document.updateEach("/e", required: false) { _ in }
+        }
+        #expect(findings == EditFindings())
+    }
+
+    @Test func `edits in a closure are noted below its value, those of elements once for all`() throws {
+        let findings = try findings { document in
+            try document.update("/p") { part in
+                try part.updateEach("/items") { item in
+                    try item.move("/n", to: "/count")
+                    try item.remove("/m")
+                }
+                try part.updateEach("/empty") { try $0.remove("/never") }
+            }
+            try document.remove("/after")
+        }
+        #expect(findings.found == ["/p", "/p/items", "/p/items/*/n", "/p/empty"])
+        #expect(findings.missing == ["/p/items/*/m", "/after"], "what no element reached is not missing")
+    }
+
+    @Test func `an array is found where it is empty or null, and not where there is something else`() throws {
+        let findings = try findings { document in
+            try document.updateEach("/p/none") { _ in }
+            try document.updateEach("/p/empty") { _ in }
+            try document.updateEach("/p/title") { _ in }
+        }
+        #expect(findings.found == ["/p/none", "/p/empty"])
+        #expect(findings.missing == ["/p/title"])
+    }
+
+    @Test func `a path that one edit found is not missing, also where another did not`() throws {
+        let findings = try findings { document in
+            try document.remove("/p/title")
+            try document.remove("/p/title")
+        }
+        #expect(findings.found == ["/p/title"])
+        #expect(findings.missing.isEmpty)
+    }
+
+    @Test func `a closure that fails leaves what follows at its place`() throws {
+        struct Failure: Error {}
+        let findings = try findings { document in
+            #expect(throws: Failure.self) { try document.update("/p") { _ in throw Failure() } }
+            try document.remove("/q")
+        }
+        #expect(findings.missing == ["/q"])
+    }
+}
