@@ -21,6 +21,18 @@
 // libuv writes with write(2), so a peer that has gone raises SIGPIPE; SIG_IGN is a cast macro that Swift cannot see.
 static inline void rivulet_ignore_sigpipe(void) { (void)signal(SIGPIPE, SIG_IGN); }
 
+// Whether the process was started with, or was told, to ignore the signal, as nohup(1) does for SIGHUP.
+static inline int rivulet_signal_is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Ignores a signal that would end the process; a handler that the program has set stays.
+static inline void rivulet_signal_ignore_default(int number) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_DFL) (void)signal(number, SIG_IGN);
+}
+
 // Declared by the system's headers only under _GNU_SOURCE, which is too late to define here.
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 

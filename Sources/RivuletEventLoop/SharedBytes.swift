@@ -21,8 +21,13 @@ package final class SharedBytes: Sendable {
     }
 
     package let count: Int
-    // SAFETY: has `count` bytes, all of them written before `init` returns and none after; freed in `deinit`.
+    // SAFETY: has `count` bytes, all of them written before `init` returns and none after; within `memory` or that of `whole`.
     nonisolated(unsafe) let base: UnsafeRawPointer
+    /// Nil for a part of others.
+    // SAFETY: allocated by `init`, never changed, and freed in `deinit`.
+    nonisolated(unsafe) private let memory: UnsafeMutableRawPointer?
+    /// Whose memory this is a part of, held so that it lasts as long as this object.
+    private let whole: SharedBytes?
     private let account: Account?
 
     /// Copies the bytes.
@@ -37,33 +42,63 @@ package final class SharedBytes: Sendable {
             if let start = source.baseAddress { unsafe memory.copyMemory(from: start, byteCount: source.count) }
         }
         unsafe base = UnsafeRawPointer(memory)
+        unsafe self.memory = memory
+        whole = nil
         self.account = account
         account?.add(count)
     }
 
-    /// Has them written at once where they stay.
+    /// Has the bytes written at once where they stay.
     ///
     /// - Parameters:
-    ///   - capacity: The most that is written.
-    ///   - account: Counts them as long as somebody holds them.
-    ///   - write: Writes them.
-    package init(capacity: Int, account: Account? = nil, _ write: (inout OutputSpan<UInt8>) -> Void) {
-        // SAFETY: `output` writes within `capacity` and ends before `base` is read; `count` is what it has written.
-        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(capacity, 1))
-        let buffer = unsafe UnsafeMutableBufferPointer(start: memory, count: capacity)
-        var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+    ///   - prefixCapacity: The most bytes that `prefix` writes.
+    ///   - capacity: The most bytes that `write` writes.
+    ///   - account: Counts the bytes until the last holder releases them.
+    ///   - write: Writes all bytes but the first ones.
+    ///   - prefix: Writes the bytes before those, which may depend on their count.
+    package init(
+        prefixCapacity: Int = 0,
+        capacity: Int,
+        account: Account? = nil,
+        _ write: (inout OutputSpan<UInt8>) -> Void,
+        prefix: (_ count: Int, _ output: inout OutputSpan<UInt8>) -> Void = { _, _ in }
+    ) {
+        // SAFETY: both outputs write within the memory and end before `base` is read; `count` is what they have written.
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(prefixCapacity + capacity, 1))
+        let body = unsafe UnsafeMutableBufferPointer(start: memory + prefixCapacity, count: capacity)
+        var output = unsafe OutputSpan(buffer: body, initializedCount: 0)
         write(&output)
-        count = unsafe output.finalize(for: buffer)
-        unsafe base = UnsafeRawPointer(memory)
+        let bodyCount = unsafe output.finalize(for: body)
+        let head = unsafe UnsafeMutableBufferPointer(start: memory, count: prefixCapacity)
+        output = unsafe OutputSpan(buffer: head, initializedCount: 0)
+        prefix(bodyCount, &output)
+        let headCount = unsafe output.finalize(for: head)
+        // The prefix is moved up to the bytes that it precedes.
+        let start = unsafe memory + (prefixCapacity - headCount)
+        if headCount < prefixCapacity { unsafe start.update(from: memory, count: headCount) }
+        count = headCount + bodyCount
+        unsafe base = UnsafeRawPointer(start)
+        unsafe self.memory = UnsafeMutableRawPointer(memory)
+        whole = nil
         self.account = account
         account?.add(count)
+    }
+
+    /// A part of other bytes, without a copy; `whole` counts in its account until the part is released.
+    package init(_ range: Range<Int>, of whole: SharedBytes) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= whole.count, "\(range) is not within \(whole.count)")
+        count = range.count
+        unsafe base = whole.base + range.lowerBound
+        unsafe memory = nil
+        self.whole = whole
+        account = nil
     }
 
     /// Copies the bytes.
     package convenience init(_ bytes: [UInt8], account: Account? = nil) { self.init(bytes.span, account: account) }
 
     deinit {
-        unsafe base.deallocate()
+        unsafe memory?.deallocate()
         account?.remove(count)
     }
 

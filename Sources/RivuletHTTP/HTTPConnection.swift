@@ -11,12 +11,19 @@
 ///
 /// Requests are handed out one at a time, so responses go out in the order of their requests. The outcome does not
 /// depend on how the bytes are cut into reads. An idle or streaming connection holds no heap memory.
+///
+/// The driver decides about a body before the body is read: a head whose body is still to come is given as `admit`. A body of at most
+/// `HTTPLimits.refusedBodyBytesMax` that has arrived together with its head is there already, so its request is given at once.
 /// Source: RFC 9112 sections 2.2, 6, 9.3.
 package struct HTTPConnection: Sendable {
     /// What the driver does next.
     package enum Action: Sendable {
         /// Nothing: more bytes, or the response under way, come first.
         case wait
+        /// Decide about a request by its head, whose body is still to be read: call `admitted`, or `refused` and then answer it.
+        ///
+        /// The connection reads nothing until then.
+        case admit(HTTPRequest, HTTPHead.Framing)
         /// Route it; call `responseFinished`, `streamStarted` or `closed` when its response is written.
         case request(HTTPRequest)
         /// Write `HTTPConnection.continueLine`: the peer waits for it before it sends the body.
@@ -35,10 +42,14 @@ package struct HTTPConnection: Sendable {
         case idle
         /// The state while a head has begun but not ended.
         indirect case head(HTTPInput, HTTPHeadScanner)
-        /// The state while a head is complete but its body is not.
+        /// The state while the driver decides about a head; the bytes that have arrived of its body wait in the input.
+        indirect case admitting(HTTPHead, HTTPInput)
+        /// The state while an admitted body is not complete.
         indirect case body(HTTPRequest, HTTPBodyDecoder)
         /// The state while a request is with its route; what has arrived behind it waits in the input.
         case responding(isKeepAlive: Bool, HTTPInput)
+        /// The state while the rest of a refused request's body is read away; `isAnswered` says whether its response is written.
+        case dropping(remaining: Int, isAnswered: Bool)
         /// The state while an event stream is open; counts the bytes that the peer has sent into it.
         case streaming(ignoredBytes: Int)
         /// The state after a refusal or a close.
@@ -46,6 +57,8 @@ package struct HTTPConnection: Sendable {
     }
 
     private var state = State.idle
+    /// Whether the driver lets the body under way wait: neither its reading nor its time goes on.
+    package var isBodyPaused = false
     /// Whether the peer has ended its side: what has arrived is still answered, then the connection is closed.
     private var hasPeerEnded = false
 
@@ -57,16 +70,28 @@ package struct HTTPConnection: Sendable {
         switch state {
         case .idle: .idle
         case .head: .head
-        case .body: .body
-        case .responding, .streaming, .closed: nil
+        case .body: isBodyPaused ? nil : .body
+        case .dropping(_, isAnswered: true): .body
+        case .admitting, .responding, .dropping(_, isAnswered: false), .streaming, .closed: nil
         }
     }
 
-    /// False while bytes of a next request wait behind the response under way.
+    /// False while the driver decides about a head or lets its body wait, and while bytes of a next request wait behind the response under way.
     package var wantsReading: Bool {
         switch state {
         case .responding(_, let input): input.isEmpty
-        case .idle, .head, .body, .streaming, .closed: true
+        case .admitting: false
+        case .body: !isBodyPaused
+        case .idle, .head, .dropping, .streaming, .closed: true
+        }
+    }
+
+    /// The bytes of a body under way that have arrived.
+    package var heldBodyBytes: Int {
+        switch state {
+        case .admitting(_, let input): input.count
+        case .body(let request, _): request.body.count
+        case .idle, .head, .responding, .dropping, .streaming, .closed: 0
         }
     }
 
@@ -80,6 +105,11 @@ package struct HTTPConnection: Sendable {
             state = .idle
             input.append(bytes)
             return readHead(input, scanner, limits)
+        case .admitting(let head, var input):
+            state = .idle
+            input.append(bytes)
+            state = .admitting(head, input)
+            return .wait
         case .body(let request, let decoder):
             state = .idle
             return readBody(bytes, of: nil, request, decoder, limits)
@@ -89,11 +119,54 @@ package struct HTTPConnection: Sendable {
             guard input.count <= limits.pipelinedBytesMax else { return close() }
             state = .responding(isKeepAlive: isKeepAlive, input)
             return .wait
+        case .dropping(let remaining, let isAnswered):
+            return drop(bytes, remaining, isAnswered, limits)
         case .streaming(let ignoredBytes):
             return ignore(ignoredBytes + bytes.count, limits)
         case .closed:
             return .wait
         }
+    }
+
+    /// Says that the body of the head given last may be read.
+    ///
+    /// - Returns: What to do next; `sendContinue` when the peer waits for it, `refuse` when the body is larger than any may be.
+    package mutating func admitted(limits: HTTPLimits) -> Action {
+        guard case .admitting(let head, let input) = state else { return .wait }
+        state = .idle
+        isBodyPaused = false
+        do {
+            let decoder = try HTTPBodyDecoder(head.framing, limits)
+            let bytes = input.bytes.span.extracting(input.start...)
+            let action = readBody(bytes, of: input, head.request, decoder, limits)
+            guard case .wait = action, head.expectsContinue, input.isEmpty else { return endIfPeerEnded(action) }
+            return endIfPeerEnded(.sendContinue)
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    /// Says that the head given last, or the body under way, is refused: the rest of the body is read away, or else the response has to end
+    /// the connection.
+    ///
+    /// A declared body of at most `HTTPLimits.refusedBodyBytesMax` is read away. A peer that waits for `100 Continue`, and has sent nothing
+    /// of its body, may send it or not: where its next request would begin is unknown. Source: RFC 9110 section 10.1.1.
+    ///
+    /// - Returns: Whether the connection can be kept; when not, the response says `Connection: close`.
+    package mutating func refused(limits: HTTPLimits) -> Bool {
+        if case .body = state { state = .responding(isKeepAlive: false, HTTPInput()) }
+        guard case .admitting(let head, let input) = state else { return false }
+        guard case .length(let count) = head.framing, count <= limits.refusedBodyBytesMax, head.request.isKeepAlive,
+            !head.expectsContinue || !input.isEmpty
+        else {
+            state = .responding(isKeepAlive: false, HTTPInput())
+            return false
+        }
+        state =
+            input.count < count
+            ? .dropping(remaining: count - input.count, isAnswered: false)
+            : .responding(isKeepAlive: true, input.dropping(count))
+        return true
     }
 
     /// Says that the response to the last request is written; gives the next request if it has arrived already.
@@ -108,9 +181,13 @@ package struct HTTPConnection: Sendable {
             guard wasKeepAlive && isKeepAlive else { return close() }
             state = .idle
             return endIfPeerEnded(input.isEmpty ? .wait : readHead(input, HTTPHeadScanner(), limits))
+        case .dropping(let remaining, isAnswered: false):
+            guard isKeepAlive else { return close() }
+            state = .dropping(remaining: remaining, isAnswered: true)
+            return endIfPeerEnded(.wait)
         case .streaming, .closed:
             return close()
-        case .idle, .head, .body:
+        case .idle, .head, .admitting, .body, .dropping:
             preconditionFailure("responseFinished in state \(stateName): no request has been handed out")
         }
     }
@@ -122,7 +199,7 @@ package struct HTTPConnection: Sendable {
             return ignore(input.count, limits)
         case .closed:
             return .close
-        case .idle, .head, .body, .streaming:
+        case .idle, .head, .admitting, .body, .dropping, .streaming:
             preconditionFailure("streamStarted in state \(stateName): no request has been handed out")
         }
     }
@@ -130,10 +207,11 @@ package struct HTTPConnection: Sendable {
     /// Says that the time of `deadline` has passed; a stale call changes nothing.
     package mutating func deadlinePassed() -> Action {
         switch state {
-        case .idle: close()
+        case .idle, .dropping(_, isAnswered: true): close()
         case .head: refuse(HTTPRefusal(.requestTimeout, "the request's head did not arrive in time"))
-        case .body: refuse(HTTPRefusal(.requestTimeout, "the request's body did not arrive in time"))
-        case .responding, .streaming, .closed: .wait
+        case .body(let request, _):
+            refuse(HTTPRefusal(.requestTimeout, "the request's body did not arrive in time").answering(request.headers))
+        case .admitting, .responding, .dropping, .streaming, .closed: .wait
         }
     }
 
@@ -141,8 +219,8 @@ package struct HTTPConnection: Sendable {
     package mutating func peerEnded() -> Action {
         hasPeerEnded = true
         switch state {
-        case .responding: return .wait
-        case .idle, .head, .body, .streaming, .closed: return close()
+        case .admitting, .responding, .dropping(_, isAnswered: false): return .wait
+        case .idle, .head, .body, .dropping, .streaming, .closed: return close()
         }
     }
 
@@ -161,7 +239,7 @@ package struct HTTPConnection: Sendable {
         _ limits: HTTPLimits
     ) -> Action {
         var scanner = scanner
-        do {
+        do throws(HTTPRefusal) {
             guard let range = try scanner.scan(bytes, limits) else {
                 state = .head(input ?? HTTPInput(bytes), scanner)
                 return .wait
@@ -169,13 +247,33 @@ package struct HTTPConnection: Sendable {
             let block = [UInt8](copying: bytes.extracting(range))
             var parser = HTTPHeadParser(block: block, lineCount: scanner.lineCount)
             let head = try parser.parse(limits)
-            let decoder = try HTTPBodyDecoder(head.framing, limits)
-            let rest = bytes.extracting(range.upperBound...)
-            let action = readBody(rest, of: input?.dropping(range.upperBound), head.request, decoder, limits)
-            guard case .wait = action, head.expectsContinue, rest.isEmpty else { return action }
-            return .sendContinue
+            return begin(head, bytes.extracting(range.upperBound...), of: input?.dropping(range.upperBound), limits)
         } catch {
             return refuse(error)
+        }
+    }
+
+    /// Gives a request that is complete with its head, or its head; `rest` is what has arrived behind that, as in `readHead`.
+    private mutating func begin(
+        _ head: HTTPHead,
+        _ rest: Span<UInt8>,
+        of input: HTTPInput?,
+        _ limits: HTTPLimits
+    ) -> Action {
+        var request = head.request
+        switch head.framing {
+        case .none:
+            state = .responding(isKeepAlive: request.isKeepAlive, input ?? HTTPInput(rest))
+            return .request(request)
+        case .length(let count)
+        where count <= rest.count && count <= min(limits.refusedBodyBytesMax, limits.bodyBytesMax):
+            request.body = [UInt8](copying: rest.extracting(..<count))
+            let next = input?.dropping(count) ?? HTTPInput(rest.extracting(count...))
+            state = .responding(isKeepAlive: request.isKeepAlive, next)
+            return .request(request)
+        case .length, .chunked:
+            state = .admitting(head, input ?? HTTPInput(rest))
+            return .admit(request, head.framing)
         }
     }
 
@@ -197,8 +295,28 @@ package struct HTTPConnection: Sendable {
             state = .responding(isKeepAlive: request.isKeepAlive, rest)
             return .request(request)
         } catch {
-            return refuse(error)
+            return refuse(error.answering(request.headers))
         }
+    }
+
+    /// Reads away what `bytes` hold of a refused request's body.
+    private mutating func drop(
+        _ bytes: Span<UInt8>,
+        _ remaining: Int,
+        _ isAnswered: Bool,
+        _ limits: HTTPLimits
+    ) -> Action {
+        guard bytes.count >= remaining else {
+            state = .dropping(remaining: remaining - bytes.count, isAnswered: isAnswered)
+            return .wait
+        }
+        let rest = bytes.extracting(remaining...)
+        guard isAnswered else {
+            state = .responding(isKeepAlive: true, HTTPInput(rest))
+            return .wait
+        }
+        state = .idle
+        return rest.isEmpty ? .wait : readHead(rest, of: nil, HTTPHeadScanner(), limits)
     }
 
     private mutating func ignore(_ byteCount: Int, _ limits: HTTPLimits) -> Action {
@@ -211,7 +329,7 @@ package struct HTTPConnection: Sendable {
         guard hasPeerEnded else { return action }
         switch action {
         case .wait, .sendContinue: return close()
-        case .request, .refuse, .close: return action
+        case .admit, .request, .refuse, .close: return action
         }
     }
 
@@ -229,8 +347,10 @@ package struct HTTPConnection: Sendable {
         switch state {
         case .idle: "idle"
         case .head: "head"
+        case .admitting: "admitting"
         case .body: "body"
         case .responding: "responding"
+        case .dropping: "dropping"
         case .streaming: "streaming"
         case .closed: "closed"
         }

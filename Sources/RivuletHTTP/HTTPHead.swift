@@ -2,7 +2,7 @@
 // Owns what a parsed head says: the request without its body, and how that body is framed.
 
 /// A parsed head.
-struct HTTPHead: Sendable {
+package struct HTTPHead: Sendable {
     /// The request; its body is still empty.
     var request: HTTPRequest
     var framing: Framing
@@ -12,7 +12,7 @@ struct HTTPHead: Sendable {
     /// How the end of a request's body is told.
     ///
     /// Source: RFC 9112 section 6.3.
-    enum Framing: Hashable, Sendable {
+    package enum Framing: Hashable, Sendable {
         case none
         case length(Int)
         case chunked

@@ -4,7 +4,10 @@
 /// The header lines that decide how the message is read, gathered while they are parsed.
 struct HTTPHeadFacts {
     private(set) var expectsContinue = false
-    private var hasHost = false
+    /// Where the value of `Host` stands; nil without one.
+    private(set) var host: Range<Int>?
+    /// Whether there is an `Origin` or a `Sec-Fetch-Site` line.
+    private(set) var hasPageFields = false
     private var contentLength: Int?
     private var hasTransferEncoding = false
     private var saysClose = false
@@ -15,10 +18,12 @@ struct HTTPHeadFacts {
     /// - Throws: 400, 417 or 501 for a line that is wrong by itself or given twice.
     mutating func note(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
         switch name.count {
-        case 4 where ASCII.isEqual(block, name, "host"): try noteHost(block[value])
+        case 4 where ASCII.isEqual(block, name, "host"): try noteHost(block, value)
         case 6 where ASCII.isEqual(block, name, "expect"): try noteExpectation(block[value])
+        case 6 where ASCII.isEqual(block, name, "origin"): hasPageFields = true
         case 10 where ASCII.isEqual(block, name, "connection"): noteConnection(block[value])
         case 14 where ASCII.isEqual(block, name, "content-length"): try noteLength(block[value])
+        case 14 where ASCII.isEqual(block, name, "sec-fetch-site"): hasPageFields = true
         case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try noteCoding(block[value])
         default: break
         }
@@ -28,7 +33,7 @@ struct HTTPHeadFacts {
     ///
     /// - Throws: 400 for a missing host, or for a framing that two servers could read in two ways.
     func conclude(_ version: HTTPVersion) throws(HTTPRefusal) -> (HTTPHead.Framing, isKeepAlive: Bool) {
-        if version == .http11 && !hasHost { throw .malformed("an HTTP/1.1 request must have a Host header") }
+        if version == .http11 && host == nil { throw .malformed("an HTTP/1.1 request must have a Host header") }
         let isKeepAlive = !saysClose && (version == .http11 || saysKeepAlive)
         guard hasTransferEncoding else {
             return (contentLength.map { $0 == 0 ? .none : .length($0) } ?? .none, isKeepAlive)
@@ -40,12 +45,12 @@ struct HTTPHeadFacts {
         return (.chunked, isKeepAlive)
     }
 
-    private mutating func noteHost(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
-        guard !hasHost else { throw .malformed("the request has more than one Host header") }
-        guard value.isEmpty || HTTPTargetParser.isAuthority(value) else {
+    private mutating func noteHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPRefusal) {
+        guard host == nil else { throw .malformed("the request has more than one Host header") }
+        guard value.isEmpty || HTTPTargetParser.isAuthority(block[value]) else {
             throw .malformed("the Host header is malformed")
         }
-        hasHost = true
+        host = value
     }
 
     /// Source: RFC 9110 section 10.1.1.

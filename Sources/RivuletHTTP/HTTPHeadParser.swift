@@ -21,17 +21,27 @@ struct HTTPHeadParser {
     ///
     /// - Throws: 400, 413, 414, 417, 501 or 505.
     mutating func parse(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
+        do throws(HTTPRefusal) {
+            return try parseLines(limits)
+        } catch {
+            throw error.answering(HTTPHeaders(block: block, lines: lines))
+        }
+    }
+
+    private mutating func parseLines(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
         let method = try parseMethod(limits)
         let target = try parseTarget(limits)
         let version = try parseVersion()
         while block[offset] != ASCII.carriageReturn { try parseHeader() }
-        let location = try HTTPTargetParser.parse(block, target, method)
+        var location = try HTTPTargetParser.parse(block, target, method)
         let (framing, isKeepAlive) = try facts.conclude(version)
+        if location.authority == nil { location.authority = facts.host }
         let request = HTTPRequest(
             method: method,
             version: version,
             headers: HTTPHeaders(block: block, lines: lines),
             isKeepAlive: isKeepAlive,
+            hasPageFields: facts.hasPageFields,
             location: location
         )
         let expectsContinue = facts.expectsContinue && version == .http11 && framing != .none

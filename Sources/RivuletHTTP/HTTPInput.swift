@@ -8,6 +8,9 @@ struct HTTPInput: Sendable {
     private(set) var bytes: [UInt8]
     private(set) var start = 0
 
+    /// No bytes.
+    init() { bytes = [] }
+
     /// A copy of `span`; an empty one holds no memory.
     init(_ span: Span<UInt8>) { bytes = span.isEmpty ? [] : [UInt8](copying: span) }
 

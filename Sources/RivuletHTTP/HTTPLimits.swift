@@ -17,8 +17,10 @@ package struct HTTPLimits: Hashable, Sendable {
     package var targetBytesMax = 8_192
     /// The method; 501 beyond.
     package var methodBytesMax = 32
-    /// The decoded body; 413 beyond, at once when `Content-Length` says so.
+    /// The decoded body; 413 beyond.
     package var bodyBytesMax = 1_048_576
+    /// The declared body of a request that is refused at its head, up to which it is read away and the connection kept.
+    package var refusedBodyBytesMax = 65_536
     /// All chunk extensions of one body together; 400 beyond.
     package var chunkExtensionBytesMax = 4_096
     /// The trailer section of a chunked body; 431 beyond.

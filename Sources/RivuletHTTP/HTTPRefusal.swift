@@ -10,6 +10,8 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     package let status: HTTPStatus
     /// What was wrong, in one sentence that quotes no bytes of the request.
     package let detail: String
+    /// The page's origin as the request has it, for an answer that the page may read; nil without one, or with several.
+    package private(set) var origin: String?
 
     /// A refusal with this status and this explanation.
     package init(_ status: HTTPStatus, _ detail: String) {
@@ -18,6 +20,15 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(status.code) \(status.reason): \(detail)" }
+
+    /// The same refusal of a request with these header lines, which may not be all of them.
+    func answering(_ headers: HTTPHeaders) -> HTTPRefusal {
+        let origins = headers.values(of: "origin")
+        guard origins.count == 1 else { return self }
+        var refusal = self
+        refusal.origin = origins[0]
+        return refusal
+    }
 
     /// A 400 with this explanation.
     static func malformed(_ detail: String) -> HTTPRefusal { HTTPRefusal(.badRequest, detail) }

@@ -14,6 +14,8 @@ package struct HTTPRequest: Sendable {
     package internal(set) var body: [UInt8] = []
     /// Whether the peer can take another response on this connection.
     package let isKeepAlive: Bool
+    /// Whether it has an `Origin` or a `Sec-Fetch-Site` line, as requests of pages have.
+    package let hasPageFields: Bool
     let location: HTTPTargetLocation
 
     /// The path as sent, percent escapes and all; begins with "/", or is "*" for a server-wide `OPTIONS`.
@@ -27,27 +29,23 @@ package struct HTTPRequest: Sendable {
     /// The host and port that the request is for, as sent; nil only for HTTP/1.0 without a host.
     ///
     /// The authority of an absolute target comes before the `Host` header. Source: RFC 9112 section 3.2.2.
-    package var host: String? {
-        if let authority = location.authority { return String(decoding: headers.block[authority], as: UTF8.self) }
-        return headers["host"]
+    package var host: String? { location.authority.map { String(decoding: headers.block[$0], as: UTF8.self) } }
+
+    /// Whether `host` has exactly these bytes.
+    package func isHost(_ bytes: [UInt8]) -> Bool {
+        guard let authority = location.authority, authority.count == bytes.count else { return false }
+        let (host, bytes) = (headers.block.span.extracting(authority), bytes.span)
+        for index in host.indices where host[index] != bytes[index] { return false }
+        return true
     }
+
+    /// Whether the path is exactly this text, as sent.
+    package func isPath(_ text: String) -> Bool { ASCII.isEqual(headers.block, location.path, text) }
 
     /// The path's segments, each percent-decoded after the split: "/a/b%2Fc" is `["a", "b/c"]`, "/" is `[""]`.
     ///
     /// Segments "." and ".." are not resolved: a route that maps paths to files must refuse them.
-    package var pathSegments: [String] {
-        var segments: [String] = []
-        segments.reserveCapacity(8)
-        let block = headers.block
-        // The first slash begins the first segment.
-        var start = min(location.path.lowerBound + 1, location.path.upperBound)
-        for index in start..<location.path.upperBound where block[index] == UInt8(ascii: "/") {
-            segments.append(PercentCoding.decodedString(block[start..<index]))
-            start = index + 1
-        }
-        segments.append(PercentCoding.decodedString(block[start..<location.path.upperBound]))
-        return segments
-    }
+    package var pathSegments: [String] { location.pathSegments(in: headers.block) }
 
     /// The query's items in order, names and values decoded; "+" is a space.
     ///

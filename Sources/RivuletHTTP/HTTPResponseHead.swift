@@ -25,6 +25,7 @@ package struct HTTPResponseHead: Sendable {
     ///   - version: The version of the request. HTTP/1.0 is told `Connection: keep-alive`, and its bodies cannot be
     ///     chunked: they last until the close.
     ///   - date: The value of `Date`, from `HTTPDate`; made once a second by the caller. Empty writes no `Date`.
+    ///   - constant: Whole field lines, each with its line end, which were made once for many answers.
     ///   - isKeepAlive: Whether the connection stays open after this response; ignored when the body lasts until the close.
     /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` holds and this is not
     ///   `untilClose`.
@@ -33,10 +34,11 @@ package struct HTTPResponseHead: Sendable {
         to output: inout [UInt8],
         version: HTTPVersion = .http11,
         date: [UInt8] = [],
+        constant: [UInt8] = [],
         isKeepAlive: Bool = true
     ) -> HTTPBodyFraming {
         let framing = framingOnTheWire(version)
-        output.append(addingCapacity: byteCountMax(date: date)) { output in
+        output.append(addingCapacity: byteCountMax(date: date) + constant.count) { output in
             output.append(copying: "HTTP/1.1 ")
             output.append(decimal: Int(status.code))
             output.append(ASCII.space)
@@ -47,6 +49,7 @@ package struct HTTPResponseHead: Sendable {
                 output.append(copying: date.span)
                 output.appendLineEnd()
             }
+            output.append(copying: constant.span)
             for field in fields { output.append(field: field) }
             output.append(framing: framing)
             if !isKeepAlive || framing == .untilClose {

@@ -17,7 +17,7 @@ extension [UInt8] {
 
 extension OutputSpan<UInt8> {
     /// Appends a copy of `span`, for which there has to be room.
-    mutating func append(copying span: Span<UInt8>) {
+    package mutating func append(copying span: Span<UInt8>) {
         precondition(span.count <= freeCapacity, "there is no room for \(span.count) bytes")
         unsafe withUnsafeMutableBufferPointer { buffer, count in
             unsafe span.withUnsafeBufferPointer { source in

@@ -36,6 +36,35 @@ import Testing
         #expect(bytes == Array(repeating: 7, count: count))
     }
 
+    @Test func `what is written before the bytes follows from their count, and stands right before them`() {
+        let account = SharedBytes.Account()
+        let written = SharedBytes(prefixCapacity: 9, capacity: 5, account: account) { output in
+            for byte in [1, 2, 3] as [UInt8] { output.append(byte) }
+        } prefix: { count, output in
+            for _ in 0..<count { output.append(UInt8(count)) }
+        }
+        var bytes: [UInt8] = []
+        written.append(to: &bytes)
+        #expect(bytes == [3, 3, 3, 1, 2, 3])
+        #expect(account.bytes == 6)
+    }
+
+    @Test func `a part is the same memory, and counts in its account as long as somebody holds it`() {
+        let account = SharedBytes.Account()
+        var whole: SharedBytes? = SharedBytes([1, 2, 3, 4], account: account)
+        let part = whole.map { SharedBytes(1..<3, of: $0) }
+        whole = nil
+        #expect(whole == nil)
+        #expect(account.bytes == 4)
+        var bytes: [UInt8] = []
+        part?.append(to: &bytes)
+        #expect(bytes == [2, 3])
+        var last = part.map { SharedBytes(1..<2, of: $0) }
+        #expect(last?.withBytes { $0[0] } == 3)
+        last = nil
+        #expect(last == nil)
+    }
+
     @Test func `head and blocks arrive in their order, empty ones too`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port)

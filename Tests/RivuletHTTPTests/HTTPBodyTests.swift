@@ -80,7 +80,7 @@ import Testing
         var connection = HTTPConnection()
         let limits = HTTPLimits()
         let head = "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n"
-        guard case .sendContinue = connection.receive(Array(head.utf8).span, limits: limits) else {
+        guard case .sendContinue = connection.receiveAdmitting(Array(head.utf8), limits: limits) else {
             Issue.record("no 100 Continue")
             return
         }
@@ -102,7 +102,7 @@ import Testing
     ])
     func `a peer that does not wait or cannot is not told to go on`(text: String) {
         var connection = HTTPConnection()
-        guard case .wait = connection.receive(Array(text.utf8).span, limits: HTTPLimits()) else {
+        guard case .wait = connection.receiveAdmitting(Array(text.utf8), limits: HTTPLimits()) else {
             Issue.record("an action for a request that is not complete")
             return
         }

@@ -12,6 +12,7 @@ import Testing
     private func name(_ action: HTTPConnection.Action) -> String {
         switch action {
         case .wait: "wait"
+        case .admit(let request, _): "admit \(request.path)"
         case .request(let request): request.path
         case .sendContinue: "continue"
         case .refuse(let refusal): "\(refusal.status.code)"
@@ -20,7 +21,7 @@ import Testing
     }
 
     private func receive(_ text: String, _ connection: inout HTTPConnection) -> String {
-        name(connection.receive(Array(text.utf8).span, limits: limits))
+        name(connection.receiveAdmitting(Array(text.utf8), limits: limits))
     }
 
     private func finish(_ connection: inout HTTPConnection, isKeepAlive: Bool = true) -> String {
@@ -102,6 +103,107 @@ import Testing
         #expect(limits.time(of: .head) == .seconds(10))
         #expect(limits.time(of: .body) == .seconds(30))
     }
+
+    // MARK: - Heads
+
+    private let head = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: "
+
+    private func receiveHead(_ text: String, _ connection: inout HTTPConnection) -> String {
+        name(connection.receive(Array(text.utf8).span, limits: limits))
+    }
+
+    private func admit(_ connection: inout HTTPConnection) -> String { name(connection.admitted(limits: limits)) }
+
+    private func refuse(_ connection: inout HTTPConnection) -> Bool { connection.refused(limits: limits) }
+
+    @Test func `a head is given before its body is read, and nothing is read until it is admitted`() {
+        var connection = HTTPConnection()
+        #expect(receiveHead(head + "5\r\n\r\nab", &connection) == "admit /1")
+        #expect(!connection.wantsReading && connection.deadline == nil)
+        #expect(receiveHead("cd", &connection) == "wait")
+        #expect(name(connection.deadlinePassed()) == "wait")
+        #expect(admit(&connection) == "wait")
+        #expect(connection.wantsReading && connection.deadline == .body)
+        guard case .request(let request) = connection.receive(Array("e".utf8).span, limits: limits) else {
+            Issue.record("no request")
+            return
+        }
+        #expect(request.body == Array("abcde".utf8))
+    }
+
+    @Test(arguments: ["0\r\n\r\n", "3\r\n\r\nabc", "3\r\n\r\nabcGET"])
+    func `a request without a body, or with all of it behind its head, is given at once`(rest: String) {
+        var connection = HTTPConnection()
+        #expect(receiveHead(head + rest, &connection) == "/1")
+    }
+
+    @Test func `the body of a refused head is read away and the connection kept, in any cut`() {
+        let refused = head.replacing("/1 ", with: "/no ")
+        let last = head + "1\r\n\r\nx"
+        let body = String(repeating: "y", count: limits.refusedBodyBytesMax)
+        let text = get + refused + "\(body.utf8.count)\r\n\r\n" + body + refused + "3\r\n\r\nGET" + get + last
+        let reading = HTTPReading.of(text, refusing: "/no")
+        let starts = ["GET /1 HTTP/", "refused /no", "refused /no", "GET /1 HTTP/", "POST /1 HTTP"]
+        #expect(reading.requests.map { String($0.prefix(12)) } == starts)
+        #expect(reading.refusal == nil && !reading.isClosed)
+    }
+
+    @Test func `a refused head with a larger or a chunked body ends the connection, in any cut`() {
+        let refused = head.replacing("/1 ", with: "/no ")
+        let large = HTTPReading.of(get + refused + "\(limits.refusedBodyBytesMax + 1)\r\n\r\nx" + get, refusing: "/no")
+        #expect(large.requests.count == 2 && large.requests.last == "refused /no close" && large.isClosed)
+        let chunked = "POST /no HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        let other = HTTPReading.of(chunked + get, refusing: "/no")
+        #expect(other.requests == ["refused /no close"] && other.isClosed)
+    }
+
+    @Test func `a refused peer that waits for 100 Continue is not told to go on, and ends`() {
+        let waiting = head.replacing("/1 HTTP/1.1", with: "/1 HTTP/1.1\r\nExpect: 100-continue")
+        var silent = HTTPConnection()
+        #expect(receiveHead(waiting + "5\r\n\r\n", &silent) == "admit /1")
+        // The body may follow or not.
+        #expect(!refuse(&silent))
+        #expect(finish(&silent, isKeepAlive: false) == "close")
+        var sending = HTTPConnection()
+        #expect(receiveHead(waiting + "5\r\n\r\na", &sending) == "admit /1")
+        #expect(refuse(&sending))
+        #expect(finish(&sending) == "wait")
+        #expect(receive("bcde" + get, &sending) == "/1")
+    }
+
+    @Test func `the rest of a refused body has the time of a body`() {
+        var connection = HTTPConnection()
+        #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
+        #expect(refuse(&connection))
+        #expect(connection.deadline == nil && connection.wantsReading)
+        #expect(receive("ab", &connection) == "wait")
+        #expect(finish(&connection) == "wait")
+        #expect(connection.deadline == .body)
+        var late = connection
+        #expect(name(late.deadlinePassed()) == "close")
+        var gone = connection
+        #expect(name(gone.peerEnded()) == "close")
+        #expect(receive("cde", &connection) == "wait")
+        #expect(connection.deadline == .idle)
+    }
+
+    @Test func `a refused body that ends before its answer leaves what comes behind it in line`() {
+        var connection = HTTPConnection()
+        #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
+        #expect(refuse(&connection))
+        #expect(receive("abcde" + get, &connection) == "wait")
+        #expect(!connection.wantsReading)
+        #expect(finish(&connection) == "/1")
+    }
+
+    @Test func `a peer that ends while its head is decided about is closed when its body is not complete`() {
+        var connection = HTTPConnection()
+        #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
+        #expect(name(connection.peerEnded()) == "wait")
+        #expect(admit(&connection) == "close")
+    }
+
+    // MARK: - Deadlines and ends
 
     @Test(arguments: [
         ("", "close"), ("GET", "408"), ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", "408"),

@@ -6,33 +6,65 @@ import Testing
 
 /// What a connection made of the bytes of a peer, every request having been answered at once.
 struct HTTPReading: Equatable {
-    /// One line per request: "GET /a?b HTTP/1.1 [host: x] body".
+    /// One line per request: "GET /a?b HTTP/1.1 [host: x] body"; of one refused at its head "refused /a", with " close" behind it when
+    /// that ends the connection.
     var requests: [String] = []
     var refusal: HTTPRefusal?
     var isClosed = false
 
     /// What is made of `text`, which must not depend on how it is cut: whole, by single bytes, by sevens.
-    static func of(_ text: String, limits: HTTPLimits = HTTPLimits()) -> HTTPReading {
-        of(Array(text.utf8), limits: limits)
+    ///
+    /// The driver refuses the requests for `refusedPath` at their heads.
+    static func of(
+        _ text: String,
+        limits: HTTPLimits = HTTPLimits(),
+        refusing refusedPath: String = ""
+    ) -> HTTPReading {
+        of(Array(text.utf8), limits: limits, refusing: refusedPath)
     }
 
-    static func of(_ bytes: [UInt8], limits: HTTPLimits = HTTPLimits()) -> HTTPReading {
-        let whole = HTTPReading(bytes, cut: max(bytes.count, 1), limits: limits)
-        for cut in [1, 7, 64] { #expect(HTTPReading(bytes, cut: cut, limits: limits) == whole, "cut into \(cut)") }
+    static func of(
+        _ bytes: [UInt8],
+        limits: HTTPLimits = HTTPLimits(),
+        refusing refusedPath: String = ""
+    ) -> HTTPReading {
+        let whole = HTTPReading(bytes, cut: max(bytes.count, 1), limits, refusedPath)
+        for cut in [1, 7, 64] {
+            #expect(HTTPReading(bytes, cut: cut, limits, refusedPath) == whole, "cut into \(cut)")
+        }
         return whole
     }
 
-    private init(_ bytes: [UInt8], cut: Int, limits: HTTPLimits) {
+    private init(_ bytes: [UInt8], cut: Int, _ limits: HTTPLimits, _ refusedPath: String) {
         var connection = HTTPConnection()
         for start in stride(from: 0, to: bytes.count, by: cut) {
             let part = bytes[start..<min(start + cut, bytes.count)]
             var action = connection.receive(Array(part).span, limits: limits)
-            while case .request(let request) = action {
-                requests.append(Self.line(request))
-                action = connection.responseFinished(limits: limits)
-            }
+            while let next = answer(action, on: &connection, limits, refusedPath) { action = next }
             if case .refuse(let refusal) = action { self.refusal = refusal }
             if case .close = action { isClosed = true }
+        }
+    }
+
+    /// Does what a driver does with a request or a head; nil when the action is neither.
+    private mutating func answer(
+        _ action: HTTPConnection.Action,
+        on connection: inout HTTPConnection,
+        _ limits: HTTPLimits,
+        _ refusedPath: String
+    ) -> HTTPConnection.Action? {
+        switch action {
+        case .request(let request):
+            requests.append(request.path == refusedPath ? "refused \(request.path)" : Self.line(request))
+            return connection.responseFinished(limits: limits)
+        case .admit(let request, _):
+            #expect(!connection.wantsReading && connection.deadline == nil)
+            guard request.path == refusedPath else { return connection.admitted(limits: limits) }
+            let isKept = connection.refused(limits: limits)
+            requests.append("refused \(request.path)\(isKept ? "" : " close")")
+            return connection.responseFinished(isKeepAlive: isKept, limits: limits)
+        case .wait, .sendContinue, .refuse, .close:
+            return nil
         }
     }
 
@@ -48,11 +80,20 @@ struct HTTPReading: Equatable {
 /// The one request that `text` is.
 func oneRequest(_ text: String, limits: HTTPLimits = HTTPLimits()) throws -> HTTPRequest {
     var connection = HTTPConnection()
-    let action = connection.receive(Array(text.utf8).span, limits: limits)
+    let action = connection.receiveAdmitting(Array(text.utf8), limits: limits)
     guard case .request(let request) = action else {
         throw NoRequest(action: "\(action)")
     }
     return request
+}
+
+extension HTTPConnection {
+    /// Takes bytes, and reads the body of a head that they complete.
+    mutating func receiveAdmitting(_ bytes: [UInt8], limits: HTTPLimits) -> Action {
+        let action = receive(bytes.span, limits: limits)
+        guard case .admit = action else { return action }
+        return admitted(limits: limits)
+    }
 }
 
 /// Text was expected to be a request, and is not.
