@@ -11,8 +11,11 @@ package import RivuletObservation
 public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     /// The name in the object and in JSON.
     public let name: String
-    /// Where the value would stand in the state's JSON if it were stored there; nil for a path that cannot.
-    package let statePath: JSONPointer?
+    /// Where the value stands in the state's JSON; nil where its key path goes through anything but fields of states.
+    ///
+    /// The key path decides, not the state's schema: to that, the name of any property is the id of an element or the key of a
+    /// dictionary.
+    package let storedPath: JSONPointer?
     /// The properties that its key path goes through, `*` for a subscript; nil where they are not known.
     package let steps: [String]?
     /// Whose each of the steps is; fewer than these where they are not known.
@@ -71,12 +74,20 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         _ object: any ReferenceWritableKeyPath<Object, Value> & Sendable,
         _ encode: @escaping @Sendable (Value, ArraySlice<String>, inout JSONWriter) -> Bool
     ) {
+        let owners: [Any.Type] = [State.self] + owners.map { type(of: $0).valueType }
+        let isStored = statePath?.count == owners.count && zip(owners, statePath ?? []).allSatisfy(Self.isField)
         self.name = name
-        self.statePath = statePath.map(JSONPointer.init(tokens:))
+        self.storedPath = isStored ? statePath.map(JSONPointer.init(tokens:)) : nil
         self.steps = steps ?? statePath
-        self.owners = [State.self] + owners.map { type(of: $0).valueType }
+        self.owners = owners
         self.schema = schema
         box = TypedFieldBox(state: state, object: object, encode: encode)
+    }
+
+    /// Whether a property is a field of a state; the variables of an enum's cases are computed.
+    private static func isField(of owner: Any.Type, _ property: String) -> Bool {
+        guard let state = owner as? any ObservableState.Type else { return false }
+        return state._$position(of: property) != nil
     }
 
     /// Writes what is at a path below the object's field; false, with nothing written, when there is no such value.

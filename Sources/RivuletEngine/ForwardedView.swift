@@ -29,7 +29,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
     init(_ object: Object, fields: [ForwardedField<State, Object>], state: State) {
         self.object = object
         self.fields = fields.map { forwarded in
-            let stored = forwarded.statePath.flatMap { State.jsonSchema.accepts(path: $0.tokens[...]) ? $0 : nil }
+            let stored = forwarded.storedPath
             var field = Field(
                 forwarded: forwarded,
                 source: stored.map { .stored($0) } ?? .computed(forwarded.derived(from: state))

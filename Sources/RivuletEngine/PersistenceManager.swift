@@ -3,6 +3,7 @@
 
 internal import Logging
 import RivuletJSON
+import RivuletStores
 import Synchronization
 
 /// Saves the newest of the states that it is given.
@@ -73,7 +74,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
     }
 
     private func refuse(_ refusal: StatePersistenceError) -> State? {
-        logger.error("\(refusal)", metadata: ["key": "\(key)"])
+        logger.error("\(refusal.logText)", metadata: ["key": "\(key)"])
         progress.withLock { $0.refusal = refusal }
         return nil
     }
@@ -83,7 +84,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         do {
             return try await storage.load(key).map { try StateDocument.decode($0, over: standard) }
         } catch {
-            logger.error("the stored state cannot be read: \(error)", metadata: ["key": "\(key)"])
+            logger.error("the stored state cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
             return nil
         }
     }
@@ -216,7 +217,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
             return (Self.takeWaiters(&progress, until: request), ends)
         }
         let outlook = ends ? "" : "; it will be tried again"
-        logger.error("the state was not saved: \(error)\(outlook)", metadata: ["key": "\(key)"])
+        logger.error("the state was not saved: \(LogText.of(error))\(outlook)", metadata: ["key": "\(key)"])
         for waiter in waiters { waiter.continuation.resume(throwing: error) }
         guard !ends else { return false }
         if !isFinal {

@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the ways in which a stored half is not saved or not read.
 
+public import RivuletStores
+
 /// Why a state manager does not save.
 public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
     /// The manager has no `persistenceKey`, so nothing is kept.
@@ -26,6 +28,19 @@ public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
             "the stored state \"\(key)\" could not be read, so nothing is saved over it: \(detail)"
         case .unrepresentable:
             "the state has a value for which JSON has no form, such as a NaN: nothing is saved until it is gone"
+        }
+    }
+}
+
+extension StatePersistenceError: LoggableError {
+    /// The text without what is stored.
+    public var logText: String {
+        switch self {
+        case .noKey, .unrepresentable: description
+        case .unreadable:
+            "the stored state cannot be read; it stays as it is and nothing is saved over it: start a version of the app that reads it, or "
+                + "call setAsideUnreadableState()"
+        case .unavailable: "the stored state could not be read, so nothing is saved over it"
         }
     }
 }

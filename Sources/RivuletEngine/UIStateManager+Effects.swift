@@ -2,6 +2,7 @@
 // Owns what follows an event in a manager: the effects of its reducers, and the one function beside them.
 
 import Logging
+import RivuletStores
 
 extension UIStateManager {
     /// Runs what the reducers ask for and the function for effects at the same time, and returns when the next event may run.
@@ -50,7 +51,7 @@ extension UIStateManager {
             limits: limits,
             dispatch: { [weak self] event, source in self?.enqueue(event, from: source) },
             report: { fault, eventName in
-                let detail = fault.error.map { ": \($0)" } ?? ""
+                let detail = fault.error.map { ": \(LogText.of($0))" } ?? ""
                 logger.error("\(fault), after \(eventName)\(detail)")
             }
         )

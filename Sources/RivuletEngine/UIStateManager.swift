@@ -3,6 +3,7 @@
 
 public import Logging
 import RivuletObservation
+import RivuletStores
 import Synchronization
 
 /// A state that changes by events alone, in the process that holds it.
@@ -203,7 +204,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         do {
             try reduce(&state, queuedEvent, &asked)
         } catch {
-            return logger.notice("\(event.loggedName) was rejected, nothing has changed: \(error)")
+            return logger.notice("\(event.loggedName) was rejected, nothing has changed: \(LogText.of(error))")
         }
         published.withLock { $0 = state }
         if event.persist { persistence?.save(state.p) }

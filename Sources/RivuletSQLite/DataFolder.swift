@@ -9,6 +9,9 @@ final class DataFolder: Sendable {
     /// The database file in the folder.
     let databasePath: String
 
+    /// Lines for the log about what others may read there.
+    let notices: [String]
+
     private let lockDescriptor: Int32
 
     /// The name of a server's database file.
@@ -19,9 +22,19 @@ final class DataFolder: Sendable {
         let folder = path.isEmpty ? "." : path
         databasePath = Self.databasePath(in: folder, filename: filename)
         try Self.makeFolder(folder)
+        try Self.refuseUnfinishedRestore(in: folder)
         let lock = filename == Self.serverFilename ? "rivulet.lock" : filename + ".lock"
         lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
+        notices = DataFolderModes.tighten(folder, filename: filename)
+        try Self.makeFile(databasePath)
+        try Self.remove(Self.vacuumPath(of: databasePath))
     }
+
+    /// The name of the folder in which a restore or a backup puts files before they take their places.
+    static let partialName = "rivulet.partial"
+
+    /// The path of the file that a vacuum writes before it takes the place of the database.
+    static func vacuumPath(of databasePath: String) -> String { databasePath + ".vacuum" }
 
     /// The path of the database file in a folder.
     static func databasePath(in folder: String, filename: String = serverFilename) -> String {
@@ -36,12 +49,43 @@ final class DataFolder: Sendable {
     /// The longest process number that the lock file is read for, in bytes.
     private static let lockTextBytesMax = 32
 
-    private static func makeFolder(_ path: String) throws(StorageError) {
+    /// Makes an empty database file for the owner's eyes only; one that is there stays.
+    static func makeFile(_ path: String) throws(StorageError) {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw failure("cannot make the file \(path)", errno)
+        }
+        let isTightened = fchmod(descriptor, 0o600) == 0
+        let code = errno
+        _ = Glibc.close(descriptor)
+        guard isTightened else { throw failure("cannot make the file \(path)", code) }
+    }
+
+    /// Removes a file that need not be there.
+    static func remove(_ path: String) throws(StorageError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("cannot remove \(path)", errno) }
+    }
+
+    private static func refuseUnfinishedRestore(in folder: String) throws(StorageError) {
+        let path = folder + "/" + partialName
+        guard unsafe access(path, F_OK) == 0 else { return }
+        throw .unavailable(
+            detail: "\(path) is of a restore or a backup that was not finished, so the folder is not whole: "
+                + "empty \(folder) and begin it anew"
+        )
+    }
+
+    static func makeFolder(_ path: String) throws(StorageError) {
         var prefix = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             let parent = prefix.isEmpty ? "." : prefix
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
             if unsafe mkdir(prefix, 0o700) == 0 {
+                // Whatever the umask took away.
+                guard unsafe chmod(prefix, 0o700) == 0 else {
+                    throw failure("cannot make the data folder \(prefix)", errno)
+                }
                 // A new name is durable when its parent folder is.
                 try synchronizeFolder(parent)
             } else if errno != EEXIST {
@@ -54,7 +98,7 @@ final class DataFolder: Sendable {
         }
     }
 
-    private static func synchronizeFolder(_ path: String) throws(StorageError) {
+    static func synchronizeFolder(_ path: String) throws(StorageError) {
         try withFolder(path) { descriptor throws(StorageError) in
             // Some file systems cannot sync a folder, and have no need to.
             guard fsync(descriptor) == 0 || errno == EINVAL else {
@@ -70,7 +114,7 @@ final class DataFolder: Sendable {
         try body(descriptor)
     }
 
-    private static func takeLock(at path: String) throws(StorageError) -> Int32 {
+    static func takeLock(at path: String) throws(StorageError) -> Int32 {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot open the lock file \(path)", errno) }
         do throws(StorageError) {
@@ -99,7 +143,7 @@ final class DataFolder: Sendable {
         return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
     }
 
-    private static func failure(_ what: String, _ code: Int32) -> StorageError {
+    static func failure(_ what: String, _ code: Int32) -> StorageError {
         let reason = unsafe String(cString: strerror(code))
         let detail = "\(what): \(reason) (errno \(code)); give this server a folder that its user may read and write"
         return code == ENOSPC || code == EDQUOT ? .full(detail: detail) : .unavailable(detail: detail)

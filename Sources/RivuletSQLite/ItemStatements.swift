@@ -22,6 +22,8 @@ struct ItemStatements {
     private var collections: [ItemKey: CollectionKeys] = [:]
     /// How many keys they had when they were last counted.
     private var keyCount = 0
+    /// Whether a document was removed or replaced in the transaction under way.
+    private var removes = false
     /// What leads back to the keys of before the transaction, last step first.
     private var undo: [Undo] = []
 
@@ -83,18 +85,21 @@ struct ItemStatements {
 
     // MARK: - The transaction's end
 
-    /// The changes are in the database.
-    mutating func didCommit() {
+    /// The changes are in the database; true: a document was removed or replaced.
+    mutating func didCommit() -> Bool {
+        defer { removes = false }
         for case .grown(let collection, _) in undo {
             keyCount += collection.places.count - collection.counted
             collection.counted = collection.places.count
         }
         undo.removeAll(keepingCapacity: true)
         if keyCount > limits.keysRememberedMax { forget() }
+        return removes
     }
 
     /// The changes are not in the database.
     mutating func didRollBack() {
+        removes = false
         for step in undo.reversed() {
             switch step {
             case .made(let name):
@@ -172,13 +177,13 @@ struct ItemStatements {
 // MARK: - Items
 
 extension ItemStatements {
-    private func put(
+    private mutating func put(
         _ key: String,
         _ document: [UInt8],
         in collection: CollectionKeys,
         time: Int64
     ) throws(SQLiteError) {
-        try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
+        let replaces = try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
             try unsafe document.span.bytes.withUnsafeBytes { (document) throws(SQLiteError) in
                 let hash = unsafe hash(of: key)
                 let place: Int64
@@ -192,8 +197,10 @@ extension ItemStatements {
                     collection.places.insert(place, of: hash)
                 }
                 try unsafe ItemRow.write(key, document, created: created, updated: time, at: place, by: statement)
+                return statement === replaceItem
             }
         }
+        if replaces { removes = true }
     }
 
     private mutating func remove(_ key: String, from collection: CollectionKeys) throws(SQLiteError) {
@@ -201,6 +208,7 @@ extension ItemStatements {
         defer { deleteItem.reset() }
         try deleteItem.bind(place, at: 1)
         try deleteItem.step()
+        removes = true
         undo.append(.removed(place, of: hash, from: collection))
         collection.places.remove(place, of: hash)
     }
@@ -211,6 +219,7 @@ extension ItemStatements {
         try deleteItems.bind(places.lowerBound, at: 1)
         try deleteItems.bind(places.upperBound, at: 2)
         try deleteItems.step()
+        removes = true
         undo.append(.all(of: collection, collection.places))
         collection.places = KeyTable()
     }

@@ -12,6 +12,7 @@ internal import CSQLite
     // only, and freed after the connection that knows its address.
     let handle: OpaquePointer
     private let walPagesCell: UnsafeMutablePointer<Int32>
+    private let lockWaitMilliseconds: Int32
 
     let path: String
 
@@ -22,6 +23,7 @@ internal import CSQLite
 
     init(path: String, access: Access, lockWaitMilliseconds: Int) throws(SQLiteError) {
         self.path = path
+        self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var opened: OpaquePointer?
         let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -34,7 +36,7 @@ internal import CSQLite
         unsafe handle = opened
         unsafe walPagesCell = .allocate(capacity: 1)
         unsafe walPagesCell.initialize(to: 0)
-        unsafe sqlite3_busy_timeout(handle, Int32(clamping: lockWaitMilliseconds))
+        unsafe sqlite3_busy_timeout(handle, self.lockWaitMilliseconds)
         // Readers leave checkpoints to the writer: before 3.51.3 two checkpointing connections can lose pages.
         if access == .readOnly { try forbidCheckpointOnClose() }
     }
@@ -83,15 +85,36 @@ internal import CSQLite
         )
     }
 
-    /// Copies the write-ahead log into the database; `waitsForReaders`: so that the log can start again.
+    /// The purpose of a checkpoint beyond copying pages.
+    enum Checkpoint {
+        /// Copies what no reader holds back.
+        case passive
+        /// Also has the next commit begin the log anew.
+        case restart
+        /// Also empties the log's file.
+        case truncate
+
+        fileprivate var mode: Int32 {
+            switch self {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        }
+    }
+
+    /// Copies the write-ahead log into the database; false: a reader was in the way, and the next checkpoint goes on from there.
     ///
+    /// It waits for readers as long as it is told, and not at all otherwise: commits wait for it.
     /// Source: https://sqlite.org/c3ref/wal_checkpoint_v2.html
-    func checkpoint(waitsForReaders: Bool) throws(SQLiteError) {
-        let mode = waitsForReaders ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
-        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
-        // Busy: a reader is in the way, the next checkpoint goes on from there.
-        if code & 0xff == SQLITE_BUSY { return }
+    @discardableResult
+    func checkpoint(_ kind: Checkpoint, waitingMilliseconds: Int = 0) throws(SQLiteError) -> Bool {
+        unsafe sqlite3_busy_timeout(handle, Int32(clamping: waitingMilliseconds))
+        defer { unsafe sqlite3_busy_timeout(handle, lockWaitMilliseconds) }
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, kind.mode, nil, nil)
+        if code & 0xff == SQLITE_BUSY { return false }
         try check(code, "checkpoint")
+        return true
     }
 
     /// Leaves the write-ahead log as it is when this connection closes.

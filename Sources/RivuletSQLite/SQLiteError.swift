@@ -29,6 +29,12 @@ enum SQLiteError: Error, Hashable {
         return rivulet_sqlite_is_read_fault(code) == 0
     }
 
+    /// Whether the same write may succeed later: there was no space, or another program held the database.
+    var isTemporary: Bool {
+        guard let primaryCode else { return false }
+        return [SQLITE_FULL, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM].contains(primaryCode)
+    }
+
     /// The same failure; damage is that of the store as a whole, whichever session was asked for.
     var ofTheWholeStore: SQLiteError {
         if case .corrupt(_, let detail) = storageError(for: nil) {

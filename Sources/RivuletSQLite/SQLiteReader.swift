@@ -13,6 +13,7 @@ final class SQLiteReader {
     private let limits: SQLiteStorageLimits
     private let connection: SQLiteConnection
     private let finder: SessionFinder
+    private let snapshots: SnapshotFinder
     private let begin: SQLiteStatement
     private let end: SQLiteStatement
     private let snapshotUpTo: SQLiteStatement
@@ -45,6 +46,7 @@ final class SQLiteReader {
         try SQLiteSchema.prepareReader(connection)
         let layout = checksOrigin ? try SQLiteSchema.readableLayout(of: connection) : SQLiteSchema.version
         finder = try SessionFinder(connection, layout: layout)
+        snapshots = try SnapshotFinder(connection, layout: layout)
         begin = try SQLiteStatement("BEGIN", on: connection)
         end = try SQLiteStatement("COMMIT", on: connection)
         snapshotUpTo = try SQLiteStatement(
@@ -117,7 +119,8 @@ final class SQLiteReader {
             guard let row = try finder.session(key), row.epoch == epoch else { return nil }
             let (retainedFrom, head) = try finder.versions(sid: row.sid)
             guard version <= head else { return nil }
-            let base = try snapshot(sid: row.sid, upTo: version)
+            let mark = try snapshots.marks(sid: row.sid).base(of: version)
+            let base = try mark.flatMap { (mark) throws(SQLiteError) in try snapshots.snapshot(mark, sid: row.sid) }
             let start = base?.version ?? 0
             // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
             guard base != nil || retainedFrom == 1, version == start || start + 1 >= retainedFrom else { return nil }

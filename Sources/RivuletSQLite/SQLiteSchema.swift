@@ -9,7 +9,7 @@ enum SQLiteSchema {
     /// "RIVU", by which `file` and we know the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 4
+    static let version: Int64 = 6
     /// The size of a page that we ask for, in bytes.
     static let pageBytes = 4_096
 
@@ -28,7 +28,7 @@ enum SQLiteSchema {
             throw unsafeSetting("journal_mode is \(journal ?? "unknown"), not wal", connection)
         }
         for setting in [
-            "synchronous = FULL", "secure_delete = OFF", "wal_autocheckpoint = 0", "cell_size_check = ON",
+            "synchronous = FULL", "secure_delete = ON", "wal_autocheckpoint = 0", "cell_size_check = ON",
             "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -64000", "journal_size_limit = 67108864",
         ] {
             try connection.execute("PRAGMA \(setting)")
@@ -56,6 +56,18 @@ enum SQLiteSchema {
     static let itemsLayout: Int64 = 3
     /// The first layout in which the log's index is a table.
     static let logIndexLayout: Int64 = 4
+    /// The first layout that keeps snapshots of older schemas.
+    static let olderSnapshotsLayout: Int64 = 5
+    /// The first layout with marks of deleted sessions.
+    static let erasingLayout: Int64 = 6
+
+    /// Whether every page of a database of this layout was written with `secure_delete` on, so that deleted text leaves the file.
+    static func isSecured(_ connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+        try connection.integer("SELECT count(*) FROM secured") == 1
+    }
+
+    /// Notes that no page of the database has deleted text any more.
+    static let noteSecured = "INSERT OR REPLACE INTO secured(one) VALUES (1)"
 
     /// The layout of a database; refuses one that is empty, not ours, or of a newer layout.
     static func readableLayout(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
@@ -96,7 +108,7 @@ enum SQLiteSchema {
 
     /// Makes the tables of an empty file (nil), or takes the steps from an older layout to this one; all or none.
     private static func bringUpToDate(_ connection: SQLiteConnection, from found: Int64?) throws(SQLiteError) {
-        let statements = found.map(steps) ?? tables
+        let statements = found.map(steps) ?? tables + [noteSecured]
         guard !statements.isEmpty else { return }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
@@ -118,6 +130,10 @@ enum SQLiteSchema {
             + (found < 3 ? itemTables : [])
             // Layout 4 keeps the log's index in a table, which is brought up to date now and then and not with every commit.
             + (found < 4 ? logIndexTables + ["DROP INDEX log_sid_v"] : [])
+            // Layout 5 keeps what a migration's snapshot takes the place of.
+            + (found < 5 ? [olderSnapshotTable] : [])
+            // Layout 6 erases deleted sessions in steps. What older layouts deleted is in the file until it is vacuumed.
+            + (found < 6 ? erasingTables : [])
     }
 
     private static let tables =
@@ -141,7 +157,15 @@ enum SQLiteSchema {
                 body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
-        ] + answerTable + itemTables + logIndexTables
+        ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables
+
+    /// Beside the table of snapshots, not in it: another key there would copy every stored state.
+    private static let olderSnapshotTable = """
+        CREATE TABLE older_snapshot(
+            row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
+            schema INTEGER NOT NULL, enc INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
+            body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
+        """
 
     /// The index finds a session's entries up to a row of the log (`log_indexed`); those after it are read when a connection begins.
     private static let logIndexTables = [
@@ -152,6 +176,12 @@ enum SQLiteSchema {
         "INSERT INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log ORDER BY sid, v",
         "CREATE TABLE log_indexed(one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT",
         "INSERT INTO log_indexed(one, seq) SELECT 1, coalesce(max(seq), 0) FROM log",
+    ]
+
+    /// The marks of deleted sessions whose rows are still to erase, and the note that deletions erase.
+    private static let erasingTables = [
+        "CREATE TABLE erasing(sid INTEGER PRIMARY KEY) STRICT",
+        "CREATE TABLE secured(one INTEGER PRIMARY KEY CHECK (one = 1)) STRICT",
     ]
 
     private static let answerTable = [

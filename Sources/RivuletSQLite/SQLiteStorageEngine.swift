@@ -11,19 +11,22 @@ internal import Synchronization
 /// end of the process and a power cut. One server at a time: the folder is locked while it is open.
 ///
 /// Source: https://sqlite.org/wal.html
-public final class SQLiteStorageEngine: StorageEngine {
+public final class SQLiteStorageEngine: StorageEngine, LocatedStorage {
     /// What this engine promises.
     public let capabilities: StorageCapabilities
 
     let limits: SQLiteStorageLimits
     let clock: @Sendable () -> Int64
     private let folder: String
+    /// The data folder as it was given.
+    public var location: String { folder }
     private let filename: String
     private let writes: WorkQueue<WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
     private let fault = SharedFault()
     let sharedKeys: SharedKeys
+    let sharedErasure = SharedErasure()
 
     private enum Phase {
         /// The phase until `start()` succeeds.
@@ -32,6 +35,12 @@ public final class SQLiteStorageEngine: StorageEngine {
         case running(Running)
         /// The phase after `close()`.
         case closed
+    }
+
+    var folderNotices: [String] {
+        phase.withLock { phase in
+            if case .running(let running) = phase { running.folder.notices } else { [] }
+        }
     }
 
     private struct Running {
@@ -201,6 +210,9 @@ public final class SQLiteStorageEngine: StorageEngine {
     }
 
     /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one.
+    ///
+    /// No reader finds it from the answer on. Its bytes leave the files in the background, and `close()` waits for that; after the end of
+    /// the process the next start goes on with it.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         write(key, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
     }
@@ -220,7 +232,7 @@ public final class SQLiteStorageEngine: StorageEngine {
         write(nil, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.probe() }
     }
 
-    /// Closes the database and unlocks the folder; blocks until every accepted request has been answered.
+    /// Closes the database and unlocks the folder; blocks until every accepted request has been answered and what was deleted is erased.
     public func close() {
         phase.withLock { phase in
             var running: Running?
@@ -258,6 +270,7 @@ public final class SQLiteStorageEngine: StorageEngine {
                 limits: limits,
                 queue: writes,
                 sharedKeys: sharedKeys,
+                erasure: sharedErasure,
                 askForKeys: askForKeys
             ) { error in
                 fault.set(error)

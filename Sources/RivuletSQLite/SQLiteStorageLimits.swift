@@ -67,8 +67,20 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     public var unindexedEntriesMax = 4_096
     /// The pages (of 4 KiB) that the write-ahead log grows by between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000
-    /// The pages of the write-ahead log at which a checkpoint waits for readers, so that the log can start again: 16,384.
+    /// The pages of the write-ahead log from which on checkpoints come oftener and have the log start again: 16,384.
+    ///
+    /// No checkpoint waits for a reader, so the log grows beyond it while another program reads, such as a backup.
     public var walPagesMax = 16_384
+    /// The bytes that one step of erasing a deleted session writes to the write-ahead log: 4 MiB; a single larger row is erased alone.
+    ///
+    /// After each step the log is truncated, and other writes go on.
+    public var eraseStepBytesMax = 4 << 20
+    /// The shortest time between two steps of erasing, in milliseconds: 50.
+    public var erasePauseMilliseconds = 50
+    /// The longest time that removed or replaced text stays in the files while writes go on, in milliseconds: 60,000.
+    ///
+    /// In a quiet moment it goes sooner: see `idleMilliseconds`. A reader in another process makes it longer.
+    public var removedTextMillisecondsMax = 60_000
     /// The time without a write after which the writer tidies up, in milliseconds: 1,000.
     public var idleMilliseconds = 1_000
 

@@ -31,24 +31,31 @@ struct WriteRequest: Sendable {
 /// The writing connection and its thread's function.
 final class SQLiteWriter {
     private let queue: WorkQueue<WriteRequest>
-    private let limits: SQLiteStorageLimits
-    private let connection: SQLiteConnection
+    let limits: SQLiteStorageLimits
+    let connection: SQLiteConnection
     private let beginStatement: SQLiteStatement
     private let commitStatement: SQLiteStatement
     private let dataVersion: SQLiteStatement
     private let sharedKeys: SharedKeys
     private let askForKeys: @Sendable (ItemKey) -> Bool
     private let onFault: @Sendable (StorageError) -> Void
+    let erasure: SharedErasure
 
     private var waitingForKeys = WritesWaitingForKeys()
-    private var statements: WriteStatements
+    var statements: WriteStatements
     /// Changes when another connection has committed.
     private var lastDataVersion: Int64
-    private var walPagesAtCheckpoint = 0
+    var walPagesAtCheckpoint = 0
     /// The rows beside the log's index when it could not be brought up to date; 0: it could.
-    private var unindexedAtFailure = 0
+    var unindexedAtFailure = 0
+    /// Since when the files may have text that was removed; at the start nobody knows what the log has.
+    var removedTextSince: ContinuousClock.Instant? = .now
+    /// When the next step of erasing is due, if there is something to erase.
+    var nextErasing = ContinuousClock.now
+    /// Whether a reader was in the way when the log was to be truncated after a step.
+    var isTruncationHeldUp = false
     /// Why nothing is written any more.
-    private var fault: StorageError?
+    private(set) var fault: StorageError?
 
     /// Opens the database, and makes it where there is none.
     ///
@@ -59,12 +66,14 @@ final class SQLiteWriter {
         limits: SQLiteStorageLimits,
         queue: WorkQueue<WriteRequest>,
         sharedKeys: SharedKeys,
+        erasure: SharedErasure,
         askForKeys: @escaping @Sendable (ItemKey) -> Bool,
         onFault: @escaping @Sendable (StorageError) -> Void
     ) throws(SQLiteError) {
         self.queue = queue
         self.limits = limits
         self.sharedKeys = sharedKeys
+        self.erasure = erasure
         self.askForKeys = askForKeys
         self.onFault = onFault
         connection = try SQLiteConnection(
@@ -80,15 +89,17 @@ final class SQLiteWriter {
         lastDataVersion = dataVersion.integer(0)
         dataVersion.reset()
         statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
+        let isSecured = try SQLiteSchema.isSecured(connection)
+        erasure.didOpen(isSecured: isSecured, pendingCount: statements.erasing.pendingCount)
     }
 
     /// Commits whatever has queued while the last commit ran, until the queue is closed.
     ///
     /// There is no timer: the commit under way is what gathers the next group.
     func run() {
-        var isTidy = true
+        var isTidy = false
         while true {
-            switch queue.take(idleMilliseconds: isTidy ? nil : limits.idleMilliseconds) {
+            switch queue.take(idleMilliseconds: idleMilliseconds(isTidy: isTidy)) {
             case .requests(let requests):
                 for group in groups(of: writesWithKeys() + requests) {
                     let ready = ready(group)
@@ -96,12 +107,16 @@ final class SQLiteWriter {
                     indexLogIfDue()
                     checkpointIfDue()
                     finish(ready)
+                    eraseIfDue()
                 }
+                isTidy = false
+            case .none where statements.erasing.hasWork && fault == nil:
+                eraseIfDue()
                 isTidy = false
             case .none:
                 isTidy = tidyUp()
             case .end:
-                return
+                return finishErasing()
             }
         }
     }
@@ -181,11 +196,11 @@ final class SQLiteWriter {
         } catch {
             return commitDidFail(group, error)
         }
-        statements.didCommit()
+        didCommit()
         for answer in answers { answer() }
     }
 
-    private func beginTransaction() throws(SQLiteError) {
+    func beginTransaction() throws(SQLiteError) {
         do {
             defer { beginStatement.reset() }
             try beginStatement.step()
@@ -198,7 +213,7 @@ final class SQLiteWriter {
         statements.didBegin(othersHaveWritten: othersHaveWritten)
     }
 
-    private func endTransaction() throws(SQLiteError) {
+    func endTransaction() throws(SQLiteError) {
         defer { commitStatement.reset() }
         try commitStatement.step()
     }
@@ -207,19 +222,21 @@ final class SQLiteWriter {
     private func writeDidFail(_ request: WriteRequest, of group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
         if error.isWriteFault { return stop(group, error) }
         guard rollBack(group) else { return }
+        if error.isFull, makeRoom() { return commit(group) }
         if group.count == 1 { return request.refuse(error.storageError(for: request.key)) }
         for index in group.indices { commit(group[index...index]) }
     }
 
-    private func commitDidFail(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+    func commitDidFail(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
         // A full disk is found before the commit mark is written; after anything else nobody knows.
         guard error.isFull else { return stop(group, error) }
         guard rollBack(group) else { return }
+        if makeRoom() { return commit(group) }
         refuse(group, with: error.storageError(for: nil))
     }
 
     /// Undoes the transaction; false: not even that, and the group has been answered.
-    private func rollBack(_ group: ArraySlice<WriteRequest>) -> Bool {
+    func rollBack(_ group: ArraySlice<WriteRequest>) -> Bool {
         statements.didRollBack()
         guard connection.isInTransaction else { return true }
         do throws(SQLiteError) {
@@ -238,7 +255,7 @@ final class SQLiteWriter {
         refuse(group, with: .indeterminate(detail: detail))
     }
 
-    private func stop(_ error: SQLiteError) {
+    func stop(_ error: SQLiteError) {
         let fault = StorageError.unavailable(
             detail: "the disk failed (\(error)): check the disk of \(connection.path), then restart the server"
         )
@@ -262,79 +279,5 @@ final class SQLiteWriter {
 
     private func finish(_ group: ArraySlice<WriteRequest>) {
         queue.finish(group.count, byteCount: group.reduce(0) { $0 + $1.byteCount })
-    }
-
-    // MARK: - Between commits
-
-    /// Brings the log's index up to date once enough entries have come.
-    private func indexLogIfDue() {
-        if statements.unindexedRowCount - unindexedAtFailure >= limits.unindexedEntriesMax { indexLog() }
-    }
-
-    /// Nobody waits for this: an entry is found without the index as well.
-    private func indexLog() {
-        guard fault == nil else { return }
-        // Where it cannot be done, as without space, it is tried again after as many entries.
-        unindexedAtFailure = statements.unindexedRowCount
-        do throws(SQLiteError) {
-            try beginTransaction()
-        } catch {
-            _ = rollBack([])
-            return
-        }
-        do throws(SQLiteError) {
-            try statements.indexLog()
-        } catch {
-            if error.isWriteFault { return stop(error) }
-            _ = rollBack([])
-            return
-        }
-        do throws(SQLiteError) {
-            try endTransaction()
-        } catch {
-            return commitDidFail([], error)
-        }
-        statements.didCommit()
-        unindexedAtFailure = 0
-    }
-
-    /// Moves the write-ahead log into the database once it has grown by enough pages.
-    private func checkpointIfDue() {
-        let pages = connection.walPages
-        // The log has started again.
-        if pages < walPagesAtCheckpoint { walPagesAtCheckpoint = 0 }
-        guard fault == nil, pages - walPagesAtCheckpoint >= limits.walPagesPerCheckpoint else { return }
-        checkpoint(waitsForReaders: pages >= limits.walPagesMax)
-    }
-
-    private func checkpoint(waitsForReaders: Bool) {
-        walPagesAtCheckpoint = connection.walPages
-        do throws(SQLiteError) {
-            try connection.checkpoint(waitsForReaders: waitsForReaders)
-        } catch {
-            // The commits are safe in the write-ahead log. Without space there the next checkpoint goes on.
-            if error.isWriteFault { stop(error) }
-        }
-    }
-
-    /// The free pages that are kept for reuse, and the pages that are given back to the disk in one go.
-    private static let freePagesKept: Int64 = 1_024
-    private static let freePagesPerTurn = 256
-
-    /// Uses a quiet moment; true: there is nothing left to do.
-    private func tidyUp() -> Bool {
-        guard fault == nil else { return true }
-        do throws(SQLiteError) {
-            guard try connection.integer("PRAGMA freelist_count") ?? 0 > Self.freePagesKept else {
-                if connection.walPages > walPagesAtCheckpoint { checkpoint(waitsForReaders: false) }
-                return true
-            }
-            try connection.execute("PRAGMA incremental_vacuum(\(Self.freePagesPerTurn))")
-            checkpointIfDue()
-            return false
-        } catch {
-            if error.isWriteFault { stop(error) }
-            return true
-        }
     }
 }

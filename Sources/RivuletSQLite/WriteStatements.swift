@@ -9,12 +9,13 @@ struct WriteStatements {
     private let insertSession: SQLiteStatement
     private let insertAnswer: SQLiteStatement
     private let dropOldAnswers: SQLiteStatement
-    private let deleteAnswers: SQLiteStatement
+    private let snapshots: SnapshotFinder
     private let insertSnapshot: SQLiteStatement
+    private let dropReplacedSnapshot: SQLiteStatement
+    private let keepOlderSnapshot: SQLiteStatement
     private let timeOfSnapshot: SQLiteStatement
-    private let snapshotBefore: SQLiteStatement
     private let dropSnapshots: SQLiteStatement
-    private let deleteSnapshots: SQLiteStatement
+    private let dropOlderSnapshots: SQLiteStatement
     private let deleteSession: SQLiteStatement
     private let lastSID: SQLiteStatement
     private let countProbe: SQLiteStatement
@@ -22,6 +23,10 @@ struct WriteStatements {
 
     /// What can be written of stores.
     var items: ItemStatements
+    /// What erases deleted sessions.
+    private(set) var erasing: EraseStatements
+    /// Whether something was removed or replaced in the transaction under way, whose text the files have until the log is truncated.
+    private var removes = false
 
     private var log: LogStatements
 
@@ -39,7 +44,9 @@ struct WriteStatements {
         headsMax = limits.headsRememberedMax
         items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys)
         finder = try SessionFinder(connection, layout: SQLiteSchema.version)
+        snapshots = try SnapshotFinder(connection, layout: SQLiteSchema.version)
         log = try LogStatements(connection, finder: finder.log)
+        erasing = try EraseStatements(connection, finder: finder.log, stepBytesMax: limits.eraseStepBytesMax)
         insertSession = try SQLiteStatement(
             "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",
             on: connection
@@ -50,10 +57,20 @@ struct WriteStatements {
             "DELETE FROM answer WHERE row IN (SELECT row FROM answer WHERE time < ? ORDER BY time LIMIT ?)",
             on: connection
         )
-        deleteAnswers = try SQLiteStatement("DELETE FROM answer WHERE sid = ?", on: connection)
         insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
+        dropReplacedSnapshot = try SQLiteStatement(
+            "DELETE FROM older_snapshot WHERE sid = ? AND v = ? AND schema >= ?",
+            on: connection
+        )
+        // What is there already is of a schema that is older yet.
+        keepOlderSnapshot = try SQLiteStatement(
+            """
+            INSERT OR IGNORE INTO older_snapshot(\(SnapshotRow.columns)) SELECT \(SnapshotRow.columns) FROM snapshot
+                WHERE sid = ? AND v = ? AND schema < ?
+            """,
+            on: connection
+        )
         timeOfSnapshot = try SQLiteStatement("SELECT time FROM snapshot WHERE sid = ? AND v = ?", on: connection)
-        snapshotBefore = try SQLiteStatement("SELECT max(v) FROM snapshot WHERE sid = ? AND v < ?", on: connection)
         dropSnapshots = try SQLiteStatement(
             """
             DELETE FROM snapshot WHERE sid = ?1 AND v + 1 < ?2
@@ -61,7 +78,10 @@ struct WriteStatements {
             """,
             on: connection
         )
-        deleteSnapshots = try SQLiteStatement("DELETE FROM snapshot WHERE sid = ?", on: connection)
+        dropOlderSnapshots = try SQLiteStatement(
+            "DELETE FROM older_snapshot WHERE sid = ?1 AND v + 1 < ?2",
+            on: connection
+        )
         deleteSession = try SQLiteStatement("DELETE FROM session WHERE sid = ?", on: connection)
         lastSID = try SQLiteStatement("SELECT max(seq) FROM sqlite_sequence WHERE name = 'session'", on: connection)
         countProbe = try SQLiteStatement(
@@ -86,16 +106,30 @@ struct WriteStatements {
         items.forget()
     }
 
-    /// A transaction was committed.
-    mutating func didCommit() {
-        items.didCommit()
+    /// A transaction was committed; true: something was removed or replaced in it.
+    mutating func didCommit() -> Bool {
+        defer { removes = false }
+        erasing.didCommit()
+        return items.didCommit() || removes
     }
 
     /// A transaction was rolled back.
     mutating func didRollBack() {
+        removes = false
         forgetSessions()
+        erasing.didRollBack()
         items.didRollBack()
     }
+
+    /// Erases as much of deleted sessions as one step may write.
+    mutating func erase() throws(SQLiteError) {
+        try log.refresh()
+        removes = true
+        try erasing.step()
+    }
+
+    /// Leaves the session alone in which a step has failed; returns its number.
+    mutating func skipErasing() -> Int64? { erasing.skip() }
 
     private mutating func forgetSessions() {
         forgetHeads()
@@ -158,7 +192,8 @@ struct WriteStatements {
             expected.version <= head.version, snapshot.version == expected.version
         else { return .conflict }
         let time = try time(of: snapshot.version, sid: sid) ?? head.created
-        try write(SnapshotRow(snapshot, sid: sid, time: time))
+        try replace(with: SnapshotRow(snapshot, sid: sid, time: time))
+        removes = true
         if let base = try base(of: sid, snapshot.version, keepingFrom: keepingFrom, keepingSince: keepingSince) {
             try drop(before: base + 1, of: sid)
         }
@@ -169,12 +204,12 @@ struct WriteStatements {
         guard let sid = try finder.sid(of: key) else { return false }
         try log.refresh()
         heads[sid] = nil
-        try drop(before: .max, of: sid)
-        for statement in [deleteSnapshots, deleteAnswers, deleteSession] {
-            defer { statement.reset() }
-            try statement.bind(sid, at: 1)
-            try statement.step()
-        }
+        removes = true
+        defer { deleteSession.reset() }
+        try deleteSession.bind(sid, at: 1)
+        try deleteSession.step()
+        // Its rows go later, in steps: without a name no reader finds them.
+        try erasing.add(sid)
         return true
     }
 
@@ -210,8 +245,9 @@ struct WriteStatements {
     /// How many old answers go with each new one.
     private static let oldAnswersPerNew = 16
 
-    private func keep(_ kept: KeptAnswers, sid: Int64) throws(SQLiteError) {
+    private mutating func keep(_ kept: KeptAnswers, sid: Int64) throws(SQLiteError) {
         guard !kept.answers.isEmpty else { return }
+        removes = true
         do {
             defer { dropOldAnswers.reset() }
             try dropOldAnswers.bind(kept.droppingBefore, at: 1)
@@ -223,6 +259,18 @@ struct WriteStatements {
             try AnswerRow.bind(answer, sid: sid, to: insertAnswer)
             try insertAnswer.step()
         }
+    }
+
+    /// Writes a snapshot in the place of one of its version; the oldest of an older schema is kept.
+    private func replace(with row: SnapshotRow) throws(SQLiteError) {
+        for statement in [dropReplacedSnapshot, keepOlderSnapshot] {
+            defer { statement.reset() }
+            try statement.bind(row.sid, at: 1)
+            try statement.bind(Int64(clamping: row.version), at: 2)
+            try statement.bind(Int64(row.schema), at: 3)
+            try statement.step()
+        }
+        try write(row)
     }
 
     private func write(_ row: SnapshotRow) throws(SQLiteError) {
@@ -241,20 +289,19 @@ struct WriteStatements {
         // The log is searched from its old end, where the first fresh entry is near: what is older goes.
         let next = Int64(clamping: version + 1)
         let fresh = try finder.log.firstVersion(since: keepingSince, sid: sid) ?? next
-        defer { snapshotBefore.reset() }
-        try snapshotBefore.bind(sid, at: 1)
-        try snapshotBefore.bind(min(next, max(Int64(clamping: keepingFrom), fresh)), at: 2)
-        guard try snapshotBefore.step(), !snapshotBefore.isNull(0) else { return nil }
-        return snapshotBefore.integer(0)
+        let needed = min(next, max(Int64(clamping: keepingFrom), fresh))
+        return try snapshots.marks(sid: sid).base(keepingFrom: UInt64(clamping: needed)).map(Int64.init(clamping:))
     }
 
     /// Drops entries before a version, and snapshots from which no kept entry leads on; never the newest snapshot.
     private func drop(before version: Int64, of sid: Int64) throws(SQLiteError) {
         try log.drop(before: version, of: sid)
-        defer { dropSnapshots.reset() }
-        try dropSnapshots.bind(sid, at: 1)
-        try dropSnapshots.bind(version, at: 2)
-        try dropSnapshots.step()
+        for statement in [dropSnapshots, dropOlderSnapshots] {
+            defer { statement.reset() }
+            try statement.bind(sid, at: 1)
+            try statement.bind(version, at: 2)
+            try statement.step()
+        }
     }
 
     private func nextSID() throws(SQLiteError) -> Int64 {

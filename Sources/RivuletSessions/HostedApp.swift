@@ -5,6 +5,14 @@ package import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
 
+/// A session that was made of what storage has.
+package enum MadeSession {
+    /// The session.
+    case made(any HostedSession)
+    /// None yet: its document lacks paths that a migration step needs, and no search has told whether other sessions have them.
+    case lacking(Set<MigrationPath>)
+}
+
 /// An app that sessions can be made of.
 package protocol HostedApp: Sendable {
     var name: String { get }
@@ -39,6 +47,8 @@ package protocol HostedApp: Sendable {
     ///
     /// - Throws: `SessionError.unreadable`.
     func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
+    /// What the steps of a migration look for in a session, also where what they make of it cannot be read.
+    func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings
     /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
@@ -47,7 +57,15 @@ package protocol HostedApp: Sendable {
         stored: StoredSession?,
         newEpoch: String,
         environment: SessionEnvironment
-    ) throws(SessionError) -> any HostedSession
+    ) throws(SessionError) -> MadeSession
+    /// Looks in the stored sessions for paths that a migration step needs, so that the session that lacks them can be made, or refused.
+    ///
+    /// The reply comes on another thread.
+    func search(
+        for paths: Set<MigrationPath>,
+        environment: SessionEnvironment,
+        reply: @escaping StorageReply<Void>
+    )
 }
 
 /// The hosting of one app definition.
@@ -55,11 +73,15 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
     private let epochs: VisibleEpoch
     private let acceptedPaths = AcceptedPaths()
+    private let migrations: MigrationSearch
     package let shared: SharedResources
 
     package init(_ definition: Definition) {
         engine = EventEngine(definition)
         epochs = VisibleEpoch(definition)
+        migrations = MigrationSearch(app: definition.name) { key, stored in
+            RestoredState.findings(in: stored, of: definition, key)
+        }
         shared = SharedResources(stores: definition.stores, values: definition.values, secrets: definition.secrets)
     }
 
@@ -103,8 +125,45 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         stored: StoredSession?,
         newEpoch: String,
         environment: SessionEnvironment
-    ) throws(SessionError) -> any HostedSession {
-        try Session(key, engine: engine, epochs: epochs, stored: stored, newEpoch: newEpoch, environment: environment)
+    ) throws(SessionError) -> MadeSession {
+        let restored: RestoredState<Definition>
+        do throws(SessionError) {
+            restored = try RestoredState(stored, of: engine.definition, key: key)
+        } catch {
+            // A value that no step has found may be why its document does not decode.
+            guard let findings = stored.map({ migrationFindings(key, stored: $0) }) else { throw error }
+            let lacking = try migrations.judge(findings, of: key, isStored: true)
+            guard lacking.isEmpty else { return .lacking(lacking) }
+            throw error
+        }
+        let lacking = try migrations.judge(restored.findings, of: key, isStored: true)
+        guard lacking.isEmpty else { return .lacking(lacking) }
+        return .made(
+            Session(
+                key,
+                engine: engine,
+                epochs: epochs,
+                migrations: migrations,
+                stored: stored,
+                restored: restored,
+                newEpoch: newEpoch,
+                environment: environment
+            )
+        )
+    }
+
+    package func search(
+        for paths: Set<MigrationPath>,
+        environment: SessionEnvironment,
+        reply: @escaping StorageReply<Void>
+    ) {
+        migrations.search(
+            for: paths,
+            in: environment.storage,
+            sessionsMax: environment.limits.migrationSearchSessionsMax,
+            logger: environment.logger,
+            reply: reply
+        )
     }
 
     package func visibleEpoch(of epoch: String) -> String { epochs.name(of: epoch) }
@@ -117,7 +176,15 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         } else {
             ignored.look(at: stored)
         }
-        return StoredSessionFindings(isMigrated: restored.isMigrated, ignored: ignored.paths)
+        return StoredSessionFindings(
+            isMigrated: restored.isMigrated,
+            ignored: ignored.paths,
+            migration: restored.findings
+        )
+    }
+
+    package func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings {
+        RestoredState.findings(in: stored, of: engine.definition, key)
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {

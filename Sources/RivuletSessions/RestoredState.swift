@@ -16,6 +16,8 @@ struct RestoredState<Definition: AppDefinition> {
     let isMigrated: Bool
     /// The document that a migration made; nil when there was none.
     let migrated: JSONValue?
+    /// What the steps of that migration looked for.
+    let findings: MigrationFindings
 
     private static var firstSchema: UInt32 { 1 }
 
@@ -47,11 +49,13 @@ struct RestoredState<Definition: AppDefinition> {
         isMigrated = storedSchema < schema
         tailBytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         if isMigrated {
-            let document = try Self.migrated(Self.document(snapshot, entries, key), from: storedSchema, definition, key)
+            var document = try Self.document(snapshot, entries, key)
+            findings = try Self.migrate(&document, from: storedSchema, definition, key)
             try Self.merge(document, from: storedSchema, into: &state, key)
             migrated = document
         } else {
             migrated = nil
+            findings = MigrationFindings()
             try Self.replay(snapshot, entries, into: &state, key)
         }
         self.state = state
@@ -141,21 +145,33 @@ struct RestoredState<Definition: AppDefinition> {
         }
     }
 
-    private static func migrated(
-        _ document: JSONValue,
+    private static func migrate(
+        _ document: inout JSONValue,
         from schema: UInt32,
         _ definition: Definition,
         _ key: SessionKey
-    ) throws(SessionError) -> JSONValue {
-        var document = document
-        for step in definition.migrations.sorted(by: { $0.version < $1.version }) where step.version >= Int(schema) {
-            do {
-                try step.migrate(&document)
-            } catch {
-                throw .unreadable(key, detail: "the migration from schema version \(step.version) failed: \(error)")
-            }
+    ) throws(SessionError) -> MigrationFindings {
+        do throws(MigrationFailure) {
+            return try definition.migrations.migrate(&document, from: Int(schema))
+        } catch {
+            throw .unreadable(
+                key,
+                detail: "the migration from schema version \(error.version) failed: \(error.reason)"
+            )
         }
-        return document
+    }
+
+    /// What the steps look for in a stored session; nothing where it is of no earlier version, or cannot be migrated.
+    static func findings(in stored: StoredSession, of definition: Definition, _ key: SessionKey) -> MigrationFindings {
+        let schema = stored.snapshot?.schema ?? firstSchema
+        guard schema < definition.schema else { return MigrationFindings() }
+        do throws(SessionError) {
+            var document = try document(stored.snapshot, stored.tail, key)
+            return try migrate(&document, from: schema, definition, key)
+        } catch {
+            // Its own load says so.
+            return MigrationFindings()
+        }
     }
 
     private static func merge(

@@ -5,6 +5,7 @@ import Logging
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
+import RivuletStores
 
 /// What one append carries.
 private struct Batch {
@@ -181,7 +182,7 @@ extension Session {
     ///
     /// What was never certain makes the session leave memory.
     private func storageDidFail(_ error: StorageError) {
-        environment.logger.error("storage failed", metadata: ["session": "\(key)", "error": "\(error)"])
+        environment.logger.error("storage failed", metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"])
         if case .indeterminate = error { return retire(failing: .storage(error)) }
         let failed = takeAllPending()
         submitted = 0

@@ -4,6 +4,7 @@
 import Logging
 import RivuletEngine
 import RivuletJSON
+import RivuletStores
 
 extension Session {
     /// How many snapshots a session in use stores within `logAgeMax` for the sake of age: entries go from one to the next.
@@ -98,7 +99,10 @@ extension Session {
         case .success(.conflict):
             return retire(failing: .storage(.unavailable(detail: "another writer extended the log; try once more")))
         case .failure(let error):
-            environment.logger.error("storing a snapshot failed", metadata: ["session": "\(key)", "error": "\(error)"])
+            environment.logger.error(
+                "storing a snapshot failed",
+                metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"]
+            )
         }
         runQueue()
     }

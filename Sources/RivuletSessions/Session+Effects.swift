@@ -5,6 +5,7 @@ import DequeModule
 import Logging
 package import RivuletEngine
 import RivuletObservation
+import RivuletStores
 
 extension Session {
     /// Whether an accepted event's effect is still to be begun or waited for: the next event waits.
@@ -52,10 +53,10 @@ extension Session {
     /// Logs what went wrong with an effect; it does not hold the session, which may be gone by then.
     private var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
         let logger = environment.logger
-        let key = key
+        let app = key.app
         return { fault, eventName in
-            var metadata: Logger.Metadata = ["session": "\(key)", "event": "\(eventName)"]
-            if let error = fault.error { metadata["error"] = "\(error)" }
+            var metadata: Logger.Metadata = ["app": "\(app)", "event": "\(eventName)"]
+            if let error = fault.error { metadata["error"] = "\(LogText.of(error))" }
             logger.error("\(fault)", metadata: metadata)
         }
     }
@@ -75,7 +76,7 @@ extension Session {
         let eventName = failure?.eventName ?? ""
         environment.logger.error(
             "a reducer failed; nothing has changed",
-            metadata: ["session": "\(key)", "event": "\(eventName)", "error": "\(failure?.error ?? error)"]
+            metadata: ["app": "\(key.app)", "event": "\(eventName)", "error": "\(LogText.of(failure?.error ?? error))"]
         )
         return .reducerFailed(eventName: eventName)
     }
@@ -100,8 +101,10 @@ extension Session: EffectHost {
     /// Says that an effect's event failed: once in `RateOfLines.interval`, with the number of those left out before.
     private func logFailure(of event: Definition.Event, _ error: SessionError) {
         guard let leftOut = effectFailures.admit(at: environment.uptime()) else { return }
-        var metadata: Logger.Metadata = ["session": "\(key)", "event": "\(event.eventName)", "error": "\(error)"]
-        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        var metadata: Logger.Metadata = [
+            "app": "\(key.app)", "event": "\(event.eventName)", "error": "\(LogText.of(error))",
+        ]
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
         environment.logger.warning("an effect's event failed", metadata: metadata)
     }
 }

@@ -73,23 +73,45 @@ extension Session {
         ask { [key, epoch] in
             storage.past(key, epoch: epoch, at: version, reply: $0)
         } then: { [self] past in
-            body(past.flatMap { state(of: $0, at: version) })
+            do throws(SessionError) {
+                guard let past = try past.get() else { throw unavailable(version) }
+                try make(past, body)
+            } catch {
+                body(.failure(error))
+            }
         }
     }
 
-    private func state(of past: StoredPast?, at version: UInt64) -> Result<State, SessionError> {
-        guard let past else { return .failure(unavailable(version)) }
-        do throws(SessionError) {
-            let restored = try RestoredState(
-                snapshot: past.snapshot,
-                entries: past.entries,
-                isNew: false,
-                engine.definition,
-                key
+    /// Makes a state of the past; a path that a migration step needs is looked for in other sessions, as when a session is loaded.
+    private func make(
+        _ past: StoredPast,
+        _ body: @escaping (Result<State, SessionError>) -> Void
+    ) throws(SessionError) {
+        let restored = try RestoredState(
+            snapshot: past.snapshot,
+            entries: past.entries,
+            isNew: false,
+            engine.definition,
+            key
+        )
+        let lacking = try migrations.judge(restored.findings, of: key, isStored: false)
+        guard !lacking.isEmpty else { return body(.success(restored.state)) }
+        ask { [migrations, environment] in
+            migrations.search(
+                for: lacking,
+                in: environment.storage,
+                sessionsMax: environment.limits.migrationSearchSessionsMax,
+                logger: environment.logger,
+                reply: $0
             )
-            return .success(restored.state)
-        } catch {
-            return .failure(error)
+        } then: { [self] result in
+            do throws(SessionError) {
+                try result.get()
+                _ = try migrations.judge(restored.findings, of: key, isStored: false)
+                body(.success(restored.state))
+            } catch {
+                body(.failure(error))
+            }
         }
     }
 

@@ -23,6 +23,7 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     let engine: EventEngine<Definition>
     let environment: SessionEnvironment
     let epochs: VisibleEpoch
+    let migrations: MigrationSearch
     /// The name of its history in storage; another one once a client has created it with a state of its own.
     var epoch: String {
         didSet { visibleEpoch = epochs.name(of: epoch) }
@@ -135,15 +136,17 @@ package final class Session<Definition: AppDefinition>: HostedSession {
         _ key: SessionKey,
         engine: EventEngine<Definition>,
         epochs: VisibleEpoch,
+        migrations: MigrationSearch,
         stored: StoredSession?,
+        restored: RestoredState<Definition>,
         newEpoch: String,
         environment: SessionEnvironment
-    ) throws(SessionError) {
+    ) {
         self.key = key
         self.engine = engine
         self.epochs = epochs
+        self.migrations = migrations
         self.environment = environment
-        let restored = try RestoredState(stored, of: engine.definition, key: key)
         head = restored.state
         isMigrated = restored.isMigrated
         lacksSnapshot = stored?.hasWholeSnapshot == false
@@ -300,6 +303,8 @@ package final class Session<Definition: AppDefinition>: HostedSession {
     private func reduce(_ dispatch: QueuedDispatch<Definition>) {
         if let tick = dispatch.source?.tick { effectDriver?.tickDidEnd(tick) }
         if let mismatch = mismatch(with: dispatch.expected) { return refuse(dispatch, mismatch) }
+        let start = environment.slowEvents?.begin()
+        defer { if let start { reduced(dispatch, since: start) } }
         if published == nil { head._$settle() }
         let before = HeldState(head)
         if published == nil { published = before }
@@ -312,6 +317,15 @@ package final class Session<Definition: AppDefinition>: HostedSession {
             if pending.isEmpty { published = nil }
             answer(dispatch, .failure(error))
         }
+    }
+
+    private func reduced(_ dispatch: QueuedDispatch<Definition>, since start: UInt64) {
+        environment.slowEvents?.end(
+            start,
+            app: key.app,
+            events: dispatch.events.count,
+            name: dispatch.events.first?.eventName ?? "replacing the state"
+        )
     }
 
     /// How none of the cursors is where the session stands; nil when one is, or none is asked for.

@@ -21,6 +21,8 @@ package struct SessionEnvironment {
     package let sink: any StreamSink
     /// How many streams and requests read logs.
     package let resumes: ResumeGate
+    /// What measures events.
+    let slowEvents: SlowEvents?
     /// What the sessions take of memory.
     package let memory: ResidentMemory
     /// Makes a group's name, unique in the process.
@@ -37,6 +39,7 @@ package struct SessionEnvironment {
         clock: any Clock<Duration>,
         taskExecutor: (any TaskExecutor)? = nil,
         sink: any StreamSink,
+        slowEvents: SlowEvents? = nil,
         makeGroupID: @escaping () -> GroupID
     ) {
         self.executor = executor
@@ -55,6 +58,7 @@ package struct SessionEnvironment {
             limits: limits.engine
         )
         self.sink = sink
+        self.slowEvents = slowEvents
         self.makeGroupID = makeGroupID
     }
 }

@@ -9,6 +9,8 @@ public struct SessionLimits: Sendable, Hashable {
     public var engine: EngineLimits
     /// The most sessions in memory per shard; one more is answered 503 when none can be put out.
     public var residentSessionsMax: Int
+    /// The time for which an event may hold its loop before the log says that it is slow.
+    public var slowEventTimeMin: Duration
     /// The most bytes that the sessions of a shard take in memory, roughly, those aside for their streams included; a further one is answered 503 when none can be put out.
     ///
     /// While they take as much, an event that makes a state larger is answered 503, too. A server does not start with less than 8,192 and the
@@ -56,6 +58,9 @@ public struct SessionLimits: Sendable, Hashable {
     public var resumesMax: Int
     /// The most bytes of one answer of log entries, but for a single larger one.
     public var logAnswerBytesMax: Int
+    /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks; when none of them has it, the
+    /// session is not read.
+    public var migrationSearchSessionsMax: Int
     /// How long the answer to a dispatch with an idempotency key is kept.
     public var keptAnswerTime: Duration
     /// The most answers that a session keeps; a dispatch with one more key is refused with 429 until the oldest is too old.
@@ -71,6 +76,7 @@ public struct SessionLimits: Sendable, Hashable {
         stateBytesMax: Int = 16_777_216,
         waitingBytesMax: Int = 8_388_608,
         idleTimeMax: Duration = .seconds(300),
+        slowEventTimeMin: Duration = .milliseconds(100),
         streamsPerSessionMax: Int = 20_000,
         pathsPerStreamMax: Int = 64,
         tailChangesMax: Int = 1_000,
@@ -87,6 +93,7 @@ public struct SessionLimits: Sendable, Hashable {
         resumePageBytesMax: Int = 262_144,
         resumesMax: Int = 64,
         logAnswerBytesMax: Int = 1_048_576,
+        migrationSearchSessionsMax: Int = 100_000,
         keptAnswerTime: Duration = .seconds(86_400),
         keptAnswersMax: Int = 10_000,
         keptAnswerBytesMax: Int = 67_108_864
@@ -97,6 +104,7 @@ public struct SessionLimits: Sendable, Hashable {
         self.stateBytesMax = stateBytesMax
         self.waitingBytesMax = waitingBytesMax
         self.idleTimeMax = idleTimeMax
+        self.slowEventTimeMin = slowEventTimeMin
         self.streamsPerSessionMax = streamsPerSessionMax
         self.pathsPerStreamMax = pathsPerStreamMax
         self.tailChangesMax = tailChangesMax
@@ -113,6 +121,7 @@ public struct SessionLimits: Sendable, Hashable {
         self.resumePageBytesMax = resumePageBytesMax
         self.resumesMax = resumesMax
         self.logAnswerBytesMax = logAnswerBytesMax
+        self.migrationSearchSessionsMax = migrationSearchSessionsMax
         self.keptAnswerTime = keptAnswerTime
         self.keptAnswersMax = keptAnswersMax
         self.keptAnswerBytesMax = keptAnswerBytesMax

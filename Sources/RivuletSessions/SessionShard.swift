@@ -5,6 +5,7 @@ import DequeModule
 import Logging
 import RivuletEngine
 import RivuletJSON
+import RivuletStores
 
 /// The resident sessions of one shard.
 ///
@@ -123,12 +124,11 @@ package final class SessionShard {
             case .failure(let error): throw .storage(error)
             }
             if isDraining { throw .draining }
-            let session = try app.makeSession(
-                key,
-                stored: stored,
-                newEpoch: newEpoch(of: key),
-                environment: environment
-            )
+            let session: any HostedSession
+            switch try app.makeSession(key, stored: stored, newEpoch: newEpoch(of: key), environment: environment) {
+            case .made(let made): session = made
+            case .lacking(let paths): return search(for: paths, of: key, app: app, stored)
+            }
             session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
             }
             giveBack(parked.remove(key), to: session)
@@ -142,9 +142,22 @@ package final class SessionShard {
             parked.loadDidFail(key, now: environment.uptime())
             environment.logger.error(
                 "a session cannot be loaded",
-                metadata: ["session": "\(key)", "error": "\(error)"]
+                metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"]
             )
             for found in waiters { found(.failure(error)) }
+        }
+    }
+
+    /// Makes the session once it is known whether others have the paths that it lacks; it is loading until then.
+    private func search(
+        for paths: Set<MigrationPath>,
+        of key: SessionKey,
+        app: any HostedApp,
+        _ stored: StoredSession?
+    ) {
+        let confined = Confined(self, to: environment.executor)
+        app.search(for: paths, environment: environment) { result in
+            confined.post { $0.loadDidFinish(key, app: app, result.map { stored }) }
         }
     }
 
@@ -153,7 +166,7 @@ package final class SessionShard {
         guard let parked, !session.resume(parked) else { return }
         environment.logger.error(
             "a session came back otherwise than it left; its streams begin anew",
-            metadata: ["session": "\(session.key)"]
+            metadata: ["app": "\(session.key.app)"]
         )
         parked.end(because: .draining, sink: environment.sink)
     }

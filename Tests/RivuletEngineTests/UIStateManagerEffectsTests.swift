@@ -179,7 +179,7 @@ import Testing
         #expect(
             scene.log.entries.map { "\($0.message)" } == [
                 "an effect took longer than effectTimeMax (3.0 seconds) and was cancelled, after Deed",
-                "an effect failed, after Deed: Fault()",
+                "an effect failed, after Deed: Fault",
             ]
         )
     }

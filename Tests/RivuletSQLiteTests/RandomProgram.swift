@@ -124,7 +124,8 @@ struct RandomProgram {
         guard let (key, head, other) = heads.suffix(Self.headsHeld).randomElement(using: &generator) else {
             return ("none", "", "")
         }
-        let snapshot = TestData.snapshot(head.version)
+        let schema = UInt32.random(in: 1...3, using: &generator)
+        let snapshot = TestData.snapshot(head.version, schema: schema, byteCount: 40 + Int(schema))
         // The time of an entry is its version.
         let since = Bool.random(using: &generator) ? Int64.random(in: 0..<25, using: &generator) : .min
         let one = try await first.compact(
@@ -174,7 +175,7 @@ struct RandomProgram {
     }
 
     private func text(_ snapshot: StateSnapshot?) -> String {
-        snapshot.map { "snapshot \($0.version) of \($0.state.count) bytes" } ?? "default"
+        snapshot.map { "snapshot \($0.version) of schema \($0.schema) and \($0.state.count) bytes" } ?? "default"
     }
 
     private func text(_ entries: [LogEntry]?) -> String { entries.map { "\($0.map { text($0) })" } ?? "none" }

@@ -52,8 +52,21 @@ extension RawDatabase {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }
 
+    /// Makes the database what layout 5 was: deletions left their text in the file.
+    func goBackToLayout5() throws {
+        try execute("DROP TABLE erasing; DROP TABLE secured")
+        try execute("PRAGMA user_version = 5")
+    }
+
+    /// Makes the database what layout 4 was: no snapshots of older schemas.
+    func goBackToLayout4() throws {
+        try goBackToLayout5()
+        try execute("DROP TABLE older_snapshot; PRAGMA user_version = 4")
+    }
+
     /// Makes the database what layout 3 was: the log's index was SQLite's own.
     func goBackToLayout3() throws {
+        try goBackToLayout4()
         try execute("DROP TABLE log_index; DROP TABLE log_indexed")
         try execute("CREATE UNIQUE INDEX log_sid_v ON log(sid, v)")
         try execute("PRAGMA user_version = 3")

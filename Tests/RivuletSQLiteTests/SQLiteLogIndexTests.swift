@@ -85,6 +85,7 @@ import Testing
         let (engine, _) = try await atVersion10(folder)
         defer { engine.close() }
         #expect(try await engine.delete(TestData.key()))
+        try await engine.waitUntilErased()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("SELECT count(*) FROM log") == "0")
         #expect(try raw.text("SELECT count(*) FROM log_index") == "0")

@@ -51,10 +51,10 @@ import Testing
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
-        #expect(try raw.text("PRAGMA user_version") == "4")
+        #expect(try raw.text("PRAGMA user_version") == "6")
         #expect(try raw.text("PRAGMA journal_mode") == "wal")
         #expect(try raw.text("PRAGMA auto_vacuum") == "2")
-        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "9")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "12")
     }
 
     @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
@@ -117,13 +117,13 @@ import Testing
     @Test func `refuses a newer layout, and says which version to run`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
-        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 5")
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 7")
         let expected = StorageError.incompatible(
-            detail: "\(folder.databasePath) has layout 5, this server reads layout 4: "
+            detail: "\(folder.databasePath) has layout 7, this server reads layout 6: "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
         )
         #expect(try error(opening: folder.path) == expected)
-        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "5")
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "7")
     }
 
     @Test func `brings a database of the first layout up to date, and keeps what is in it`() async throws {
@@ -135,7 +135,7 @@ import Testing
         try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "4")
+        #expect(try raw.text("PRAGMA user_version") == "6")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_cmd'") == "0")
         let stored = try await engine.load(TestData.key())
         #expect(stored?.head == head)
@@ -159,7 +159,7 @@ import Testing
         try raw.goBackToLayout2()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "4")
+        #expect(try raw.text("PRAGMA user_version") == "6")
         #expect(try await engine.load(TestData.key()) == before)
         #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
         let notes = engine.collection("notes")
@@ -178,13 +178,33 @@ import Testing
         try raw.goBackToLayout3()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "4")
+        #expect(try raw.text("PRAGMA user_version") == "6")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_v'") == "0")
         #expect(try raw.text("SELECT count(*) FROM log_index") == "5")
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...3))
         _ = try await engine.append(TestData.key(), at: .after(head), [TestData.entry(4)]).head()
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...4))
         #expect(try await engine.load(TestData.key("two"))?.tail == TestData.entries(1...2))
+    }
+
+    @Test func `brings a database of the fourth layout up to date, and keeps snapshots of older schemas from then on`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let head = try await first.fill(upTo: 2)
+        let older = StateSnapshot(version: 2, schema: 1, state: [1])
+        _ = try await first.compact(TestData.key(), at: head, snapshot: older, keepingFrom: 1)
+        first.close()
+        let raw = try RawDatabase(folder.databasePath)
+        try raw.goBackToLayout4()
+        let engine = try folder.engine()
+        defer { engine.close() }
+        #expect(try raw.text("PRAGMA user_version") == "6")
+        let newer = StateSnapshot(version: 2, schema: 2, state: [2])
+        _ = try await engine.compact(TestData.key(), at: head, snapshot: newer, keepingFrom: 1)
+        #expect(try await engine.load(TestData.key())?.snapshot == newer)
+        #expect(try await engine.past(TestData.key(), epoch: head.epoch, at: 2)?.snapshot == older)
     }
 
     @Test func `leaves a database as it is when there is no space to bring it up to date`() async throws {

@@ -5,6 +5,7 @@ import CStorageFaults
 import Foundation
 import ItemStorageConformance
 import RivuletSQLite
+import StorageConformance
 
 /// A folder that exists as long as this value.
 final class TemporaryFolder: Sendable {
@@ -46,6 +47,33 @@ final class TemporaryFolder: Sendable {
         return (attributes?[.size] as? NSNumber)?.intValue
     }
 
+    /// The files of this folder that have a text in them.
+    func files(with text: String) throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        return names.sorted().filter { name in
+            let data = FileManager.default.contents(atPath: path + "/" + name)
+            return data?.range(of: Data(text.utf8)) != nil
+        }
+    }
+
+    /// Returns once no file of this folder has the text; the engine's answers are what it waits for between two looks.
+    func waitUntilGone(_ text: String, by engine: SQLiteStorageEngine) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while case let files = try files(with: text), !files.isEmpty {
+            guard ContinuousClock.now < deadline else { throw TextRemains(files: files) }
+            _ = try await engine.sessions(app: "none", limit: 1)
+        }
+    }
+
+    /// A folder with copies of the files as they are now.
+    func copyOfFiles() throws -> TemporaryFolder {
+        let copy = try TemporaryFolder()
+        for name in ["rivulet.db", "rivulet.db-wal"] {
+            try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)
+        }
+        return copy
+    }
+
     /// Overwrites the first page with rows of a table that has more than one, as a failing disk does.
     func overwritePage(ofTable table: String) throws {
         guard let page = try RawDatabase(databasePath).firstLeaf(of: table) else { throw CocoaError(.fileReadUnknown) }
@@ -62,9 +90,26 @@ final class TemporaryFolder: Sendable {
     ) throws -> SQLiteStorageEngine {
         var limits = SQLiteStorageLimits()
         limits.idleMilliseconds = 3_600_000
+        limits.removedTextMillisecondsMax = 3_600_000
         change(&limits)
         let engine = SQLiteStorageEngine(folder: path, limits: limits, clock: { time.now })
         try engine.start()
         return engine
+    }
+}
+
+/// Text that should have left these files.
+struct TextRemains: Error {
+    let files: [String]
+}
+
+extension SQLiteStorageEngine {
+    /// Returns once every deleted session is erased.
+    func waitUntilErased() async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while sessionsToEraseCount > 0 {
+            guard ContinuousClock.now < deadline else { throw TextRemains(files: ["\(sessionsToEraseCount) sessions"]) }
+            try await probe()
+        }
     }
 }

@@ -22,8 +22,8 @@ enum TestData {
 
     static func entries(_ versions: ClosedRange<UInt64>) -> [LogEntry] { versions.map { entry($0) } }
 
-    static func snapshot(_ version: UInt64, byteCount: Int = 40) -> StateSnapshot {
-        StateSnapshot(version: version, schema: 1, state: Array(repeating: UInt8(ascii: "s"), count: byteCount))
+    static func snapshot(_ version: UInt64, schema: UInt32 = 1, byteCount: Int = 40) -> StateSnapshot {
+        StateSnapshot(version: version, schema: schema, state: Array(repeating: UInt8(ascii: "s"), count: byteCount))
     }
 }
 

@@ -158,8 +158,10 @@ final class RecordedLog: LogHandler {
 
     func log(event: LogEvent) {
         guard event.level >= .warning else { return }
-        var names = ["session", "event", "error"].compactMap { name in event.metadata?[name].map { "\($0)" } }
-        if let leftOut = event.metadata?["leftOut"] { names.append("leftOut \(leftOut)") }
+        var names = ["app", "event", "milliseconds", "events", "error"].compactMap { name in
+            event.metadata?[name].map { "\($0)" }
+        }
+        if let leftOut = event.metadata?["left_out"] { names.append("leftOut \(leftOut)") }
         recorded.withLock { $0.append("\(event.message) [\(names.joined(separator: ", "))]") }
     }
 }

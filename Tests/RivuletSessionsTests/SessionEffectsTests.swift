@@ -162,7 +162,7 @@ import Testing
         }
         for mark in 1...3 { harness.send(#"{"mark":\#(mark)}"#) }
         #expect(try harness.marks == "[1,2,20,3]")
-        #expect(harness.errors == ["an effect failed [scripted/s1, mark, Broken()]"])
+        #expect(harness.errors == ["an effect failed [scripted, mark, Broken]"])
     }
 
     @Test func `a work that takes too long is cancelled, the queue goes on, and what it still dispatches is dropped`()
@@ -180,7 +180,7 @@ import Testing
         #expect(try harness.marks == "[1]")
         harness.advance(by: .milliseconds(1))
         #expect(try harness.marks == "[1,9]")
-        let line = "an effect took longer than effectTimeMax (30.0 seconds) and was cancelled [scripted/s1, mark]"
+        let line = "an effect took longer than effectTimeMax (30.0 seconds) and was cancelled [scripted, mark]"
         #expect(harness.errors == [line])
     }
 
@@ -207,7 +207,7 @@ import Testing
         let harness = try EffectHarness(app, limits: limits)
         harness.send(#"{"mark":1}"#)
         #expect(try harness.marks == "[1,2,3]")
-        let line = "an effect's event was dropped: queuedDispatchesMax (2) are waiting [scripted/s1, mark]"
+        let line = "an effect's event was dropped: queuedDispatchesMax (2) are waiting [scripted, mark]"
         #expect(harness.errors == [line])
     }
 
@@ -225,7 +225,7 @@ import Testing
         let harness = try EffectHarness(app, limits: limits)
         harness.send(#"{"mark":1}"#)
         #expect(try harness.marks == "[1,2,3,4]")
-        let line = "an effect's event was dropped: queuedDispatchesMax (3) are waiting [scripted/s1, mark]"
+        let line = "an effect's event was dropped: queuedDispatchesMax (3) are waiting [scripted, mark]"
         #expect(harness.errors == [line])
         harness.advance(by: .seconds(1))
         #expect(try harness.marks == "[1,2,3,4,101]")
@@ -241,7 +241,7 @@ import Testing
         }
         #expect(try harness.marks == "[1]")
         #expect(try harness.value("/p/title") == #""Tally""#)
-        #expect(harness.errors == ["a reducer failed; nothing has changed [scripted/s1, retitle, Fault()]"])
+        #expect(harness.errors == ["a reducer failed; nothing has changed [scripted, retitle, Fault]"])
     }
 
     // MARK: - Leaving
@@ -281,7 +281,7 @@ import Testing
         #expect(harness.shard.isQuiet)
         let late = harness.errors.filter { $0.contains("has left memory or is leaving") }
         #expect(
-            late == ["an effect's event was dropped: its session has left memory or is leaving [scripted/s1, mark]"]
+            late == ["an effect's event was dropped: its session has left memory or is leaving [scripted, mark]"]
         )
     }
 

@@ -106,6 +106,9 @@ final class HeldStorage: StorageEngine {
         var failure: StorageError?
         var compactionFailure: StorageError?
         var loadFailure: StorageError?
+        var sessionsFailure: StorageError?
+        var damaged: Set<SessionKey> = []
+        var loads = 0
         var isNextInDoubt = false
         var appends = 0
         var historyEntriesMax = Int.max
@@ -148,6 +151,15 @@ final class HeldStorage: StorageEngine {
     /// Makes the next compaction fail without being written.
     func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
+    /// How many loads have been asked for.
+    var loads: Int { state.withLock { $0.loads } }
+
+    /// Makes the next list of sessions fail.
+    func failNextSessions(_ error: StorageError) { state.withLock { $0.sessionsFailure = error } }
+
+    /// Makes each load of a session find it damaged.
+    func damage(_ key: SessionKey) { state.withLock { _ = $0.damaged.insert(key) } }
+
     /// Makes the next load fail.
     func failNextLoad(_ error: StorageError) { state.withLock { $0.loadFailure = error } }
 
@@ -185,7 +197,8 @@ final class HeldStorage: StorageEngine {
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         let failure = state.withLock { state in
             defer { state.loadFailure = nil }
-            return state.loadFailure
+            state.loads += 1
+            return state.damaged.contains(key) ? .corrupt(key, detail: "a test's") : state.loadFailure
         }
         if let failure { return reply(.failure(failure)) }
         engine.load(key, reply: reply)
@@ -297,6 +310,11 @@ final class HeldStorage: StorageEngine {
     }
 
     func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
+        let failure = state.withLock { state in
+            defer { state.sessionsFailure = nil }
+            return state.sessionsFailure
+        }
+        if let failure { return reply(.failure(failure)) }
         engine.sessions(app: app, after: id, limit: limit, reply: reply)
     }
 

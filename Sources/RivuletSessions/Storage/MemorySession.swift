@@ -6,7 +6,7 @@ struct MemorySession {
     let epoch: String
     let token: UInt64
     let created: Int64
-    /// Oldest first; every version at most once.
+    /// Oldest first; of one version at most two, the older schema first.
     private(set) var snapshots: [StateSnapshot]
     /// Contiguous, oldest first.
     private(set) var entries: [LogEntry] = []
@@ -64,7 +64,8 @@ struct MemorySession {
     }
 
     func past(at version: UInt64) -> StoredPast? {
-        let base = snapshots.last { $0.version <= version }
+        let mark = marks.base(of: version)
+        let base = snapshots.first { $0.mark == mark }
         // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
         guard base != nil || retainedFrom == 1 else { return nil }
         return entries(after: base?.version ?? 0, upTo: version).map { entries in
@@ -87,12 +88,10 @@ struct MemorySession {
     private var answerBytes: Int { answers.byteCount + answers.count * Self.overheadBytes }
 
     mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64, keepingSince: Int64) {
-        snapshots.removeAll { $0.version == snapshot.version }
-        snapshots.append(snapshot)
-        snapshots.sort { $0.version < $1.version }
+        replace(with: snapshot)
         let fresh = entries.first { $0.time >= keepingSince }?.version ?? .max
         let needed = min(max(keepingFrom, fresh), snapshot.version + 1)
-        let base = snapshots.last { $0.version < needed }?.version ?? 0
+        let base = marks.base(keepingFrom: needed) ?? 0
         snapshots.removeAll { $0.version < base }
         let dropped = entries.prefix { $0.version <= base }
         if let last = dropped.last { updatedBeforeEntries = last.time }
@@ -100,6 +99,16 @@ struct MemorySession {
         byteCount = snapshots.reduce(Self.overheadBytes) { $0 + Self.byteCount(of: $1) }
         byteCount += entries.reduce(0) { $0 + Self.byteCount(of: $1) } + answerBytes
     }
+
+    /// Puts a snapshot in the place of those of its version, but for the oldest of an older schema.
+    private mutating func replace(with snapshot: StateSnapshot) {
+        let older = snapshots.first { $0.version == snapshot.version && $0.schema < snapshot.schema }
+        snapshots.removeAll { $0.version == snapshot.version }
+        snapshots += (older.map { [$0] } ?? []) + [snapshot]
+        snapshots.sort { $0.mark < $1.mark }
+    }
+
+    private var marks: SnapshotMarks { SnapshotMarks(snapshots.map(\.mark)) }
 
     private var updated: Int64 { entries.last?.time ?? updatedBeforeEntries }
 

@@ -7,6 +7,12 @@
 /// answered on the caller's thread before the call returns. It must not block and must not call `close()`.
 public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
 
+/// Storage whose data is at a place that an operator can look at.
+public protocol LocatedStorage {
+    /// The place in a few words: the path of the data folder.
+    var location: String { get }
+}
+
 /// Keeps the logs and snapshots of sessions.
 ///
 /// Every method may be called from any thread and returns without waiting for a disk or a network, except `start()`
@@ -68,7 +74,8 @@ public protocol StorageEngine: Sendable {
 
     /// Reads what is needed to rebuild the state at `version`; nil when that is no longer (or not yet) possible.
     ///
-    /// Possible is every version from the one before the oldest kept entry on.
+    /// Possible is every version from the one before the oldest kept entry on. A version that has a snapshot of a later schema than the snapshot
+    /// before it was stored in the older schema: the answer begins with that older snapshot.
     func past(
         _ key: SessionKey,
         epoch: String,
@@ -100,6 +107,9 @@ public protocol StorageEngine: Sendable {
     /// milliseconds since 1970-01-01T00:00:00Z. Entries are dropped up to the newest snapshot before what is needed, so that `past`
     /// can make the state before each kept entry; without such a snapshot none is dropped. Older snapshots go as well. An entry after
     /// this snapshot is never dropped, whatever the limits say.
+    ///
+    /// The snapshot takes the place of another one of its version and schema. One of its version and an older schema stays beside it, for
+    /// `past`, as long as that version can be read; of several, the oldest schema's.
     ///
     /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Durable when it is
     /// answered with the current head.

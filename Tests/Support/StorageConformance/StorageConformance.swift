@@ -18,7 +18,7 @@ package struct StorageConformance: Sendable, CustomTestStringConvertible {
     }
 
     /// Every rule.
-    package static let all = creations + appends + reads + answers + compactions + closings
+    package static let all = creations + appends + reads + answers + compactions + schemas + closings
 
     /// Checks the rule.
     package func check(_ engine: any StorageEngine) async throws {
@@ -45,8 +45,9 @@ enum Sample {
 
     static func entries(_ versions: ClosedRange<UInt64>) -> [LogEntry] { versions.map { entry($0) } }
 
-    static func snapshot(_ version: UInt64) -> StateSnapshot {
-        StateSnapshot(version: version, schema: 7, state: Array(#"{"count":\#(version)}"#.utf8))
+    static func snapshot(_ version: UInt64, schema: UInt32 = 7) -> StateSnapshot {
+        let state = #"{"count":\#(version),"schema":\#(schema)}"#
+        return StateSnapshot(version: version, schema: schema, state: Array(state.utf8))
     }
 
     /// An answer under an id, some seconds after the session's creation.

@@ -1,0 +1,182 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns what is known of the paths that migration steps need: which of them any stored session has.
+
+internal import Dispatch
+import Logging
+import RivuletEngine
+internal import Synchronization
+
+/// Tells a path that a session happens to lack from a path that no session has, which is an error of the step.
+///
+/// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier schema only become
+/// fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on a thread of its own.
+package final class MigrationSearch: Sendable {
+    private enum Verdict {
+        /// A session has the path.
+        case present
+        /// None of so many sessions of its schema has it; `isPartial`: more were not looked at.
+        case absent(sessions: Int, isPartial: Bool)
+    }
+
+    /// The most paths that are told apart; paths beyond are not looked for.
+    private static let pathsMax = 10_000
+    /// The sessions that are listed at once.
+    private static let pageSize = 1_000
+
+    private let app: String
+    private let look: @Sendable (SessionKey, StoredSession) -> MigrationFindings
+    private let verdicts = Mutex<[MigrationPath: Verdict]>([:])
+    private let queue = DispatchQueue(label: "rivulet.migrations")
+
+    /// Begins with nothing known; `look` takes a session's document through the steps of this build.
+    init(app: String, look: @escaping @Sendable (SessionKey, StoredSession) -> MigrationFindings) {
+        self.app = app
+        self.look = look
+    }
+
+    // MARK: - Judging
+
+    /// Remembers what a session has, and judges what it lacks.
+    ///
+    /// `isStored`: the document is the session's newest one. An older version alone is evidence against no path.
+    ///
+    /// - Returns: the paths that are to be searched for before the session can be read.
+    /// - Throws: `SessionError.unreadable`, with the first path that no session has.
+    func judge(
+        _ findings: MigrationFindings,
+        of key: SessionKey,
+        isStored: Bool
+    ) throws(SessionError) -> Set<MigrationPath> {
+        guard !findings.found.isEmpty || !findings.missing.isEmpty else { return [] }
+        var unknown: Set<MigrationPath> = []
+        var faults: [MigrationPath: String] = [:]
+        verdicts.withLock { verdicts in
+            for path in findings.found where verdicts[path] != nil || verdicts.count < Self.pathsMax {
+                verdicts[path] = .present
+            }
+            for (path, beginnings) in findings.missing {
+                switch verdicts[path] {
+                case .present: break
+                case .absent(let sessions, let isPartial):
+                    guard isStored || sessions > 0 else { continue }
+                    let count = "\(isPartial ? "the first " : "")\(max(sessions, 1)) sessions"
+                    faults[path] = path.fault(in: count, beginnings: beginnings)
+                case nil where verdicts.count >= Self.pathsMax:
+                    faults[path] = "the steps look for more than \(Self.pathsMax) paths"
+                case nil: unknown.insert(path)
+                }
+            }
+        }
+        guard let fault = faults.min(by: { $0.key < $1.key })?.value else { return unknown }
+        let remedy = "Correct the step, or say required: false where sessions may lack the path"
+        throw .unreadable(key, detail: "\(fault). \(remedy)")
+    }
+
+    // MARK: - Searching
+
+    /// Looks for the paths in the stored sessions; the reply comes on a thread of its own.
+    func search(
+        for paths: Set<MigrationPath>,
+        in storage: any StorageEngine,
+        sessionsMax: Int,
+        logger: Logger,
+        reply: @escaping StorageReply<Void>
+    ) {
+        queue.async { [self] in
+            do throws(StorageError) {
+                try search(for: paths, in: storage, sessionsMax, logger)
+                reply(.success(()))
+            } catch {
+                // Nothing is remembered: the next load looks again.
+                reply(.failure(error))
+            }
+        }
+    }
+
+    private func search(
+        for paths: Set<MigrationPath>,
+        in storage: any StorageEngine,
+        _ sessionsMax: Int,
+        _ logger: Logger
+    ) throws(StorageError) {
+        // An earlier search may have had them too.
+        var wanted = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
+        var lacking: [MigrationPath: Int] = [:]
+        var (looked, isPartial) = (0, false)
+        var last: String?
+        while !wanted.isEmpty, !isPartial, let (ids, end) = try page(of: storage, after: last) {
+            for id in ids where !wanted.isEmpty {
+                guard looked < sessionsMax else {
+                    isPartial = true
+                    break
+                }
+                looked += 1
+                let findings = try findings(in: SessionKey(app: app, id: id), of: storage)
+                for path in wanted where findings.found.contains(path) { verdicts.withLock { $0[path] = .present } }
+                wanted.subtract(findings.found)
+                for path in wanted where findings.missing[path] != nil { lacking[path, default: 0] += 1 }
+            }
+            last = end
+        }
+        for path in wanted {
+            verdicts.withLock { verdicts in
+                // A load may have met the path meanwhile, in a session that was then stored in today's shape.
+                guard verdicts[path] == nil else { return }
+                verdicts[path] = .absent(sessions: lacking[path] ?? 0, isPartial: isPartial)
+            }
+        }
+        for path in paths.sorted() {
+            logger.info(
+                "stored sessions were searched for a path that a migration step needs",
+                metadata: [
+                    "app": "\(app)", "step": "\(path.version)", "path": "\(path.path)",
+                    "found": "\(!wanted.contains(path))", "sessions": "\(looked)",
+                ]
+            )
+        }
+    }
+
+    private func page(
+        of storage: any StorageEngine,
+        after id: String?
+    ) throws(StorageError) -> (ids: [String], end: String)? {
+        let ids = try Self.wait { storage.sessions(app: app, after: id, limit: Self.pageSize, reply: $0) }.map(\.id)
+        return ids.last.map { (ids, $0) }
+    }
+
+    /// What the steps look for in a session; nothing in one that is damaged, which its own load tells.
+    private func findings(in key: SessionKey, of storage: any StorageEngine) throws(StorageError) -> MigrationFindings {
+        do throws(StorageError) {
+            guard let stored = try Self.wait({ storage.load(key, reply: $0) }) else { return MigrationFindings() }
+            return look(key, stored)
+        } catch {
+            guard case .corrupt(_?, _) = error else { throw error }
+            return MigrationFindings()
+        }
+    }
+
+    /// Waits for an answer of storage, which comes on a thread of its own or on this one.
+    private static func wait<Value: Sendable>(
+        _ ask: (@escaping StorageReply<Value>) -> Void
+    ) throws(StorageError) -> Value {
+        let answer = Answer<Value>()
+        ask { answer.give($0) }
+        return try answer.wait().get()
+    }
+
+    /// One answer, on its way from one thread to another.
+    private final class Answer<Value: Sendable>: Sendable {
+        private let result = Mutex<Result<Value, StorageError>>(.failure(.closed))
+        private let isThere = DispatchSemaphore(value: 0)
+
+        func give(_ result: Result<Value, StorageError>) {
+            self.result.withLock { $0 = result }
+            isThere.signal()
+        }
+
+        func wait() -> Result<Value, StorageError> {
+            isThere.wait()
+            return result.withLock { $0 }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// Part of Rivulet. See README.md for the architecture.
+// Checks that a migration step which needs a path that no session has loses nothing.
+
+import RivuletEngine
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@Suite struct SessionMigrationPathsTests {
+    private let whole = #"{"name":"Poems","number":1,"books":[{"id":"a","pages":1}],"lost":null}"#
+    private let bare = #"{"number":1}"#
+
+    /// The app whose step from 1 to 2 is this one.
+    private func app(_ step: @escaping @Sendable (inout JSONValue) throws -> Void) -> ShelfApp {
+        ShelfApp(schemaVersion: 2, migrations: [StateMigration(from: 1, step)])
+    }
+
+    private var renaming: ShelfApp {
+        app { document in
+            try document.move("/name", to: "/title")
+            try document.update("/number") { $0 = .string("\($0)") }
+        }
+    }
+
+    private func harness(
+        _ documents: [String: String],
+        limits: SessionLimits = SessionLimits()
+    ) throws -> SessionHarness {
+        let harness = try SessionHarness(limits: limits)
+        for (id, document) in documents { try store(document, id, in: harness) }
+        return harness
+    }
+
+    private func store(_ document: String, _ id: String, schema: UInt32 = 1, in harness: SessionHarness) throws {
+        let snapshot = StateSnapshot(version: 0, schema: schema, state: Array(document.utf8))
+        let key = SessionKey(app: "tally", id: id)
+        let outcome = try harness.ask {
+            harness.storage.create(key, epoch: "aaaaaaaa", time: 0, snapshot: snapshot, reply: $0)
+        }
+        guard case .created = outcome else { throw EventRejection("not created") }
+    }
+
+    private func fault(_ harness: SessionHarness) throws -> String {
+        do {
+            _ = try harness.session()
+        } catch SessionError.unreadable(_, let detail) {
+            return detail
+        }
+        Issue.record("it was read")
+        return ""
+    }
+
+    @Test func `a path that no session has is refused with its step, and nothing is written`() throws {
+        let harness = try harness(["s1": whole, "s2": whole])
+        harness.deploy(app { try $0.move("/p/name", to: "/title") })
+        let detail = try fault(harness)
+        #expect(
+            detail == "step 1→2: /p/name was found in 0 of 2 sessions; paths begin at /name, /number, /books, /lost. "
+                + "Correct the step, or say required: false where sessions may lack the path"
+        )
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"retitle":"B"}"#) }
+        let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
+        #expect(stored.snapshot?.state == Array(whole.utf8) && stored.head.version == 0)
+        harness.deploy(renaming)
+        #expect(try harness.value("/title") == #""Poems""#)
+    }
+
+    @Test func `a session that lacks a path is read when another session has it`() throws {
+        let harness = try harness(["s1": bare, "z": whole])
+        harness.deploy(renaming)
+        #expect(try harness.value("/title") == #""a shelf""#)
+        #expect(try harness.value("/number") == #""1""#)
+    }
+
+    @Test func `a path is searched for once, and what a load has found needs no search`() throws {
+        let harness = try harness(["s1": bare, "s2": bare, "z": whole])
+        harness.deploy(renaming)
+        _ = try harness.session()
+        let loads = harness.storage.loads
+        #expect(loads == 4, "its own, and those of three sessions")
+        var other: Result<any HostedSession, SessionError>?
+        harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { other = $0 }
+        _ = try harness.wait { other }.get()
+        #expect(harness.storage.loads == loads + 1)
+    }
+
+    @Test func `that no session has a path is remembered too`() throws {
+        let harness = try harness(["s1": bare, "s2": bare])
+        harness.deploy(renaming)
+        _ = try fault(harness)
+        let loads = harness.storage.loads
+        #expect(try fault(harness).contains("/name was found in 0 of 2 sessions"))
+        #expect(harness.storage.loads == loads + 1)
+    }
+
+    @Test func `a path that need not be there is passed over`() throws {
+        let harness = try harness(["s1": bare])
+        harness.deploy(
+            app { document in
+                try document.move("/name", to: "/title", required: false)
+                try document.remove("/number")
+            }
+        )
+        #expect(try harness.value("/title") == #""a shelf""#)
+    }
+
+    @Test func `what no element reached is no error, and what all elements lack is one`() throws {
+        let step = app { document in
+            try document.remove("/number")
+            try document.updateEach("/books") { try $0.move("/leaves", to: "/pages") }
+        }
+        let empty = try harness(["s1": #"{"number":1,"books":[]}"#])
+        empty.deploy(step)
+        _ = try empty.session()
+        let books = #"{"number":1,"books":[{"id":"a"},{"id":"b"}]}"#
+        let filled = try harness(["s1": books, "s2": #"{"number":1,"books":[]}"#])
+        filled.deploy(step)
+        #expect(try fault(filled).hasPrefix("step 1→2: /books/*/leaves was found in 0 of 1 sessions"))
+    }
+
+    @Test func `a later step is judged by what the steps before it make`() throws {
+        let steps = [
+            StateMigration(from: 1) { document in
+                try document.move("/name", to: "/heading")
+                try document.remove("/number")
+            },
+            StateMigration(from: 2) { try $0.move("/heading", to: "/title") },
+        ]
+        let harness = try harness(["s1": whole])
+        harness.deploy(ShelfApp(migrations: steps))
+        #expect(try harness.value("/title") == #""Poems""#)
+        let wrong = [steps[0], StateMigration(from: 2) { try $0.move("/headings", to: "/title") }]
+        harness.deploy(ShelfApp(migrations: wrong))
+        #expect(try fault(harness).hasPrefix("step 2→3: /headings was found in 0 of 1 sessions"))
+    }
+
+    @Test func `a session of the schema between is evidence for the later step only`() throws {
+        let steps = [
+            StateMigration(from: 1) { try $0.remove("/number") },
+            StateMigration(from: 2) { try $0.move("/heading", to: "/title") },
+        ]
+        let harness = try harness(["s1": bare])
+        try store(#"{"heading":"H"}"#, "z", schema: 2, in: harness)
+        harness.deploy(ShelfApp(migrations: steps))
+        #expect(try harness.value("/title") == #""a shelf""#)
+    }
+
+    @Test func `damaged sessions are passed over in the search`() throws {
+        let harness = try harness(["a": "{", "b": whole, "s1": bare, "z": whole])
+        harness.storage.damage(SessionKey(app: "tally", id: "b"))
+        harness.deploy(renaming)
+        #expect(try harness.value("/title") == #""a shelf""#)
+        let without = try self.harness(["a": "{", "b": whole, "s1": bare])
+        without.storage.damage(SessionKey(app: "tally", id: "b"))
+        without.deploy(renaming)
+        #expect(try fault(without).contains("0 of 1 sessions"))
+    }
+
+    @Test func `storage that fails during a search decides nothing`() throws {
+        let harness = try harness(["s1": bare, "z": whole])
+        harness.deploy(renaming)
+        harness.storage.failNextSessions(.unavailable(detail: "busy"))
+        #expect(throws: SessionError.self) { _ = try harness.session() }
+        #expect(try harness.value("/title") == #""a shelf""#)
+    }
+
+    @Test func `a search ends at its limit, and says so`() throws {
+        let limits = SessionLimits(migrationSearchSessionsMax: 2)
+        let harness = try harness(["a": bare, "s1": bare, "z": whole], limits: limits)
+        harness.deploy(renaming)
+        #expect(try fault(harness).contains("/name was found in 0 of the first 2 sessions"))
+    }
+}
