@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CCurrentRun"),
+        .target(name: "CProcessArguments"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .macro(
             name: "RivuletMacros",
@@ -153,6 +154,7 @@ let package = Package(
         .executableTarget(
             name: "RivuletCLI",
             dependencies: [
+                "CProcessArguments",
                 "Rivulet",
                 "RivuletExamples",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -238,6 +240,7 @@ let package = Package(
             name: "RivuletTests",
             dependencies: [
                 "Rivulet",
+                "RivuletTesting",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

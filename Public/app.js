@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // The demo page: shows one session of the `counter` app as it streams in, and turns what is clicked into events.
 
+import { clearError, showError } from "./errors.js";
 import { connect } from "./rivulet.js";
 import { enableCopying, follow, freshID, isSessionID, the } from "./page.js";
 import { Gauge, History, KeyPaths, Wire } from "./panels.js";
@@ -83,21 +84,23 @@ function showSession(id, { url }) {
 }
 
 /**
- * Sends an event, and tells below the counter what came of it.
+ * Sends an event, and tells below the counter what came of it. A refusal is shown beside the control.
  *
  * @param {import("./rivulet.js").Json} event
- * @param {boolean} tellsRefusal false: the caller shows a refusal at its own place
+ * @param {Element} control what was used
  * @returns {Promise<Error | null>} what it was refused with
  */
-async function dispatch(event, tellsRefusal = true) {
+async function dispatch(event, control) {
   const name = typeof event === "string" ? event : Object.keys(event)[0];
   const number = ++dispatches;
+  clearError(control);
   try {
     const answer = await session.dispatch(event);
     if (number === dispatches) tell(describe(name, answer));
     return null;
   } catch (error) {
-    if (number === dispatches) tell(tellsRefusal ? `${name}: ${error.message}` : "", true);
+    if (number === dispatches) tell("");
+    showError(control, error);
     return error;
   }
 }
@@ -109,9 +112,8 @@ function describe(name, { version, durable, changes, coerced = [] }) {
   return parts.join(" · ");
 }
 
-function tell(text, failed = false) {
+function tell(text) {
   the("answer").textContent = text;
-  the("answer").dataset.failed = String(failed);
 }
 
 /** Puts a streamed value into a field, unless somebody is at work there. */
@@ -127,21 +129,19 @@ function fill(id, value) {
  * @param {(...texts: string[]) => any} event
  */
 function onSubmit(id, fields, event) {
-  const problem = the(id).querySelector(".error");
-  const showProblem = (text) => {
-    if (problem !== null) problem.textContent = text;
-    fields.forEach((field) => the(field).setAttribute("aria-invalid", String(text !== "")));
-  };
+  // No answer at all says nothing of what was typed.
+  const mark = (error) => fields.forEach((field) => the(field).setAttribute("aria-invalid", String((error?.status ?? 0) > 0)));
   for (const field of fields) {
     the(field).addEventListener("input", () => {
       edited.add(field);
-      showProblem("");
+      mark(null);
+      clearError(the(field));
     });
   }
   the(id).addEventListener("submit", async (submit) => {
     submit.preventDefault();
-    const error = await dispatch(event(...fields.map((field) => the(field).value)), problem === null);
-    showProblem(error?.message ?? "");
+    const error = await dispatch(event(...fields.map((field) => the(field).value)), the(id));
+    mark(error);
     if (error !== null) return the(fields[0]).focus();
     for (const field of fields) {
       edited.delete(field);
@@ -156,7 +156,7 @@ function integer(text) {
 }
 
 document.querySelectorAll("[data-event]").forEach((button) => {
-  button.addEventListener("click", () => dispatch(button.dataset.event));
+  button.addEventListener("click", () => dispatch(button.dataset.event, button));
 });
 onSubmit("title-form", ["title-input"], (title) => ({ rename: title }));
 onSubmit("limits-form", ["warn-at", "limit-label"], (warnAt, label) => ({ setLimits: { warnAt: integer(warnAt), label } }));
@@ -168,9 +168,18 @@ the("step").addEventListener("input", () => {
   the("step-value").textContent = the("step").value;
 });
 the("step").addEventListener("change", async () => {
-  await dispatch({ setStep: Number(the("step").value) });
+  await dispatch({ setStep: Number(the("step").value) }, the("step"));
   edited.delete("step");
   fill("step", session.value("/p/step") ?? 1);
+});
+
+// A reset is for all who have the session open, so the page asks first.
+the("reset").addEventListener("click", () => the("reset-dialog").showModal());
+the("reset-dialog").addEventListener("close", () => the("reset").focus());
+the("reset-cancel").addEventListener("click", () => the("reset-dialog").close());
+the("reset-confirm").addEventListener("click", () => {
+  the("reset-dialog").close();
+  dispatch("reset", the("reset"));
 });
 
 the("fresh").addEventListener("click", (click) => {

@@ -84,6 +84,16 @@ export class NoteList {
   }
 
   /**
+   * The row of a note; undefined when it is not shown.
+   *
+   * @param {string} id
+   * @returns {HTMLElement | undefined}
+   */
+  item(id) {
+    return this.#rows.get(id)?.item;
+  }
+
+  /**
    * Takes the focus to a note.
    *
    * @param {string} id

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // The notes' page: everybody's notes as they stream in, and the drafts of the browser's own session.
 
+import { attempt } from "./errors.js";
 import { NoteList, headline } from "./note-list.js";
 import { enableCopying, follow, freshID, the } from "./page.js";
 import { Wire } from "./panels.js";
@@ -80,21 +81,20 @@ function selected() {
 }
 
 /** Tells above the list what was done; `undo` says that it can be taken back. */
-function tell(text, { failed = false, undo = false } = {}) {
+function tell(text, { undo = false } = {}) {
   the("news").textContent = text;
-  the("news").dataset.failed = String(failed);
   the("undo").hidden = !undo;
 }
 
-/** Does something that may be refused: a refusal is told. Answers whether it was done. */
-async function attempt(action) {
-  try {
-    await action();
-    return true;
-  } catch (error) {
-    tell(error.message, { failed: true });
-    return false;
-  }
+/** Does something that may be refused: a refusal is shown beside the control. Answers whether it was done. */
+async function does(control, action) {
+  const { error } = await attempt(control, action);
+  return error === null;
+}
+
+/** The row of a note as the place of its errors; one that is not shown has them at the field above. */
+function rowOf(id) {
+  return list.item(id) ?? the("text");
 }
 
 // Drafts.
@@ -106,7 +106,7 @@ async function send(makeEvents, news) {
   writing = freshID();
   the("text").value = "";
   the("text").focus();
-  if (await attempt(() => session.dispatch(makeEvents({ id, text })))) return tell(news);
+  if (await does(the("text"), () => session.dispatch(makeEvents({ id, text })))) return tell(news);
   if (the("text").value !== "") return;
   writing = id;
   the("text").value = text;
@@ -126,9 +126,9 @@ async function clickDraft({ target }) {
   const draft = drafts().find(({ id }) => id === button?.closest("li").dataset.id);
   if (button === null || draft === undefined) return;
   if (button.matches(".publish")) {
-    if (await attempt(() => session.dispatch({ publish: draft.id }))) tell(`Published “${headline(draft)}”.`);
+    if (await does(button, () => session.dispatch({ publish: draft.id }))) tell(`Published “${headline(draft)}”.`);
   } else if (button.matches(".discard")) {
-    if (await attempt(() => session.dispatch({ discardDraft: draft.id }))) tell(`Discarded “${headline(draft)}”.`);
+    if (await does(button, () => session.dispatch({ discardDraft: draft.id }))) tell(`Discarded “${headline(draft)}”.`);
   } else {
     if (writing !== draft.id) await keep();
     if (the("text").value !== "") return;
@@ -143,15 +143,16 @@ async function clickDraft({ target }) {
 /** Opens a note, or closes it, in all tabs of this browser; what was opened last, everybody has. */
 async function open(id) {
   const isOpened = selected() !== id;
-  if (!(await attempt(() => session.dispatch({ select: isOpened ? id : null }))) || !isOpened) return;
+  if (!(await does(rowOf(id), () => session.dispatch({ select: isOpened ? id : null }))) || !isOpened) return;
   const wanted = (ids) => [id, ...ids.filter((one) => one !== id)].slice(0, recentMax);
-  try {
-    showRecentValue(await recent.set(wanted(recentIDs), recentTag));
-  } catch (error) {
-    // Somebody opened another one meanwhile: this one comes before it.
-    if (error.status === 412) await attempt(async () => showRecentValue(await recent.set(wanted(error.problem.value), error.tag)));
-    else tell(error.message, { failed: true });
-  }
+  await does(rowOf(id), async () => {
+    const set = recent.set(wanted(recentIDs), recentTag).catch((error) => {
+      // Somebody opened another one meanwhile: this one comes before it.
+      if (error.status === 412) return recent.set(wanted(error.problem.value), error.tag);
+      throw error;
+    });
+    showRecentValue(await set);
+  });
 }
 
 function showRecentValue({ value, tag }) {
@@ -164,19 +165,21 @@ function showRecentValue({ value, tag }) {
 async function remove(id) {
   const shown = notes.item(id);
   if (shown === undefined) return;
-  try {
-    const { item, tag } = await notes.read(id);
-    if (!equal(item, shown)) return tell(`Somebody changed “${headline(shown)}” to “${headline(item)}”. It is still there.`, { failed: true });
-    await notes.remove(id, tag);
-    removed = item;
-    tell(`Deleted “${headline(item)}”.`, { undo: true });
-  } catch (error) {
-    const now = error.problem?.value;
-    if (error.status === 412 && now !== undefined) {
-      tell(`Somebody changed “${headline(shown)}” to “${headline(now)}”. It is still there.`, { failed: true });
-    } else if (error.status === 412 || error.status === 404) tell(`Somebody else deleted “${headline(shown)}”.`);
-    else tell(error.message, { failed: true });
-  }
+  const tellChanged = (now) => tell(`Somebody changed “${headline(shown)}” to “${headline(now)}”. It is still there.`);
+  await does(rowOf(id), async () => {
+    try {
+      const { item, tag } = await notes.read(id);
+      if (!equal(item, shown)) return tellChanged(item);
+      await notes.remove(id, tag);
+      removed = item;
+      tell(`Deleted “${headline(item)}”.`, { undo: true });
+    } catch (error) {
+      const now = error.problem?.value;
+      if (error.status === 412 && now !== undefined) tellChanged(now);
+      else if (error.status === 412 || error.status === 404) tell(`Somebody else deleted “${headline(shown)}”.`);
+      else throw error;
+    }
+  });
 }
 
 async function undo() {
@@ -185,7 +188,7 @@ async function undo() {
   the("undo").hidden = true;
   the("notes").focus({ preventScroll: true });
   if (note === null) return;
-  if (await attempt(() => notes.put(note, null))) tell(`“${headline(note)}” is back, as the last one.`);
+  if (await does(the("undo"), () => notes.put(note, null))) tell(`“${headline(note)}” is back, as the last one.`);
   else if (removed === null) {
     removed = note;
     the("undo").hidden = false;
@@ -193,25 +196,23 @@ async function undo() {
 }
 
 async function begin(id) {
-  try {
-    const { item, tag } = await notes.read(id);
-    return { note: item, tag };
-  } catch (error) {
-    tell(error.status === 404 ? "Somebody else deleted this note." : error.message, { failed: true });
-    return null;
-  }
+  const { outcome } = await attempt(rowOf(id), () => notes.read(id));
+  return outcome === undefined ? null : { note: outcome.item, tag: outcome.tag };
 }
 
 async function save(note, tag) {
-  try {
-    await notes.put(note, tag);
+  const row = rowOf(note.id);
+  const { outcome } = await attempt(row.querySelector(".editor") ?? row, async () => {
+    try {
+      await notes.put(note, tag);
+    } catch (error) {
+      if (error.status === 412) return { note: error.problem.value ?? null, tag: error.tag };
+      throw error;
+    }
     tell(`Saved “${headline(note)}”.`);
     return true;
-  } catch (error) {
-    if (error.status === 412) return { note: error.problem.value ?? null, tag: error.tag };
-    tell(error.message, { failed: true });
-    return false;
-  }
+  });
+  return outcome ?? false;
 }
 
 // The page.

@@ -1,6 +1,8 @@
 // Part of Rivulet. See README.md for the architecture.
 // What the pages share: session ids, the connections' state in the bar, commands to copy.
 
+import { clearPassingErrors } from "./errors.js";
+
 /** The element with this id. */
 export const the = (id) => document.getElementById(id);
 
@@ -55,6 +57,7 @@ function showConnection(connection, wire) {
   the("connection").title = reason === null ? "" : `The last stream ended: ${reason}`;
   if (state === previous) return;
   the("connection-news").textContent = { live: "Connected", closed: "Disconnected" }[state] ?? "Reconnecting";
+  if (state === "live") clearPassingErrors();
   if (state === "live") wire.note(previous === "reconnecting" ? "open again" : "open");
   else if (previous === "live") wire.note(reason === null ? "lost" : `ended: ${reason}`);
 }

@@ -48,7 +48,8 @@ const pathsMax = 64;
  */
 
 /**
- * Opens a session. Nothing is asked of the server before the first `observe`, `dispatch` or `state`.
+ * Opens a session. Nothing is asked of the server before the first `observe`, `dispatch` or `state`. A stream that is lost is opened
+ * again by itself, after at most 2 s in the first half minute and 5 s later on; while the page is hidden it may take longer.
  *
  *     const session = connect({ app: "counter", session: "demo" });
  *     session.observe("/p/count", (values) => console.log(values["/p/count"]));
@@ -62,6 +63,9 @@ const pathsMax = 64;
 export function connect(options) {
   return new Session(options);
 }
+
+/** @type {Map<string, Promise<unknown>>} The first request for `me` on each server. Its answer brings the cookie that names the caller. */
+const callers = new Map();
 
 /** One session of one app. Make it with {@link connect}. */
 export class Session {
@@ -78,18 +82,23 @@ export class Session {
   /** @type {Set<{paths: string[], callback: (values: {[path: string]: Json}, update: Update) => void}>} */
   #observers = new Set();
   #refreshQueued = false;
+  /** @type {RequestInit} The caller's own session is named by a cookie, which goes to another origin only on demand. */
+  #cookies;
   #stream;
 
   /** @param {Options} options */
   constructor({ shared = false, ...options }) {
     const { app, session, base = "" } = options;
+    this.#cookies = session === "me" ? { credentials: "include" } : {};
     this.#stream = new Stream({
       names: ["snapshot", "change", "reset"],
       address: () => this.#address(),
       take: (name, content, cursor) => this.#take(name, content, cursor),
       forget: () => (this.#cursor = null),
       source: (url) =>
-        shared && canShare() ? new SharedSource("session", { ...options, paths: this.#streamed }) : new EventSource(url),
+        shared && canShare()
+          ? new SharedSource("session", { ...options, paths: this.#streamed })
+          : new EventSource(url, { withCredentials: session === "me" }),
     });
     this.#url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/sessions/${encodeURIComponent(session)}`;
   }
@@ -141,7 +150,8 @@ export class Session {
    * @throws {RivuletError} when it was refused, or when no answer came: then it may or may not have been accepted
    */
   async dispatch(event) {
-    const response = await request(`${this.#url}/events`, sending("POST", event));
+    await this.#callerIsKnown();
+    const response = await request(`${this.#url}/events`, { ...sending("POST", event), ...this.#cookies });
     return response.json();
   }
 
@@ -155,7 +165,8 @@ export class Session {
   async state(path = "") {
     tokens(path);
     const place = path.split("/").map(encodeURIComponent).join("/");
-    const response = await request(`${this.#url}/state${place}`, { cache: "no-store" });
+    await this.#callerIsKnown();
+    const response = await request(`${this.#url}/state${place}`, { cache: "no-store", ...this.#cookies });
     return {
       value: await response.json(),
       version: Number(response.headers.get("Rivulet-Version")),
@@ -204,13 +215,25 @@ export class Session {
     this.#stream.close();
   }
 
+  /** Waits until the browser has the cookie of `me`: two first requests at once would come from two callers. */
+  #callerIsKnown() {
+    if (!this.#cookies.credentials) return Promise.resolve();
+    const server = this.#url.slice(0, this.#url.indexOf("/v1/apps/"));
+    if (!callers.has(server)) {
+      const options = { ...this.#cookies, method: "HEAD", cache: "no-store" };
+      // A server that cannot be reached is asked again by the next request.
+      callers.set(server, fetch(`${this.#url}/state`, options).catch(() => callers.delete(server)));
+    }
+    return callers.get(server);
+  }
+
   // The stream.
 
   /** Opens the stream, once for all the observers that come and go in one turn, unless it carries their paths already. */
   #refresh() {
     if (this.#refreshQueued) return;
     this.#refreshQueued = true;
-    queueMicrotask(() => {
+    this.#callerIsKnown().then(() => {
       this.#refreshQueued = false;
       if (this.#stream.isResting) return;
       if (this.#observers.size === 0) return this.#stream.drop();

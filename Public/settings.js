@@ -1,23 +1,36 @@
 // Part of Rivulet. See README.md for the architecture.
 // The settings that all pages of the notes share: the theme, a switch, and a token that is written and never read.
 
+import { attempt } from "./errors.js";
 import { the } from "./page.js";
 import { followValue, request, sending } from "./rivulet.js";
 
 const app = "notes";
 const tokenURL = `/v1/apps/${app}/secrets/apiToken`;
 
-/** The theme, which every open page follows. */
+/**
+ * The theme of everybody. A browser's own system decides how the page looks there, until its visitor chooses the theme of everybody
+ * here: then the page follows that one.
+ */
 export const theme = followValue({ app, value: "theme", shared: true });
 /** A switch. It is read when the page is seen, not followed: a browser has six connections to a server for all its pages. */
 const haptics = followValue({ app, value: "hapticsEnabled" });
 /** The tag of the switch's value as it is shown. */
 let hapticsTag = "";
+/** The colours of the browser's own bars, by its system, as the page came with them. */
+const barColours = [...document.querySelectorAll('meta[name="theme-color"]')].map((meta) => [meta, meta.content]);
 
 /** Makes the settings show what is stored, and store what is set. */
 export function enableSettings() {
-  theme.observe(showTheme);
-  the("theme").addEventListener("change", (event) => guarded(() => theme.set(event.target.value), () => showTheme(theme.value)));
+  showTheme();
+  theme.observe(() => {
+    if (followed.name !== null) followed.name = theme.value;
+    showTheme();
+    the("theme").disabled = false;
+  });
+  the("theme").addEventListener("change", chooseTheme);
+  // Other tabs of this browser have the same choice.
+  addEventListener("storage", showTheme);
   the("haptics").addEventListener("change", toggleHaptics);
   the("token-form").addEventListener("submit", setToken);
   the("token-remove").addEventListener("click", removeToken);
@@ -26,14 +39,50 @@ export function enableSettings() {
   readSettings();
 }
 
-function showTheme(name) {
-  document.documentElement.dataset.theme = name;
-  const radio = document.querySelector(`#theme [value="${CSS.escape(name)}"]`);
-  // Another theme than these two may be set from elsewhere: then neither is the one.
+/** The theme of everybody as this browser saw it last; its name is null while this browser follows its system. */
+const followed = {
+  key: "rivulet.notes.theme",
+  /** What a browser that keeps nothing has chosen is good for this page. */
+  unkept: null,
+
+  get name() {
+    try {
+      return localStorage.getItem(this.key);
+    } catch {
+      return this.unkept;
+    }
+  },
+
+  set name(name) {
+    this.unkept = name;
+    try {
+      if (name === null) localStorage.removeItem(this.key);
+      else localStorage.setItem(this.key, name);
+    } catch {
+      // As above.
+    }
+  },
+};
+
+function showTheme() {
+  const { name } = followed;
+  if (name === null) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  const radio = document.querySelector(`#theme [value="${CSS.escape(name ?? "system")}"]`);
+  // Another theme than these may be set from elsewhere: then none of them is the one.
   document.querySelectorAll("#theme input").forEach((one) => (one.checked = one === radio));
-  the("theme").disabled = false;
   const { backgroundColor } = getComputedStyle(document.body);
-  document.querySelectorAll('meta[name="theme-color"]').forEach((meta) => (meta.content = backgroundColor));
+  barColours.forEach(([meta, colour]) => (meta.content = name === null ? colour : backgroundColor));
+}
+
+/** Follows the system again, or sets the theme of everybody and follows that. */
+async function chooseTheme({ target: { value } }) {
+  if (value === "system") followed.name = null;
+  else {
+    const { error } = await attempt(the("theme"), () => theme.set(value));
+    if (error === null) followed.name = value;
+  }
+  showTheme();
 }
 
 async function readSettings() {
@@ -50,14 +99,12 @@ function showHaptics({ value, tag }) {
 /** Toggles what is shown: where it was toggled elsewhere meanwhile, that is what was wanted. */
 async function toggleHaptics() {
   const wanted = the("haptics").checked;
-  try {
-    showHaptics(await haptics.toggle(hapticsTag));
-    tell("");
-  } catch (error) {
-    the("haptics").checked = !wanted;
-    if (error.status === 412) showHaptics({ value: error.problem.value, tag: error.tag });
-    else tell(error.message);
-  }
+  const { outcome } = await attempt(the("haptics"), () => haptics.toggle(hapticsTag).catch((error) => {
+    if (error.status === 412) return { value: error.problem.value, tag: error.tag };
+    throw error;
+  }));
+  if (outcome === undefined) the("haptics").checked = !wanted;
+  else showHaptics(outcome);
 }
 
 async function readToken() {
@@ -73,7 +120,7 @@ function setToken(submit) {
   submit.preventDefault();
   const text = the("token").value;
   if (text === "") return the("token").focus();
-  return guarded(async () => {
+  return attempt(the("token"), async () => {
     await request(tokenURL, sending("PUT", text));
     the("token").value = "";
     await readToken();
@@ -81,23 +128,8 @@ function setToken(submit) {
 }
 
 function removeToken() {
-  return guarded(async () => {
+  return attempt(the("token"), async () => {
     await request(tokenURL, { method: "DELETE" });
     await readToken();
   });
-}
-
-/** Does something; a refusal is told, and taken back. */
-async function guarded(action, takeBack = () => {}) {
-  try {
-    await action();
-    tell("");
-  } catch (error) {
-    tell(error.message);
-    takeBack();
-  }
-}
-
-function tell(text) {
-  the("settings-error").textContent = text;
 }

@@ -4,9 +4,12 @@
 /** A worker that could not be loaded is not tried again by this page. */
 let isBroken = false;
 
-/** Whether streams can be shared here; where they cannot, each page has its own. */
+/**
+ * Whether streams can be shared here; where they cannot, each page has its own. A browser starts a shared worker of a page's own origin only, so a
+ * page that imports this module from another server has its own streams.
+ */
 export function canShare() {
-  return "SharedWorker" in globalThis && !isBroken;
+  return "SharedWorker" in globalThis && !isBroken && new URL(import.meta.url).origin === globalThis.origin;
 }
 
 /**

@@ -5,8 +5,13 @@ import { RivuletError, refusal } from "./request.js";
 
 /** The first wait before a lost stream is opened again; it doubles with each attempt that fails. */
 const backoffFirstMilliseconds = 400;
-/** No wait is longer than this. */
-const backoffMaxMilliseconds = 20_000;
+/** No wait is longer than this in the time after the stream was lost, in which most servers come back: restarts are short. */
+const soonMaxMilliseconds = 2_000;
+const soonMilliseconds = 30_000;
+/** No wait is longer than this later on, while somebody sees the page. */
+const backoffMaxMilliseconds = 5_000;
+/** No wait is longer than this while nobody sees the page. One that is seen again does not wait. */
+const unseenMaxMilliseconds = 20_000;
 /** A stream that lived this long was a success: the next wait is the first one again. */
 const steadyMilliseconds = 5_000;
 /** A page that nobody sees gives its stream back after this time: a browser allows six per server over HTTP/1.1. */
@@ -60,6 +65,8 @@ export class Stream {
   /** @type {AbortController | null} Ends what goes on before the source is there. */
   #preparing = null;
   #openedAt = 0;
+  /** When the stream was lost: the first of the attempts that failed in a row. */
+  #lostAt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -174,7 +181,7 @@ export class Stream {
       this.#openedAt = Date.now();
       this.#become({ state: "live", retryAt: null, reason: null });
     };
-    source.onerror = () => this.#lost(url, source.readyState === EventSource.CLOSED && this.#openedAt === 0);
+    source.onerror = () => this.#lost(source, url, source.readyState === EventSource.CLOSED && this.#openedAt === 0);
     for (const name of [...this.#handlers.names, "bye"]) {
       source.addEventListener(name, (event) => this.#receive(name, event.data, event.lastEventId));
     }
@@ -208,7 +215,7 @@ export class Stream {
    * The stream broke. A browser does not show the status of a refused stream, so a refusal is asked for once more: only an
    * answer that would be the same next time ends it, all others are tried again.
    */
-  async #lost(url, refused) {
+  async #lost(source, url, refused) {
     const steady = this.#openedAt > 0 && Date.now() - this.#openedAt > steadyMilliseconds;
     this.#drop();
     if (steady) this.#become({ attempt: 0 });
@@ -218,7 +225,9 @@ export class Stream {
     const waiting = this.#timer;
     const question = new AbortController();
     try {
-      const response = await fetch(url, { headers: { Accept: "text/event-stream" }, signal: question.signal });
+      const credentials = source.withCredentials ? "include" : "same-origin";
+      const headers = { Accept: "text/event-stream" };
+      const response = await fetch(url, { headers, credentials, signal: question.signal });
       const reason = response.status === 204 ? "deleted" : isFinal(response.status) ? (await refusal(response)).message : null;
       if (reason !== null && this.#timer === waiting) this.#end(reason);
     } catch {
@@ -239,6 +248,7 @@ export class Stream {
 
   #retry(milliseconds) {
     this.#drop();
+    if (this.#connection.attempt === 0) this.#lostAt = Date.now();
     this.#become({ state: "reconnecting", attempt: this.#connection.attempt + 1, retryAt: Date.now() + milliseconds });
     this.#timer = setTimeout(() => {
       this.#become({ retryAt: null });
@@ -246,10 +256,9 @@ export class Stream {
     }, milliseconds);
   }
 
-  /** Exponential, and between a half and the whole of it by chance, so that a thousand pages do not come back at once. */
   #backoff() {
-    const whole = Math.min(backoffFirstMilliseconds * 2 ** this.#connection.attempt, backoffMaxMilliseconds);
-    return Math.round(whole * (0.5 + Math.random() / 2));
+    const { attempt } = this.#connection;
+    return backoff(attempt, attempt === 0 ? 0 : Date.now() - this.#lostAt, globalThis.document?.hidden ?? false);
   }
 
   #end(reason) {
@@ -282,6 +291,22 @@ export class Stream {
       else if (this.#isAtWork) this.#hiddenTimer = setTimeout(pause, hiddenMilliseconds);
     }, { signal });
   }
+}
+
+/**
+ * The wait before a stream is opened again, in milliseconds. It doubles with each failed attempt from 400 ms on, and is at most 2 s in
+ * the half minute after the loss, then 5 s, or 20 s while the page is hidden. Chance takes up to a half of it away, so that a thousand
+ * pages do not come back at once.
+ *
+ * @param {number} attempt failed attempts since the stream was last live
+ * @param {number} lostMilliseconds the time since then
+ * @param {boolean} isHidden whether nobody sees the page
+ * @returns {number}
+ */
+export function backoff(attempt, lostMilliseconds, isHidden) {
+  const most = isHidden ? unseenMaxMilliseconds : lostMilliseconds < soonMilliseconds ? soonMaxMilliseconds : backoffMaxMilliseconds;
+  const whole = Math.min(backoffFirstMilliseconds * 2 ** attempt, most);
+  return Math.round(whole * (0.5 + Math.random() / 2));
 }
 
 /** Whether a refusal would be the same next time. */

@@ -57,6 +57,16 @@ export class TodoList {
   }
 
   /**
+   * The row of a todo; undefined when it is not shown.
+   *
+   * @param {string} id
+   * @returns {HTMLElement | undefined}
+   */
+  item(id) {
+    return this.#rows.get(id)?.item;
+  }
+
+  /**
    * Shows these todos in this order. Rows that are there already are kept, moved only where they must be, and written to only
    * where their todo differs.
    *

@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // The todo list's page: shows one session of the `todos` app as it streams in, and turns what is done into events.
 
+import { attempt } from "./errors.js";
 import { enableCopying, follow, freshID, isSessionID, the } from "./page.js";
 import { Wire } from "./panels.js";
 import { connect } from "./rivulet.js";
@@ -59,25 +60,26 @@ function todoOf(id) {
 }
 
 /**
- * Sends an event, or several as one transaction. A refusal is told, and the list shows again what the server has.
+ * Sends an event, or several as one transaction. A refusal is shown beside the control, and the list shows again what the server has.
  *
  * @param {import("./rivulet.js").Json} event
+ * @param {Element} control what was used
  * @returns {Promise<import("./rivulet.js").Answer | null>} null: it was refused
  */
-async function dispatch(event) {
-  try {
-    return await session.dispatch(event);
-  } catch (error) {
-    tell(error.message, { failed: true });
-    show();
-    return null;
-  }
+async function dispatch(event, control) {
+  const { outcome, error } = await attempt(control, () => session.dispatch(event));
+  if (error !== null) show();
+  return outcome ?? null;
+}
+
+/** The row of a todo as the place of its errors; one that is not shown has them above the list. */
+function rowOf(id) {
+  return list.item(id) ?? the("filters");
 }
 
 /** Tells below the list what was done; `undo` says that it can be taken back. */
-function tell(text, { failed = false, undo = false } = {}) {
+function tell(text, { undo = false } = {}) {
   the("news").textContent = text;
-  the("news").dataset.failed = String(failed);
   the("undo").hidden = !undo;
 }
 
@@ -87,25 +89,25 @@ async function add(submit) {
   const title = field.value.trim();
   if (title === "") return;
   field.value = "";
-  if (await dispatch({ add: { id: freshID(), title } })) tell(`Added “${title}”.`);
+  if (await dispatch({ add: { id: freshID(), title } }, field)) tell(`Added “${title}”.`);
   else if (field.value === "") field.value = title;
 }
 
 function toggle(id) {
-  return dispatch({ toggle: id });
+  return dispatch({ toggle: id }, rowOf(id));
 }
 
 async function remove(id) {
   const todo = todoOf(id);
   const index = allTodos().findIndex((one) => one.id === id);
-  if (todo === undefined || !(await dispatch({ remove: id }))) return;
+  if (todo === undefined || !(await dispatch({ remove: id }, rowOf(id)))) return;
   removed = [{ todo, index }];
   tell(`Removed “${todo.title}”.`, { undo: true });
 }
 
 async function clearDone() {
   const gone = allTodos().map((todo, index) => ({ todo, index })).filter(({ todo }) => todo.done);
-  if (!(await dispatch("clearDone"))) return;
+  if (!(await dispatch("clearDone", the("clear-done")))) return;
   removed = 2 * gone.length <= eventsMax ? gone : [];
   tell(`Removed ${gone.length} done.`, { undo: removed.length > 0 });
 }
@@ -122,7 +124,7 @@ async function undo() {
     return [{ insert: { id, title, at } }, ...(done ? [{ toggle: id }] : [])];
   });
   // Meanwhile something else may have been removed: then that is what can be taken back.
-  if (await dispatch(events)) {
+  if (await dispatch(events, the("undo"))) {
     const news = taken.length === 1 ? `“${taken[0].todo.title}” is back.` : `${taken.length} are back.`;
     tell(news, { undo: removed.length > 0 });
   } else {
@@ -133,7 +135,7 @@ async function undo() {
 
 /** Adds a hundred for a look at the wire; the server leaves out those that are there. */
 async function addMany() {
-  const answer = await dispatch({ addMany: { count: 100 } });
+  const answer = await dispatch({ addMany: { count: 100 } }, the("many"));
   if (answer !== null) tell(answer.changes.length > 0 ? `Added ${answer.changes.length}.` : "They are there already.");
 }
 
@@ -150,14 +152,14 @@ async function place(id, before) {
   const shown = list.ids.filter((one) => one !== id);
   const others = allTodos().map((todo) => todo.id).filter((one) => one !== id);
   const to = before === null ? others.indexOf(shown.at(-1)) + 1 : others.indexOf(before);
-  if (await dispatch({ move: { id, to } })) tell(`Moved “${todoOf(id)?.title}” to ${to + 1} of ${others.length + 1}.`);
+  if (await dispatch({ move: { id, to } }, rowOf(id))) tell(`Moved “${todoOf(id)?.title}” to ${to + 1} of ${others.length + 1}.`);
 }
 
 /** The renaming that this page began: of which todo, what was edited before, and when the server knows. */
 let begun = null;
 
 function beginRenaming(id) {
-  begun = { id, earlier: session.value("/t/editing") ?? null, known: dispatch({ edit: id }) };
+  begun = { id, earlier: session.value("/t/editing") ?? null, known: dispatch({ edit: id }, rowOf(id)) };
   return begun.known;
 }
 
@@ -173,8 +175,8 @@ async function isRenaming(id) {
 /** A new title and the end of the editing are one transaction; what is gone by now has no title to be renamed to. */
 async function rename(id, title) {
   const end = (await isRenaming(id)) ? [{ edit: null }] : [];
-  if (title === null) return end.length === 0 || (await dispatch(end[0])) !== null;
-  return (await dispatch([{ rename: { id, title } }, ...end])) !== null || todoOf(id) === undefined;
+  if (title === null) return end.length === 0 || (await dispatch(end[0], rowOf(id))) !== null;
+  return (await dispatch([{ rename: { id, title } }, ...end], rowOf(id))) !== null || todoOf(id) === undefined;
 }
 
 function showSession() {
@@ -188,7 +190,7 @@ function showSession() {
 }
 
 the("add").addEventListener("submit", add);
-the("filters").addEventListener("change", (event) => dispatch({ setFilter: event.target.value }));
+the("filters").addEventListener("change", (event) => dispatch({ setFilter: event.target.value }, the("filters")));
 the("clear-done").addEventListener("click", clearDone);
 the("undo").addEventListener("click", undo);
 the("many").addEventListener("click", addMany);

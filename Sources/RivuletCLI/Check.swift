@@ -11,7 +11,7 @@ struct Check: ParsableCommand {
         abstract: "List what is stored and this build could not read, before it is deployed.",
         discussion: """
             Writes nothing, and may run beside the server that uses the folder. Exits with 1 when there is a session that could not be \
-            read, an item of a store or a value that could not, or a session of an app that this build does not host; with --strict also \
+            read, a migration step that needs a path which no session has, an item of a store or a value that could not, or a session of an app that this build does not host; with --strict also \
             when anything that is stored has no field in this build, and is ignored for that. Secrets are not opened.
             """
     )
@@ -32,20 +32,7 @@ struct Check: ParsableCommand {
         } onUnreadableItem: { place, reason in
             print("\(place): \(reason)")
         }
-        for app in report.unknownApps {
-            print("\(app)/*: this build hosts no app \"\(app)\"")
-        }
-        for ignored in report.ignored {
-            print(
-                "\(ignored.app)/*: this build ignores what is stored at \(ignored.path); "
-                    + "sessions that have it: \(ignored.sessions)"
-            )
-        }
-        print(
-            "\(report.sessions) sessions: \(report.sessions - report.unreadable) can be read, \(report.migrated) of them after a "
-                + "migration; \(report.unreadable) cannot"
-        )
-        if report.items > 0 { print("\(report.items) items and values: \(report.unreadableItems) cannot be read") }
+        for line in report.lines { print(line) }
         if !report.isClean || (strict && !report.ignored.isEmpty) { throw ExitCode.failure }
     }
 }

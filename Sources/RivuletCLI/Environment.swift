@@ -6,10 +6,21 @@ import FoundationEssentials
 
 /// The `RIVULET_…` variables of this process.
 enum Environment {
+    private static let prefix = "RIVULET_"
+
+    /// All names that some command or the library reads, without their prefix; `unknownVariables()` warns of others.
+    static let names: Set<String> = [
+        "DATA", "HOST", "LOG_FORMAT", "LOG_LEVEL", "MEMORY", "OLDER_SECRET_KEY", "OLDER_SECRET_KEY_FILE", "PORT",
+        "PUBLIC", "SECRET_KEY",
+        "SECRET_KEY_FILE", "SECURE_COOKIES", "STREAMS_PER_ADDRESS", "WORKERS",
+        "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "CONTENT_SECURITY_POLICY",
+    ]
+
     /// The variable's text; nil when it is not set or empty.
     static func text(_ name: String) -> String? {
-        guard let text = ProcessInfo.processInfo.environment["RIVULET_\(name)"], !text.isEmpty else { return nil }
-        return text
+        precondition(names.contains(name), "Environment.names lacks \(name)")
+        guard let text = ProcessInfo.processInfo.environment[prefix + name], !text.isEmpty else { return nil }
+        return isServiceLink(name, text) ? nil : text
     }
 
     /// The variable's value.
@@ -18,7 +29,7 @@ enum Environment {
     static func value<Value>(_ name: String, _ parse: (String) -> Value?) throws -> Value? {
         guard let text = text(name) else { return nil }
         guard let value = parse(text) else {
-            throw ValidationError("RIVULET_\(name)=\(text) is not a value of that option")
+            throw ValidationError("\(prefix)\(name)=\(text) is not a value of that option")
         }
         return value
     }
@@ -30,5 +41,34 @@ enum Environment {
         case "0", "false", "no": false
         default: nil
         }
+    }
+
+    /// One line about the variables that nothing reads, by their names alone; nil when there are none.
+    static func unknownVariables() -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        let unknown = environment.keys.filter { name in
+            guard name.hasPrefix(prefix) else { return false }
+            let rest = String(name.dropFirst(prefix.count))
+            return !names.contains(rest) || isServiceLink(rest, environment[name] ?? "")
+        }
+        guard !unknown.isEmpty else { return nil }
+        let shown = unknown.sorted().prefix(shownMax).map { name in
+            let rest = String(name.dropFirst(prefix.count))
+            guard !names.contains(rest), let near = Spelling.nearest(to: rest, among: names) else { return name }
+            return "\(name) (is it \(prefix)\(near)?)"
+        }
+        let more = unknown.count > shownMax ? " and \(unknown.count - shownMax) more" : ""
+        return
+            "unknown variables are ignored: \(shown.joined(separator: ", "))\(more); `rivulet serve --help` lists the options"
+    }
+
+    /// The most unknown variables that are named.
+    private static let shownMax = 10
+
+    /// Whether the variable is no setting, but the address of a service called rivulet, as Docker links and Kubernetes give it to containers.
+    ///
+    /// Source: <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>
+    private static func isServiceLink(_ name: String, _ text: String) -> Bool {
+        name == "PORT" && (text.hasPrefix("tcp://") || text.hasPrefix("udp://"))
     }
 }

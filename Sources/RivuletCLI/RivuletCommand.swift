@@ -2,6 +2,7 @@
 // Owns the command `rivulet`.
 
 import ArgumentParser
+import CProcessArguments
 import FoundationEssentials
 import Rivulet
 
@@ -20,15 +21,25 @@ struct RivuletCommand: ParsableCommand {
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
-        subcommands: [Serve.self, Check.self]
+        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self]
     )
+
+    /// The arguments after the program's name.
+    ///
+    /// Not `CommandLine.arguments`, which are empty where there is no /proc: there every command would be a call for help.
+    private static var arguments: [String] {
+        (0..<rivulet_argument_count()).dropFirst().map { index in
+            // SAFETY: the index is below the count, and the system ends each argument with a zero.
+            unsafe String(cString: rivulet_argument(index))
+        }
+    }
 
     /// Runs the command.
     ///
     /// A refusal is one line on standard error and exit code 1, whatever was wrong.
     static func main() {
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             // A command that has said what is wrong throws only its exit code.

@@ -7,12 +7,21 @@ import Logging
 import Rivulet
 import RivuletExamples
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Runs the server with the example apps.
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the hosted apps until SIGTERM or SIGINT.",
         discussion: """
-            Every option has an environment variable: --port is RIVULET_PORT. Options win.
+            Every option has an environment variable: --port is RIVULET_PORT. Options win, also --data over RIVULET_MEMORY and --memory over \
+            RIVULET_DATA. A warning lists the variables of that prefix that are unknown.
 
             The secret that cookies are signed and values are sealed under has variables only: RIVULET_SECRET_KEY is its text, at least 32 \
             bytes, RIVULET_SECRET_KEY_FILE a file with it that only its owner may read; without both it is secret.key of the data folder, \
@@ -24,63 +33,104 @@ struct Serve: ParsableCommand {
     @Option(help: "The address to listen on.")
     var host: String = Environment.text("HOST") ?? "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 takes a free one. (default: 8080)")
-    var port: UInt16?
+    // Taken as it stands, so that "-1" is a wrong port rather than an unknown option.
+    @Option(parsing: .unconditional, help: "The port to listen on, 0 to 65535; 0 takes a free one. (default: 8080)")
+    var port: String?
 
-    @Option(help: "The folder that keeps sessions; made when it is not there.")
-    var data: String = Environment.text("DATA") ?? "./data"
+    @Option(help: "The folder that keeps sessions; made when it is not there. Not beside --memory. (default: ./data)")
+    var data: String?
 
     @Flag(help: "Keep nothing on disk.")
     var memory = false
 
-    @Option(help: "Event loops, one thread each. (default: the cores)")
+    @Option(parsing: .unconditional, help: "Event loops, one thread each. (default: the cores)")
     var workers: Int?
 
-    @Option(help: "The most streams of one source address; for servers without a proxy in front. (default: no limit)")
+    @Option(
+        parsing: .unconditional,
+        help: "The most streams of one source address; for servers without a proxy in front. (default: no limit)"
+    )
     var streamsPerAddress: Int?
 
     @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
     var publicFolder: String?
 
-    @Flag(help: "Give out cookies for TLS only, also when no proxy says X-Forwarded-Proto: https.")
+    @Flag(help: "Give out cookies for TLS only, also when no trusted proxy says X-Forwarded-Proto: https.")
     var secureCookies = false
+
+    @OptionGroup(title: "Doors") var doors: DoorOptions
 
     @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
 
+    @Option(help: "text, or json for one object on each line. (default: text)")
+    var logFormat: String?
+
     func run() throws {
         let level = try level()
+        let isJSON = try isLogJSON()
         // For all loggers of the process: stores and values make their own.
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
+            var handler: any LogHandler =
+                isJSON ? JSONLogHandler.standardError(label: label) : StreamLogHandler.standardError(label: label)
             handler.logLevel = level
             return handler
         }
-        let isMemory = try memory || Environment.value("MEMORY", Environment.flag) ?? false
-        let options = try makeOptions(isMemory: isMemory)
+        let logger = Logger(label: "rivulet")
+        // The address is the first line that a newcomer reads; a start that fails warns before its error.
+        var warning = Environment.unknownVariables()
+        defer { if let warning { logger.warning("\(warning)") } }
+        let folder = try dataFolder()
+        let options = try makeOptions(dataFolder: folder)
         let storage: any StorageEngine & ItemStorage =
-            isMemory ? MemoryStorageEngine() : SQLiteStorageEngine(folder: data)
-        let server = StateServer(options: options, storage: storage, logger: Logger(label: "rivulet"))
+            folder.map { SQLiteStorageEngine(folder: $0) } ?? MemoryStorageEngine()
+        let server = StateServer(options: options, storage: storage, logger: logger)
         try ExampleApps.host(on: server, storage: storage, keys: options.sealingKeys)
         try server.run { url in
             print("rivulet listening on \(url)")
+            // A pipe is written in blocks; a reader of the line must not wait for a block.
+            fflush(nil)
+            if let text = warning { logger.warning("\(text)") }
+            warning = nil
         }
     }
 
-    private func makeOptions(isMemory: Bool) throws -> ServerOptions {
+    /// The folder that keeps the sessions; nil: they are kept in memory only.
+    ///
+    /// An option wins over a variable. Two of a kind that contradict each other are refused: one of them would be ignored.
+    private func dataFolder() throws -> String? {
+        if memory {
+            guard data == nil else {
+                throw ValidationError(
+                    "--memory keeps nothing on disk, and --data names a folder to keep it in; give one of the two"
+                )
+            }
+            return nil
+        }
+        if let data { return data }
+        let named = Environment.text("DATA")
+        guard try Environment.value("MEMORY", Environment.flag) ?? false else { return named ?? "./data" }
+        guard named == nil else {
+            throw ValidationError(
+                "RIVULET_MEMORY keeps nothing on disk, and RIVULET_DATA names a folder to keep it in; unset one of the two"
+            )
+        }
+        return nil
+    }
+
+    private func makeOptions(dataFolder: String?) throws -> ServerOptions {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
-        let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
         var limits = ServerLimits()
         limits.streamsPerAddressMax = try streamsPerAddress ?? Environment.value("STREAMS_PER_ADDRESS") { Int($0) }
         if let most = limits.streamsPerAddressMax, most < 1 {
             throw ValidationError("--streams-per-address is at least 1; found \(most)")
         }
-        let secrets = try SecretKeys(keptIn: isMemory ? nil : data)
-        return ServerOptions(
+        let secrets = try SecretKeys(keptIn: dataFolder)
+        var options = ServerOptions(
             host: host,
-            port: port,
+            port: try listeningPort(),
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
             secretKey: secrets.current,
@@ -88,6 +138,26 @@ struct Serve: ParsableCommand {
             hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false,
             limits: limits
         )
+        try doors.apply(to: &options)
+        return options
+    }
+
+    private func listeningPort() throws -> UInt16 {
+        let variable = Environment.text("PORT")
+        guard let text = port ?? variable else { return 8080 }
+        guard let number = UInt16(text) else {
+            let name = port == nil ? "RIVULET_PORT" : "--port"
+            throw ValidationError("\(name) is a number from 0 to 65535, where 0 takes a free port; found \"\(text)\"")
+        }
+        return number
+    }
+
+    private func isLogJSON() throws -> Bool {
+        switch logFormat ?? Environment.text("LOG_FORMAT") ?? "text" {
+        case "text": return false
+        case "json": return true
+        case let name: throw ValidationError("the log format \"\(name)\" is none of text, json")
+        }
     }
 
     private func level() throws -> Logger.Level {

@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the example app `notes`: the stored family, shared by all sessions.
 
-import Foundation
+import FoundationEssentials
 import Rivulet
 
 /// A note: a draft of one session, or one that everybody has.

@@ -18,7 +18,6 @@ final class SummaryView: ObservableObject {
 }
 
 extension Todos {
-    fileprivate var total: Int { todos.count }
     fileprivate var open: Int { todos.count { !$0.done } }
     fileprivate var done: Int { todos.count { $0.done } }
 }
@@ -28,7 +27,7 @@ extension Todos {
     for: SummaryView.self,
     from: TodosApp.State.self,
     mapping: [
-        (\TodosApp.State.p.total, \SummaryView.total),
+        (\TodosApp.State.p.todos.count, \SummaryView.total),
         (\TodosApp.State.p.open, \SummaryView.open),
         (\TodosApp.State.p.done, \SummaryView.done),
     ]

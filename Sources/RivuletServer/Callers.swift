@@ -24,6 +24,8 @@ struct Callers: Sendable {
         let sessionID: String
         /// The value of a cookie that the caller does not have yet.
         let newCookie: String?
+        /// Whether a cookie of the request named it.
+        var isKnown = true
     }
 
     init(_ secret: SecretKey, older: SecretKey? = nil, isSecure: Bool) {
@@ -41,7 +43,9 @@ struct Callers: Sendable {
             if let id = sessionID(in: value, signedWith: key) { return Caller(sessionID: id, newCookie: nil) }
             if let olderKey, let id = sessionID(in: value, signedWith: olderKey) { return signed(id) }
         }
-        return signed(RandomToken.sessionID())
+        var caller = signed(RandomToken.sessionID())
+        caller.isKnown = false
+        return caller
     }
 
     private func signed(_ id: String) -> Caller {

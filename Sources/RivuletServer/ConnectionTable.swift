@@ -10,11 +10,17 @@ struct ConnectionTable {
     struct RequestTraits {
         let version: HTTPVersion
         let method: MethodLabel
-        let isKeepAlive: Bool
+        var isKeepAlive: Bool
         /// What it said of the form of its answer; nil for what was no request.
         var headers: HTTPHeaders?
         /// Fields that its answer has beside its own, whatever it is.
         var fields: [HTTPField] = []
+        /// The trace that it is a part of; nil: its client named none, and its log has needed none yet.
+        var trace: TraceParent?
+        /// When it was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
+        var began: UInt64 = 0
+        /// The constant lines of its answer; see `ConstantFields`.
+        var constantFields: [UInt8] = []
 
         var isHead: Bool { method == .head }
     }
@@ -65,6 +71,11 @@ struct ConnectionTable {
         /// A request is handed out; the deadline that it met is done with, also when the next one is of the same kind.
         mutating func begin(_ request: RequestTraits) {
             self.request = request
+            resume()
+        }
+
+        /// The same for the request that is begun: its body is complete.
+        mutating func resume() {
             isInTurn = true
             armed = nil
             due = 0

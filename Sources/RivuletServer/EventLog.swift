@@ -2,7 +2,6 @@
 // Owns the events of a group that some of its subscribers have not been given yet.
 
 import DequeModule
-import RivuletEventLoop
 
 /// The last events of one group on one loop, numbered without gaps.
 ///
@@ -11,10 +10,10 @@ import RivuletEventLoop
 struct EventLog {
     private struct Entry {
         /// As it is sent to those who were sent the entry before last.
-        let chained: SharedBytes
+        let chained: StreamBlock
         /// As it is sent to others; in a compressed group made when it is needed.
-        var independent: SharedBytes?
-        let text: SharedBytes
+        var independent: StreamBlock?
+        let text: StreamBlock
         /// Where one stands who has it.
         let cursor: String
         /// What this group has sent up to its end; in a group that is not compressed nothing.
@@ -31,11 +30,11 @@ struct EventLog {
     private var startCursor: String
     private var startTally = GzipTally()
     /// The entry that was made last, also when it is gone from here.
-    private var lastText: SharedBytes?
+    private var lastText: StreamBlock?
     /// What came in this turn.
-    private var open: [SharedBytes] = []
+    private var open: [StreamBlock] = []
     private var openCursor: String?
-    /// The bytes of all entries.
+    /// The bytes of all entries' texts, without framing.
     private(set) var byteCount = 0
 
     /// An empty log, of a group that stands at a cursor.
@@ -48,8 +47,8 @@ struct EventLog {
     var end: UInt64 { start + UInt64(entries.count) }
 
     /// Notes an event of this turn.
-    mutating func append(_ bytes: SharedBytes, cursor: String) {
-        open.append(bytes)
+    mutating func append(_ block: StreamBlock, cursor: String) {
+        open.append(block)
         openCursor = cursor
     }
 
@@ -61,9 +60,9 @@ struct EventLog {
         open.removeAll(keepingCapacity: true)
         openCursor = nil
         var tally = entries.last?.tally ?? startTally
-        var chained: SharedBytes?
+        var chained: StreamBlock?
         if isCompressed {
-            tally.append(text.withBytes { GzipTally($0) })
+            tally.append(text.withContent { GzipTally($0) })
             chained = lastText.map { coder.chained(text, after: $0) }
             lastText = text
         }
@@ -82,19 +81,19 @@ struct EventLog {
     }
 
     /// The last entry, for those who were sent the one before last, or for others.
-    mutating func last(isChained: Bool, _ coder: StreamCoder) -> SharedBytes? {
+    mutating func last(isChained: Bool, _ coder: StreamCoder) -> StreamBlock? {
         entries.isEmpty ? nil : form(of: entries.count - 1, isChained: isChained, coder)
     }
 
     /// The entries from that number on, for a subscriber that was sent the one before last, or for another.
-    mutating func bytes(from number: UInt64, isChained: Bool, _ coder: StreamCoder) -> [SharedBytes] {
+    mutating func blocks(from number: UInt64, isChained: Bool, _ coder: StreamCoder) -> [StreamBlock] {
         let first = index(of: number)
         guard first < entries.count else { return [] }
         let beginning = form(of: first, isChained: isChained, coder)
         return [beginning] + entries[(first + 1)...].map(\.chained)
     }
 
-    private mutating func form(of index: Int, isChained: Bool, _ coder: StreamCoder) -> SharedBytes {
+    private mutating func form(of index: Int, isChained: Bool, _ coder: StreamCoder) -> StreamBlock {
         if isChained { return entries[index].chained }
         if let independent = entries[index].independent { return independent }
         let independent = coder.independent(entries[index].text)

@@ -7,10 +7,13 @@ import RivuletHTTP
 struct FileAnswer {
     private let file: StaticFile
     private let request: HTTPRequest
+    private let pageFields: [HTTPField]
 
-    init(_ file: StaticFile, _ request: HTTPRequest) {
+    /// The answer with a file; one that is a page has these fields as well.
+    init(_ file: StaticFile, _ request: HTTPRequest, pageFields: [HTTPField] = []) {
         self.file = file
         self.request = request
+        self.pageFields = file.contentType.hasPrefix("text/html") ? pageFields : []
     }
 
     /// The answer, a part where the request asks for one.
@@ -68,19 +71,11 @@ struct FileAnswer {
     private func fields(tag: String) -> [HTTPField] {
         [
             HTTPField("ETag", tag), HTTPField("Cache-Control", "no-cache"), HTTPField("Vary", "Accept-Encoding"),
-            HTTPField("X-Content-Type-Options", "nosniff"),
-        ] + (file.lastModified.map { [HTTPField("Last-Modified", $0)] } ?? [])
+        ] + pageFields + (file.lastModified.map { [HTTPField("Last-Modified", $0)] } ?? [])
     }
 
     /// What the body is.
-    private var content: [HTTPField] {
-        let type = HTTPField("Content-Type", file.contentType)
-        guard file.contentType.hasPrefix("text/html") else { return [type] }
-        return [
-            type,
-            HTTPField("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
-        ]
-    }
+    private var content: [HTTPField] { [HTTPField("Content-Type", file.contentType)] }
 
     /// Whether `If-Range` leaves `Range` in force: it names the plain bytes by their tag or their exact date, or is not there.
     ///

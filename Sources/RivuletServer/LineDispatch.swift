@@ -64,20 +64,22 @@ final class LineDispatch {
             session.dispatch(request, once: claim) { [self] result in
                 owner.count(result, of: session.key.app)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
-                finish(line, result.map(\.body))
+                finish(line, result.map(\.body), of: body)
             }
         } else {
             session.dispatch(request) { [self] result in
                 owner.count(result, of: session.key.app)
-                finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json })
+                finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
             }
         }
     }
 
-    private func finish(_ line: Int, _ result: Result<[UInt8], SessionError>) {
+    private func finish(_ line: Int, _ result: Result<[UInt8], SessionError>, of body: [UInt8]) {
         switch result {
         case .success(let answer): finish(line, answer)
-        case .failure(let error): finish(line, owner.refusal(error).body)
+        case .failure(let error):
+            let response = owner.refusal(error, of: body)
+            finish(line, response.refusal.map { owner.line($0, app: session.key.app) } ?? response.body)
         }
     }
 

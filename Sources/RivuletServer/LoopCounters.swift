@@ -32,6 +32,7 @@ struct LoopCounters {
     private(set) var connectionsRefused = Tally<RefusalCause>()
     private(set) var requests = Tally<LabelPair<MethodLabel, StatusClass>>()
     private(set) var problems = Tally<ProblemStatus>()
+    private(set) var requestsRefused = Tally<RequestRefusal>()
     /// By the place of the app's name among all.
     private(set) var dispatches: [Tally<Dispatch>]
     private(set) var streamsOpened = Tally<StreamKind>()
@@ -60,6 +61,9 @@ struct LoopCounters {
         requests.add(LabelPair(method, StatusClass(status)))
         if status.code >= 400 { problems.add(ProblemStatus(status)) }
     }
+
+    /// A request was refused before its body was read to the end; its answer is counted as any other.
+    mutating func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
 
     mutating func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
@@ -105,6 +109,7 @@ struct LoopCounters {
         connectionsRefused.reset()
         requests.reset()
         problems.reset()
+        requestsRefused.reset()
         for index in dispatches.indices where !dispatches[index].isEmpty { dispatches[index].reset() }
         streamsOpened.reset()
         streamsClosed.reset()

@@ -125,6 +125,31 @@ enum RefusalCause: Int, MetricLabel {
     }
 }
 
+/// Why a request was refused before its body was read to the end.
+enum RequestRefusal: Int, MetricLabel {
+    /// It names a host that the server does not answer for.
+    case host
+    /// A page of another site sent it, which is not allowed.
+    case crossSite
+    /// It has the content type of an HTML form, on a resource that takes none.
+    case contentType
+    /// A page of another site asks for `me`, and has no cookie that names a caller.
+    case caller
+    /// Its path names no resource.
+    case route
+    /// The resource does not have its method.
+    case method
+    /// It has a body where none is taken, too large a one, or one in a coding that is not read; or a key for an answer that is not kept.
+    case body
+    /// There was no memory for its body in time.
+    case bodyRoom
+    /// Its body made no progress while others waited for memory.
+    case bodyStalled
+
+    static let name = "cause"
+    static let count = allCases.count
+}
+
 /// What became of a dispatch.
 enum DispatchOutcome: Int, MetricLabel {
     case accepted

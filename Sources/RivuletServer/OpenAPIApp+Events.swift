@@ -77,7 +77,7 @@ extension OpenAPIApp {
             id: "\(name).\(id)",
             summary: summary,
             description: "Server-sent events; `id` is the cursor at which the reader then stands. "
-                + "A stream that cannot be served for want of room is a 200 that only says `bye`.",
+                + "\(OpenAPISchemas.streamEnd) A stream that cannot be served for want of room is a 200 that only says `bye`.",
             parameters: [
                 OpenAPIParameters.paths(atMost: options.sessionLimits.pathsPerStreamMax), OpenAPIParameters.format,
                 OpenAPIParameters.interval, OpenAPIParameters.resume,

@@ -316,7 +316,8 @@ extension OpenAPIApp {
             method: .get,
             id: "\(name).\(id)",
             summary: summary,
-            description: "Server-sent events; `id` is the cursor at which the reader then stands.",
+            description: "Server-sent events; `id` is the cursor at which the reader then stands. "
+                + OpenAPISchemas.streamEnd,
             parameters: [
                 .parameter("cursor", in: "query", "The cursor to go on from.", ["type": "string"]),
                 OpenAPIParameters.lastEventID,

@@ -88,7 +88,7 @@ extension OpenAPIDocument {
                 responses: [
                     (200, .content("The snapshot follows in the stream.", [("application/json", .media(answer))]))
                 ],
-                problems: [404, 409, 415, 422]
+                problems: [404, 409, 415, 422, 503]
             ),
             OpenAPIOperation(
                 method: .delete,

@@ -117,7 +117,8 @@ struct OpenAPIDocument {
 
     private static let introduction = """
         Hosts reducer-driven states and streams their changes, key path by key path. Where there is GET there is HEAD, \
-        but for change streams; any other method is 405 with `Allow`. Unknown query parameters are 400. \
+        but for change streams. `OPTIONS` is 204 with `Allow`, and answers preflights of allowed origins; any other method is 405 with `Allow`. \
+        Unknown query parameters are 400. \
         Every refusal is an `application/problem+json` document.
         """
 

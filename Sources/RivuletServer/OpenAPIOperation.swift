@@ -9,7 +9,7 @@ import RivuletJSON
 /// Source: <https://spec.openapis.org/oas/v3.1.1.html#operation-object>.
 struct OpenAPIOperation {
     /// What any request can be refused with, before its resource is looked at.
-    private static let commonProblems = [400, 408, 413, 414, 417, 431, 501, 505]
+    private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
 
     let method: HTTPMethod
     /// Unique in the document.

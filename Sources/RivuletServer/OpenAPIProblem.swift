@@ -14,6 +14,12 @@ enum OpenAPIProblem {
             400, "Malformed HTTP or JSON, an unknown or bad query parameter, a bad key path, session id or condition.",
             []
         ),
+        (
+            403,
+            "A page of another site sent the request, and its origin is not allowed; or it asks for `me` without a valid cookie. "
+                + "Nothing has changed.",
+            []
+        ),
         (404, "There is no such app, session, value or file.", []),
         (406, "The resource has no representation that the request accepts.", []),
         (408, "The request came too slowly.", []),
@@ -30,6 +36,7 @@ enum OpenAPIProblem {
         (415, "The body is not of a type that the resource takes.", []),
         (416, "The file has none of the bytes that the request asks for.", []),
         (417, "The request expects something other than `100-continue`.", []),
+        (421, "The server does not answer for the host that the request names. Nothing has changed.", []),
         (
             422,
             "The body does not decode, a reducer rejected the event, `strict` forbids a coercion, "
@@ -43,7 +50,11 @@ enum OpenAPIProblem {
         (431, "The header block is too large.", []),
         (500, "A fault of the server, logged under `trace_id`.", []),
         (501, "The server does not know the transfer coding.", []),
-        (503, "The server is stopping or full, or its storage is unavailable. Nothing has changed.", ["Retry-After"]),
+        (
+            503,
+            "The server is stopping or full, or its storage is unavailable, with the cause in the log under `trace_id`. Nothing has changed.",
+            ["Retry-After"]
+        ),
         (505, "The server does not speak this version of HTTP.", []),
         (507, "The disk is full, or the session's state is as large as it may be. Nothing has changed.", []),
     ]

@@ -105,6 +105,10 @@ enum OpenAPISchemas {
         optional: [("index", .integer(minimum: 0)), ("value", .any), ("transient", .boolean)]
     )
 
+    /// How a stream ends, in the words of its operation.
+    static let streamEnd =
+        "Over HTTP/1.1 the body is chunked: `bye` and the last chunk end it, and without them it was cut off."
+
     /// The data of a stream's events, by their names.
     static let streamEvents: [(name: String, data: JSONSchema)] = [
         (

@@ -112,6 +112,7 @@ extension Problem {
         case .draining:
             self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
+        if status == 500 { hasHiddenCause = true }
     }
 
     /// Why a condition does not hold, as far as cursors tell.
@@ -132,41 +133,44 @@ extension Problem {
         return "\"\(parts.first ?? "")\"" + (parts.count > 1 ? " in line \(parts[1])" : "")
     }
 
-    /// The answer to a storage error.
+    /// The answer to a storage error; paths and SQL are for the log.
     init(_ error: StorageError) {
         switch error {
-        case .unavailable(let detail):
+        case .unavailable:
             self.init(
                 503,
-                "storage is unavailable, nothing has changed: \(detail)",
+                "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id",
                 fields: [HTTPField("Retry-After", "1")]
             )
-        case .indeterminate(let detail):
+        case .indeterminate:
             self.init(
                 500,
-                "storage failed while writing; the change may or may not be stored, read before you retry: \(detail)"
+                "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the "
+                    + "cause under the trace_id"
             )
-        case .full(let detail):
-            self.init(507, "the disk is full, nothing has changed; free some space: \(detail)")
+        case .full:
+            self.init(507, "the disk is full, nothing has changed; an operator has to free some space")
         case .tooLarge(let limitBytes):
             self.init(413, "the change is larger than storage takes (\(limitBytes) bytes); nothing has changed")
-        case .corrupt(let key, let detail):
-            guard let key else {
-                self.init(
-                    500,
-                    "the storage is damaged: \(detail). Nothing has changed. Stop the server and restore the data folder from a backup"
-                )
-                return
-            }
+        case .corrupt(nil, _):
             self.init(
                 500,
-                "what is stored of session \"\(key.id)\" is damaged: \(detail). Other sessions are not touched; nothing has "
-                    + "changed. Restore it from a backup, or delete it"
+                "the storage is damaged. Nothing has changed. An operator has to stop the server and restore the data folder from a backup"
             )
-        case .incompatible(let detail):
-            self.init(500, "storage does not fit this server: \(detail)")
+        case .corrupt(let key?, _):
+            self.init(
+                500,
+                "what is stored of session \"\(key.id)\" is damaged. Other sessions are not touched; nothing has changed. Delete it, or "
+                    + "have an operator restore it from a backup"
+            )
+        case .incompatible:
+            self.init(500, "storage does not fit this server; the server's log has the cause under the trace_id")
         case .closed:
             self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+        switch error {
+        case .tooLarge, .closed: break
+        case .unavailable, .indeterminate, .full, .corrupt, .incompatible: hasHiddenCause = true
         }
     }
 

@@ -44,8 +44,10 @@ extension Problem {
         case .store(let error): self.init(error)
         case .storage(let error): self.init(error)
         case .keychain(let error): self.init(503, "the secret was not changed: \(error)")
-        case .fault(let detail): self.init(500, detail)
+        case .fault: self.init(500, "the server failed at this request; its log has the cause under the trace_id")
         }
+        if status == 500 { hasHiddenCause = true }
+        if case .keychain = error { hasHiddenCause = true }
     }
 
     private init(_ error: StoreError) {
@@ -57,17 +59,36 @@ extension Problem {
         }
     }
 
+    /// Paths and SQL are for the log.
     private init(_ error: ItemStorageError) {
         switch error {
         case .unavailable:
-            self.init(503, "nothing has changed: \(error)", fields: [HTTPField("Retry-After", "1")])
+            self.init(
+                503,
+                "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id",
+                fields: [HTTPField("Retry-After", "1")]
+            )
         case .indeterminate:
-            self.init(500, "the change may or may not be stored, read before you retry: \(error)")
-        case .full: self.init(507, "the disk is full, nothing has changed; free some space: \(error)")
+            self.init(
+                500,
+                "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the "
+                    + "cause under the trace_id"
+            )
+        case .full: self.init(507, "the disk is full, nothing has changed; an operator has to free some space")
         case .tooLarge: self.init(413, "nothing has changed: \(error)")
         case .tooMany: self.init(507, "nothing has changed: \(error)")
-        case .corrupt, .incompatible: self.init(500, "nothing has changed: \(error)")
+        case .corrupt:
+            self.init(
+                500,
+                "the stored collection is damaged, nothing has changed; an operator has to restore it from a backup"
+            )
+        case .incompatible:
+            self.init(500, "storage does not fit this server; the server's log has the cause under the trace_id")
         case .closed: self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+        switch error {
+        case .tooLarge, .tooMany, .closed: break
+        case .unavailable, .indeterminate, .full, .corrupt, .incompatible: hasHiddenCause = true
         }
     }
 }

@@ -15,6 +15,8 @@ struct Problem: Error, Sendable {
     var members: [(name: String, json: [UInt8])] = []
     /// Header fields that belong to the status: `Allow`, `Retry-After`, `ETag`.
     var fields: [HTTPField] = []
+    /// Whether the cause is for the log alone, because its text names files, SQL or what the app does: the answer gets a `trace_id` for it.
+    var hasHiddenCause = false
 
     /// One place in the body that is wrong.
     struct Fault: Sendable {

@@ -68,6 +68,23 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
+    /// Whether a request of that method, which the resource has, may have a body.
+    func takesBody(_ method: HTTPMethod) -> Bool {
+        switch (self, method) {
+        case (.reset, _), (.restore, _), (.toggle, _): false
+        case (_, .post), (_, .put), (_, .patch): true
+        default: false
+        }
+    }
+
+    /// Whether a POST may have no body at all, so that a page of another site could send it without asking first.
+    var mayPostNothing: Bool {
+        switch self {
+        case .reset, .restore, .fork, .sessions, .toggle: true
+        default: false
+        }
+    }
+
     /// Whether a request with an idempotency key gets the first answer again.
     var keepsAnswers: Bool {
         switch self {

@@ -12,6 +12,8 @@ struct Response: Sendable {
     var body: [UInt8]
     /// Whether the form of the body has been chosen, so that it is sent as it is.
     var isCoded = false
+    /// What the log is to know of a problem; nil for any other answer.
+    var refusal: Refusal?
 
     private static let jsonType = HTTPField("Content-Type", "application/json")
     private static let notStored = HTTPField("Cache-Control", "no-store")
@@ -35,13 +37,25 @@ struct Response: Sendable {
     }
 
     /// An answer of a problem document.
-    init(_ problem: Problem) {
+    ///
+    /// - Parameters:
+    ///   - problem: The document.
+    ///   - cause: What the document leaves out, for the log; the answer gets a `trace_id` for it.
+    ///   - kind: What became of the dispatch, if it was one.
+    ///   - event: The name of the refused event as it was sent.
+    init(
+        _ problem: Problem,
+        cause: (any Error)? = nil,
+        kind: DispatchOutcome? = nil,
+        event: @escaping @autoclosure @Sendable () -> String? = nil
+    ) {
         self.init(
             HTTPStatus(UInt16(clamping: problem.status)),
             fields: [HTTPField("Content-Type", "application/problem+json"), HTTPField("Cache-Control", "no-store")]
                 + problem.fields,
             body: problem.json
         )
+        refusal = Refusal(problem, cause: cause, kind: kind, event: event)
     }
 
     /// The answer to a read: the value, or 304 when its reader has it already.

@@ -79,6 +79,18 @@ enum Route: Hashable, Sendable {
         }
     }
 
+    /// The name of the app that the resource belongs to; nil when it belongs to none.
+    var app: String? {
+        switch self {
+        case .health, .readiness, .metrics, .openAPI, .apps, .streams, .stream, .file: nil
+        case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
+        case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
+        case .reset(let key), .restore(let key), .fork(let key): key.app
+        case .store(let key), .item(let key, _), .operations(let key), .value(let key): key.app
+        case .toggle(let key), .sharedChanges(let key): key.app
+        }
+    }
+
     /// Finds the resource of a path's decoded segments.
     ///
     /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.

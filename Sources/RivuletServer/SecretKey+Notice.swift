@@ -4,30 +4,24 @@
 import Logging
 
 extension SecretKey {
-    /// What a log says of where the secret comes from, and of what needs it at the next start.
+    /// What a log says of where the secret comes from.
     var notice: String {
         switch origin {
         case .made:
-            "no secret key was given, so one was made for this run: after a restart \(Self.loss). "
-                + "To keep one, give ServerOptions a secretKey, such as SecretKey(keptIn: folder), or rivulet serve RIVULET_SECRET_KEY"
-        case .given: "the secret key was given: keep it, for under another one \(Self.loss)"
-        case .file(let path, isNew: true):
-            "a secret key was made in \(path): keep that file, for without it \(Self.loss)"
-        case .file(let path, isNew: false): "the secret key was read from \(path)"
+            "no secret key was given, so this run made its own: cookies and sealed values of this run are lost with it. "
+                + "Give ServerOptions a secretKey; see Documentation/Operating.md, The secret key"
+        case .given: "secret key given"
+        case .file(let path, isNew: true): "secret key made: \(path); keep it, see Documentation/Operating.md"
+        case .file(let path, isNew: false): "secret key read: \(path)"
         }
     }
 
-    private static let loss =
-        "sealed values cannot be opened, browsers get new sessions for their cookies of \"me\", and the fingerprints of what was "
-        + "sent under an Idempotency-Key cannot be checked"
-
     /// What a log says of a secret that was the server's before.
-    static let olderNotice =
-        "an older secret key was given too: cookies, fingerprints and sealed values of it are still good, and cookies are signed anew. "
-        + "Take it away when its values are sealed anew, by reseal(), and its browsers have been here"
+    static let olderNotice = "older secret key given; Documentation/Operating.md says when to remove it"
 
-    /// Writes the one line; a warning where sessions outlive a secret that does not.
+    /// Writes the one line; none where nothing outlives the process, because no later start needs the secret.
     func logNotice(to logger: Logger, sessionsAreKept: Bool) {
-        logger.log(level: origin == .made && sessionsAreKept ? .warning : .info, "\(notice)")
+        guard sessionsAreKept else { return }
+        logger.log(level: origin == .made ? .warning : .info, "\(notice)")
     }
 }

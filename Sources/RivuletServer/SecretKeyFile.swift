@@ -46,7 +46,10 @@ enum SecretKeyFile {
         guard descriptor >= 0 else { throw failure("cannot make the secret key file \(draft)", errno) }
         defer { _ = unsafe unlink(draft) }
         let text = Array((RandomToken.make(count: 52) + "\n").utf8)
-        let isWritten = unsafe write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+        // Whatever the umask took away.
+        let isWritten =
+            unsafe write(descriptor, text, text.count) == text.count && fchmod(descriptor, 0o600) == 0
+            && fsync(descriptor) == 0
         let code = errno
         _ = close(descriptor)
         guard isWritten else { throw failure("cannot write the secret key file \(draft)", code) }
@@ -56,6 +59,7 @@ enum SecretKeyFile {
         try synchronizeFolder(folder)
     }
 
+    /// Makes the data folder where it is missing; what cannot be used is refused for what it is, before a file in it is.
     private static func makeFolder(_ folder: String) throws(ServerError) {
         var prefix = folder.hasPrefix("/") ? "/" : ""
         for part in folder.split(separator: "/") {
@@ -65,8 +69,14 @@ enum SecretKeyFile {
                 // The sessions will be kept in it, so it has to outlive a power cut as they do.
                 try synchronizeFolder(parent)
             } else if errno != EEXIST {
-                throw failure("cannot make the data folder \(prefix)", errno)
+                throw folderFailure("cannot make the data folder \(prefix)", errno)
             }
+        }
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw folderFailure("cannot open the data folder \(folder)", errno) }
+        _ = close(descriptor)
+        guard unsafe access(folder, R_OK | W_OK | X_OK) == 0 else {
+            throw folderFailure("cannot write in the data folder \(folder)", errno)
         }
     }
 
@@ -98,6 +108,14 @@ enum SecretKeyFile {
         #elseif canImport(Darwin)
         unsafe Darwin.read(descriptor, &bytes, bytes.count)
         #endif
+    }
+
+    private static func folderFailure(_ what: String, _ code: Int32) -> ServerError {
+        let reason = unsafe String(cString: strerror(code))
+        return ServerError(
+            "\(what): \(reason) (errno \(code)); choose another folder with --data, or let this server's user read and write there",
+            status: code
+        )
     }
 
     private static func failure(_ what: String, _ code: Int32) -> ServerError {

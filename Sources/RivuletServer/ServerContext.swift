@@ -2,10 +2,12 @@
 // Owns what all loops of a server share.
 
 import CoreMetrics
+import FoundationEssentials
 import Logging
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
+import RivuletObservation
 import RivuletSessions
 import RivuletStores
 import Synchronization
@@ -20,8 +22,18 @@ final class ServerContext: Sendable {
     /// The description of this server and its apps, `/openapi.json`.
     let openAPI: StaticFile
     let files: StaticFiles
+    /// The checks that a request passes before its resource is looked at.
+    let doors: Doors
+    /// The fields of the public folder's pages.
+    let pageFields: [HTTPField]
     let storage: any StorageEngine
+    /// The same engine where it erases deleted sessions in the background.
+    let erasing: (any ErasingStorageEngine)?
     let logger: Logger
+    /// Whether each request has a line in the log: the logger's level when the server started is `debug` or `trace`.
+    let logsRequests: Bool
+    /// The names of each app's events, by the app's name.
+    let eventNames: [String: Set<String>]
     let metrics: ServerMetrics
     /// The places of the apps among those that loops count by.
     let appIndices: [String: Int]
@@ -37,8 +49,12 @@ final class ServerContext: Sendable {
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
     let heartbeat = Heartbeat()
+    /// What follows the content of a chunk whose parts are written one by one.
+    let chunkTerminator = SharedBytes(HTTPChunk.terminator)
     /// The bytes of stream events that are held for readers.
     let heldBytes = SharedBytes.Account()
+    /// The memory for bodies that are being read.
+    let bodyBudget: BodyBudget
     /// Streams by their source addresses.
     let addresses: StreamAddresses
     /// Streams of all loops together.
@@ -54,19 +70,25 @@ final class ServerContext: Sendable {
         logger: Logger,
         metrics factory: any MetricsFactory,
         clock: any Clock<Duration>
-    ) {
+    ) throws(ServerError) {
         self.options = options
         httpLimits = HTTPLimits(options.limits)
         self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         documents = self.apps.mapValues(AppDocuments.init)
         openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
         self.files = files
+        doors = try Doors(options, machineName: ProcessInfo.processInfo.hostName)
+        pageFields = try PagePolicy.fields(options.contentSecurityPolicy)
         let names = self.apps.keys.sorted()
         appIndices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
         metrics = ServerMetrics(factory, apps: names, version: options.version)
         self.storage = MeteredStorageEngine(engine: storage, metrics: metrics.storage)
+        erasing = storage as? any ErasingStorageEngine
         self.logger = logger
+        logsRequests = logger.logLevel <= .debug
+        eventNames = self.apps.mapValues { Set($0.shape.events.map(\.name)) }
         self.clock = clock
+        bodyBudget = BodyBudget(bytesMax: options.limits.heldBodyBytesMax)
         addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)
         secret = options.secretKey ?? SecretKey()
         callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)

@@ -9,6 +9,15 @@ public struct ServerLimits: Sendable, Hashable {
     public var targetBytesMax: Int
     /// The most bytes of a request's body; more is 413.
     public var bodyBytesMax: Int
+    /// The most bytes of bodies that the server is reading at once; a body that finds no room waits for `bodyWaitTimeMax`.
+    ///
+    /// An eighth is for bodies of at most 16 KiB, so that large ones do not lock them out, and an eighth for what waiting bodies hold. At
+    /// least 131,072, and at least four thirds of `bodyBytesMax`.
+    public var heldBodyBytesMax: Int
+    /// How long a body waits for room among `heldBodyBytesMax`; then 503.
+    public var bodyWaitTimeMax: Duration
+    /// How long a body may make no progress while others wait for room; then 408.
+    public var bodyProgressTimeMax: Duration
     /// How long a client may take to send a request's head; then 408.
     public var headTimeMax: Duration
     /// How long a client may take to send a request's body; then 408.
@@ -23,10 +32,11 @@ public struct ServerLimits: Sendable, Hashable {
     ///
     /// Nil sets no limit: behind a proxy all streams have its address.
     public var streamsPerAddressMax: Int?
-    /// The most bytes that wait for one slow stream; then its changes are merged until it drains.
+    /// The most bytes that wait for one slow stream, without the framing of chunks; then its changes are merged until it drains.
     public var unsentBytesMax: Int
-    /// The most bytes of events and snapshots that the server holds for streams that do not take them; beyond it those are closed that have
-    /// taken nothing for longest.
+    /// The most bytes of events and snapshots that the server holds for streams that do not take them, with the framing of chunks.
+    ///
+    /// Beyond it those are closed that have taken nothing for longest.
     public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration
@@ -44,12 +54,17 @@ public struct ServerLimits: Sendable, Hashable {
     public var linesPerRequestMax: Int
     /// The bytes of answers from which on the further lines of a request are not dispatched; a few under way may go beyond.
     public var lineAnswerBytesMax: Int
+    /// The most lines about refused dispatches, and about failed requests, that each loop writes to the log in a second; one line counts the rest.
+    public var refusalLinesPerSecondMax: Int
 
     /// Sets all limits; the defaults are those of the documentation.
     public init(
         headerBytesMax: Int = 16_384,
         targetBytesMax: Int = 8_192,
         bodyBytesMax: Int = 1_048_576,
+        heldBodyBytesMax: Int = 67_108_864,
+        bodyWaitTimeMax: Duration = .seconds(5),
+        bodyProgressTimeMax: Duration = .seconds(1),
         headTimeMax: Duration = .seconds(10),
         bodyTimeMax: Duration = .seconds(30),
         idleTimeMax: Duration = .seconds(75),
@@ -65,11 +80,15 @@ public struct ServerLimits: Sendable, Hashable {
         staticFileBytesMax: Int = 16_777_216,
         compressedBytesMin: Int = 1_024,
         linesPerRequestMax: Int = 1_000,
-        lineAnswerBytesMax: Int = 8_388_608
+        lineAnswerBytesMax: Int = 8_388_608,
+        refusalLinesPerSecondMax: Int = 10
     ) {
         self.headerBytesMax = headerBytesMax
         self.targetBytesMax = targetBytesMax
         self.bodyBytesMax = bodyBytesMax
+        self.heldBodyBytesMax = heldBodyBytesMax
+        self.bodyWaitTimeMax = bodyWaitTimeMax
+        self.bodyProgressTimeMax = bodyProgressTimeMax
         self.headTimeMax = headTimeMax
         self.bodyTimeMax = bodyTimeMax
         self.idleTimeMax = idleTimeMax
@@ -86,5 +105,6 @@ public struct ServerLimits: Sendable, Hashable {
         self.compressedBytesMin = compressedBytesMin
         self.linesPerRequestMax = linesPerRequestMax
         self.lineAnswerBytesMax = lineAnswerBytesMax
+        self.refusalLinesPerSecondMax = refusalLinesPerSecondMax
     }
 }

@@ -17,6 +17,7 @@ extension ServerLoop: LoopDelegate {
         let limits = context.httpLimits
         guard let action = connections.update(id, { $0.http.receive(bytes, limits: limits) }) else { return }
         take(action, on: id)
+        if !bodies.isEmpty { bodyDidGrow(id) }
     }
 
     func connectionDidEnd(_ id: ConnectionID) {
@@ -38,6 +39,7 @@ extension ServerLoop: LoopDelegate {
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason) {
         if let timer = connections.update(id, { $0.timer }) ?? nil { deadlines.cancel(timer) }
         connections.close(id)
+        _ = bodies.end(id)
         forgetStream(id, .peer)
     }
 
@@ -61,24 +63,46 @@ extension ServerLoop: LoopDelegate {
     /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
     func take(_ action: HTTPConnection.Action, on id: ConnectionID) {
         var action = action
-        while case .request(let request) = action {
-            let traits = ConnectionTable.RequestTraits(
-                version: request.version,
-                method: MethodLabel(request.method),
-                isKeepAlive: request.isKeepAlive,
-                headers: request.headers
-            )
-            _ = connections.update(id) { $0.begin(traits) }
-            handle(request, on: id)
+        while true {
+            switch action {
+            case .request(let request):
+                if !performAdmitted(request, on: id) {
+                    begin(request, on: id)
+                    handle(request, on: id)
+                }
+            case .admit(let request, let framing):
+                begin(request, on: id)
+                if let next = admit(request, framing, on: id) {
+                    action = next
+                    continue
+                }
+            default: return finish(action, on: id)
+            }
             let isAnswered = connections.update(id) { entry in
                 entry.isInTurn = false
                 return entry.request == nil && !entry.isStream
             }
-            guard isAnswered == true, !isCongested(id) else { break }
+            guard isAnswered == true, !isCongested(id) else { return settle(id) }
             action = nextAction(id)
         }
+    }
+
+    private func begin(_ request: HTTPRequest, on id: ConnectionID) {
+        var traits = ConnectionTable.RequestTraits(
+            version: request.version,
+            method: MethodLabel(request.method),
+            isKeepAlive: request.isKeepAlive,
+            headers: request.headers,
+            constantFields: context.doors.ownFields
+        )
+        prepareLog(&traits, request.headers)
+        _ = connections.update(id) { [traits] in $0.begin(traits) }
+    }
+
+    /// Does what the connection's state machine says when no request is at hand.
+    private func finish(_ action: HTTPConnection.Action, on id: ConnectionID) {
         switch action {
-        case .request, .wait: break
+        case .request, .admit, .wait: break
         case .sendContinue: write(HTTPConnection.continueLine, to: id)
         case .refuse(let refusal): refuse(refusal, on: id)
         case .close: closeGently(id)
@@ -113,7 +137,7 @@ extension ServerLoop: LoopDelegate {
     }
 
     /// Reads or stops reading, and sets the time that bounds the connection.
-    private func settle(_ id: ConnectionID) {
+    func settle(_ id: ConnectionID) {
         guard let wantsReading = connections.update(id, { $0.http.wantsReading }) else { return }
         if wantsReading { wire.resumeReading(id) } else { wire.pauseReading(id) }
         armDeadline(id)
@@ -130,8 +154,14 @@ extension ServerLoop: LoopDelegate {
     }
 
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
-        let traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
-        _ = connections.update(id) { $0.request = traits }
+        _ = bodies.end(id)
+        var traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
+        traits.constantFields = context.doors.fields(forOrigin: refusal.origin)
+        _ = connections.update(id) { [traits] entry in
+            // A request that is refused while its body comes has traits of its own.
+            if entry.request == nil { entry.request = traits }
+            entry.request?.isKeepAlive = false
+        }
         answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
     }
 

@@ -82,6 +82,7 @@ extension ServerLoop {
         guard entry.due != 0 else { return }
         guard entry.due <= now else { return watch(id, until: entry.due) }
         if entry.isCongested { return closeUnlessMoving(id, now: now) }
+        if isBodyWaiting(id) { return giveUp(id) }
         guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { return }
         take(action, on: id)
     }
@@ -97,8 +98,9 @@ extension ServerLoop {
         }
         let heartbeat = context.heartbeat
         let isCompressed = stream.facts.isCompressed
-        let outcome = wire.write(id, isCompressed ? heartbeat.compressed : heartbeat.plain)
-        counters.heartbeats(1, bytes: (isCompressed ? heartbeat.compressed : heartbeat.plain).count)
+        let bytes = heartbeat.bytes(isCompressed: isCompressed, isChunked: stream.facts.isChunked)
+        let outcome = wire.write(id, bytes)
+        counters.heartbeats(1, bytes: bytes.count)
         streams.noteWrite(id, of: isCompressed ? heartbeat.tally : nil, now: now)
         _ = streams.update(id) { $0.didWrite(outcome) }
         watchStream(id)

@@ -50,16 +50,19 @@ extension ServerLoop {
         of app: any HostedApp,
         _ exchange: Exchange
     ) {
+        let sent = request.boundPath == nil ? request.body : []
         withExistingSession(key, of: app, exchange) { session, owner in
             guard let claim = wish.claim(body: request.body, owner.context.prints) else {
                 return session.dispatch(request) { result in
                     owner.count(result, of: app.name)
-                    owner.send(result, to: exchange) { KeptResponse($0, isMinimal: wish.isMinimal).response() }
+                    owner.send(result, of: sent, to: exchange) {
+                        KeptResponse($0, isMinimal: wish.isMinimal).response()
+                    }
                 }
             }
             session.dispatch(request, once: claim) { result in
                 owner.count(result, of: app.name)
-                owner.send(result, to: exchange) { answer in
+                owner.send(result, of: sent, to: exchange) { answer in
                     guard let kept = KeptResponse(answer.body) else {
                         return Response(Problem(500, "the answer that was kept under this Idempotency-Key is none"))
                     }

@@ -95,7 +95,6 @@ extension ServerLoop {
         _ request: HTTPRequest,
         _ exchange: Exchange
     ) throws(Problem) {
-        guard request.body.isEmpty else { throw Problem(400, "this resource takes no body; send none") }
         let dispatch = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
         self.dispatch(dispatch, wish, to: key, of: try app(key.app), exchange)
     }

@@ -8,7 +8,10 @@ extension ServerLoop {
     /// Begins the loop's regular work.
     func begin() {
         loop.setDelegate(self)
-        every(.seconds(1)) { $0.publishMetrics() }
+        every(.seconds(1)) { loop in
+            loop.publishMetrics()
+            loop.renewLogQuotas()
+        }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
     }
 
@@ -51,6 +54,7 @@ extension ServerLoop {
             loop.schedule(after: .milliseconds(10)) { [self] in stopWhenQuiet(since: start) }
             return
         }
+        renewLogQuotas()
         loop.stop()
     }
 }

@@ -110,7 +110,11 @@ private final class MetricsGathering {
         waiting -= 1
         longestTurn = max(longestTurn, milliseconds)
         guard waiting == 0 else { return }
-        owner.context.metrics.publishOnRequest(longestTurnMilliseconds: longestTurn)
+        owner.context.metrics.publishOnRequest(
+            longestTurnMilliseconds: longestTurn,
+            bodyBytes: owner.context.bodyBudget.bytes,
+            sessionsToErase: owner.context.erasing?.sessionsToEraseCount ?? 0
+        )
         let fields = [
             HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
             HTTPField("Cache-Control", "no-store"),

@@ -10,38 +10,20 @@ import RivuletSessions
 import Synchronization
 
 extension ServerLoop {
-    /// Does what the request asks; the answer comes now or later, by `answer`.
-    func handle(_ request: HTTPRequest, on id: ConnectionID) {
-        do throws(Problem) {
-            var segments = request.pathSegments
-            resolveCaller(in: &segments, of: request, on: id)
-            let route = try Route(segments: segments)
-            let methods = methods(of: route)
-            guard methods.contains(request.method) else {
-                throw try refusal(of: request.method, route, has: methods)
-            }
-            try refuseUnkeptKey(route, request)
-            try refuseEncoding(of: request)
-            try dispatch(route, request, Exchange(loop: index, connection: id))
-        } catch {
-            answer(id, Response(error))
-        }
-    }
-
     /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
-    private func methods(of route: Route) -> [HTTPMethod] {
+    func methods(of route: Route) -> [HTTPMethod] {
         let methods = route.resource.methods
         guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
         return app.isBound(path) ? methods : methods.filter { $0 != .put }
     }
 
     /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
-    private func refusal(
+    func refusal(
         of method: HTTPMethod,
         _ route: Route,
         has methods: [HTTPMethod]
     ) throws(Problem) -> Problem {
-        let allowed = methods.map(\.name).joined(separator: ", ")
+        let allowed = Self.allowed(methods)
         var detail = "\(method.name) is not a method of this resource; it has \(allowed)"
         if case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] {
             try check(path, of: app)
@@ -61,27 +43,8 @@ extension ServerLoop {
         return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
     }
 
-    /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
-    private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
-        guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
-            return
-        }
-        throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
-    }
-
-    /// A body that is encoded would be taken for something else.
-    ///
-    /// Source: RFC 9110 §8.4.
-    private func refuseEncoding(of request: HTTPRequest) throws(Problem) {
-        guard let encoding = request.headers["content-encoding"], encoding.lowercased() != "identity" else { return }
-        throw Problem(
-            415,
-            "the server decodes no Content-Encoding; send the body as it is. Found \(encoding)",
-            fields: [HTTPField("Accept-Encoding", "identity")]
-        )
-    }
-
-    private func dispatch(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    /// Does what the request asks; the answer comes now or later, by `answer`.
+    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
@@ -148,7 +111,7 @@ extension ServerLoop {
                 case .failure(let error):
                     var problem = Problem(error)
                     problem.status = 503
-                    loop.send(Response(problem), to: exchange)
+                    loop.send(Response(problem, cause: error), to: exchange)
                 }
             }
         }
@@ -181,7 +144,7 @@ extension ServerLoop {
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else { throw Problem(404, "there is no such file") }
-        return try FileAnswer(file, request).response()
+        return try FileAnswer(file, request, pageFields: context.pageFields).response()
     }
 
     // MARK: - Sessions
@@ -347,26 +310,30 @@ extension ServerLoop {
     }
 
     /// Sends what the result becomes.
+    ///
+    /// `body` is what was dispatched.
     func send<Value>(
         _ result: Result<Value, SessionError>,
+        of body: [UInt8] = [],
         to exchange: Exchange,
         _ response: (Value) -> Response
     ) {
         switch result {
         case .success(let value): send(response(value), to: exchange)
-        case .failure(let error): send(refusal(error), to: exchange)
+        case .failure(let error): send(refusal(error, of: body), to: exchange)
         }
     }
 
     /// The answer to an error of a session; what is the server's own fault is logged under the answer's `trace_id`.
-    func refusal(_ error: SessionError) -> Response { traced(Problem(error), of: error) }
-
-    func traced(_ problem: Problem, of error: any Error) -> Response {
-        var problem = problem
-        guard problem.status == 500 || problem.status == 507 else { return Response(problem) }
-        let trace = RandomToken.make(count: 16)
-        problem.members.append(("trace_id", JSONValue.string(trace).json))
-        context.logger.error("a request failed", metadata: ["trace_id": "\(trace)", "error": "\(error)"])
-        return Response(problem)
+    ///
+    /// `body` is the refused dispatch.
+    func refusal(_ error: SessionError, of body: [UInt8] = []) -> Response {
+        let problem = Problem(error)
+        return Response(
+            problem,
+            cause: problem.hasHiddenCause ? error : nil,
+            kind: DispatchOutcome(error),
+            event: EventName.refused(error, body)
+        )
     }
 }

@@ -73,7 +73,8 @@ extension ServerLoop {
 
     /// The answer to an error; what is the server's own fault is logged under the answer's `trace_id`.
     func refusal(_ error: SharedError, _ epoch: String?) -> Response {
-        traced(Problem(error, epoch: epoch ?? ""), of: error)
+        let problem = Problem(error, epoch: epoch ?? "")
+        return Response(problem, cause: problem.hasHiddenCause ? error : nil)
     }
 
     /// The two fields that say where a store or a value stands.

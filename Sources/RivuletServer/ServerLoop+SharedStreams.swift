@@ -103,7 +103,7 @@ extension ServerLoop {
                 source: .shared(key),
                 first: FirstEvents(
                     head: [],
-                    body: bytes(of: take.first, epoch).map { [$0] } ?? [],
+                    body: bytes(of: take.first, epoch).map { [SharedBytes($0, account: context.heldBytes)] } ?? [],
                     start: StreamStart(start)
                 ),
                 cursor: Self.cursor(take.version, epoch) ?? ""
@@ -129,7 +129,7 @@ extension ServerLoop {
         } catch {
             context.logger.error(
                 "a store that is followed cannot be read",
-                metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(error)"]
+                metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(LogText.of(error))"]
             )
             end(group, of: key, because: .unavailable)
         }
@@ -137,21 +137,22 @@ extension ServerLoop {
 
     private func deliver(_ events: [SharedEvent], to group: SharedGroup, _ epoch: String) {
         guard let last = events.last, let bytes = bytes(of: events, epoch) else { return }
+        let block = StreamBlock(bytes.span, account: context.heldBytes)
         let cursor = Self.cursor(last.version, epoch) ?? ""
         for index in group.members.keys {
-            onLoop(index) { $0.take(.deliver(bytes, cursor: cursor, group: group.id)) }
+            onLoop(index) { $0.take(.deliver(block, cursor: cursor, group: group.id)) }
         }
     }
 
     /// Renders the events; nil for none.
-    private func bytes(of events: [SharedEvent], _ epoch: String) -> SharedBytes? {
+    private func bytes(of events: [SharedEvent], _ epoch: String) -> [UInt8]? {
         guard !events.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for event in events {
             let id = Self.cursor(event.version, epoch)
             ServerSentEvent.append(event: event.name, id: id, data: event.data.span, to: &bytes)
         }
-        return SharedBytes(bytes, account: context.heldBytes)
+        return bytes
     }
 
     private static func cursor(_ version: UInt64?, _ epoch: String) -> String? {

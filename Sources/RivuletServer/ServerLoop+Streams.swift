@@ -14,7 +14,6 @@ extension ServerLoop {
         HTTPField("Content-Type", "text/event-stream"),
         HTTPField("Cache-Control", "no-store, no-transform"),
         HTTPField("X-Accel-Buffering", "no"),
-        HTTPField("X-Content-Type-Options", "nosniff"),
         HTTPField("Vary", "Accept-Encoding"),
     ]
 
@@ -29,7 +28,7 @@ extension ServerLoop {
     func take(_ message: StreamMessage) {
         switch message {
         case .join(let join): self.join(join)
-        case .deliver(let bytes, let cursor, let group): streams.deliver(bytes, cursor: cursor, to: group)
+        case .deliver(let block, let cursor, let group): streams.deliver(block, cursor: cursor, to: group)
         case .end(let group, let reason): endGroup(group, because: reason)
         case .refuse(let stream, let refusal): refuseStream(stream.connectionID, with: refusal)
         }
@@ -71,21 +70,51 @@ extension ServerLoop {
             text += join.first.head
             text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
         }
-        var (body, tally): ([SharedBytes], GzipTally?) = (join.first.body, nil)
+        var tally: GzipTally?
+        let outcome: WriteOutcome
         if facts.isCompressed {
-            for part in body { part.append(to: &text) }
+            for part in join.first.body { part.append(to: &text) }
             tally = GzipTally(text.span)
-            // Nobody shares it, but what waits for a reader has to be counted.
-            body = text.isEmpty ? [] : [coder.shared(coder.independent(text.span))]
-            text = []
+            outcome = writeCompressed(text, behind: head, isFirst: known == nil, to: id, facts)
+        } else {
+            outcome = writePlain(text, join.first.body, behind: head, to: id, facts)
         }
-        let outcome = wire.write(id, head + text, body[...])
         if known == nil { wire.resumeReading(id) }
         let action = streams.put(id, join, outcome, text: tally, facts: facts, now: now, coder)
         watchStream(id)
         // Its join was under way when the draining began: who was here then is told in turn, and it would be told by nobody.
         if known == nil, isDraining { return closeStream(id, because: .draining) }
         if action == .ask { ask(id) }
+    }
+
+    /// Writes a head, if any, and what a stream alone is sent, as one chunk: no event is in two.
+    private func writePlain(
+        _ text: [UInt8],
+        _ body: [SharedBytes],
+        behind head: [UInt8],
+        to id: ConnectionID,
+        _ facts: StreamTable.Facts
+    ) -> WriteOutcome {
+        let count = body.reduce(text.count) { $0 + $1.count }
+        guard facts.isChunked, count > 0 else { return wire.write(id, head + text, body[...]) }
+        var head = head
+        HTTPChunk.appendHead(count: count, to: &head)
+        let blocks = body + [context.chunkTerminator]
+        return wire.write(id, head + text, blocks[...])
+    }
+
+    /// The same of a compressed stream, whose body begins with the head of gzip.
+    private func writeCompressed(
+        _ text: [UInt8],
+        behind head: [UInt8],
+        isFirst: Bool,
+        to id: ConnectionID,
+        _ facts: StreamTable.Facts
+    ) -> WriteOutcome {
+        guard !text.isEmpty else { return wire.write(id, head, []) }
+        // No other stream shares the block, but what waits for a reader has to be counted.
+        let block = coder.block((isFirst ? StreamCompressor.head : []) + coder.independent(text.span))
+        return wire.write(id, head, [block.bytes(isChunked: facts.isChunked)])
     }
 
     /// What a stream begins with, or goes on with, is more than may wait for it: it would be cut off in the middle.
@@ -125,7 +154,8 @@ extension ServerLoop {
             opened: WallClock.milliseconds(),
             expires: now + lifetime(),
             address: connections.update(id) { $0.address } ?? PeerAddress.IP(v4: 0),
-            isCompressed: connections.update(id) { $0.wantsGzip } ?? false
+            isCompressed: connections.update(id) { $0.wantsGzip } ?? false,
+            isChunked: isChunked(id)
         )
     }
 
@@ -138,7 +168,7 @@ extension ServerLoop {
         guard let head = streamHead(id, fields: fields, isCompressed: facts.isCompressed) else { return nil }
         context.streams.add(1, ordering: .relaxed)
         wire.setStreaming(id)
-        return facts.isCompressed ? head + StreamCompressor.head : head
+        return head
     }
 
     /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
@@ -196,11 +226,13 @@ extension ServerLoop {
     func answerFull(_ id: ConnectionID) { answerBye(id, .limit) }
 
     private func answerBye(_ id: ConnectionID, _ reason: StreamTurnedAway) {
-        guard var bytes = streamHead(id, fields: Self.streamFields, isCompressed: false) else { return }
-        Self.appendOpening(to: &bytes)
-        StreamEvent.bye(reason.bye).append(to: &bytes)
+        let isChunked = isChunked(id)
+        guard let head = streamHead(id, fields: Self.streamFields, isCompressed: false) else { return }
+        var text: [UInt8] = []
+        Self.appendOpening(to: &text)
+        StreamEvent.bye(reason.bye).append(to: &text)
         counters.streamRefused(reason)
-        write(bytes, to: id)
+        write(head + Self.lastBytes(text, isChunked: isChunked), to: id)
         wire.resumeReading(id)
         closeGently(id)
     }
@@ -297,12 +329,24 @@ extension ServerLoop {
     /// Ends one stream with a last word; `isCounted` is whether its session counts it still.
     func closeStream(_ id: ConnectionID, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
         let text = Self.text(of: .bye(reason))
+        guard let facts = streams[id]?.facts else { return }
         // Counted while it is still known: the trailer has to cover it.
-        let isCompressed = streams[id]?.facts.isCompressed == true
+        let isCompressed = facts.isCompressed
         if isCompressed { streams.noteWrite(id, of: GzipTally(text.span), now: loop.nowMilliseconds) }
         guard let leaver = forgetStream(id, StreamEnd(reason), isCounted: isCounted) else { return }
-        write(isCompressed ? coder.independent(text.span) + leaver.trailer : text, to: id)
+        let last = isCompressed ? coder.independent(text.span) + leaver.trailer : text
+        write(Self.lastBytes(last, isChunked: facts.isChunked), to: id)
         closeGently(id)
+    }
+
+    /// The end of a body: what a stream is sent last and, of a chunked one, the last chunk.
+    ///
+    /// Nothing else writes the last chunk, so that without it the body is cut off for its reader.
+    private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
+        guard isChunked else { return content }
+        var bytes: [UInt8] = []
+        HTTPChunk.append(content, to: &bytes)
+        return bytes + HTTPChunk.end
     }
 
     private static func text(of event: StreamEvent) -> [UInt8] {

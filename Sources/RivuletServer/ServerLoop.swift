@@ -24,6 +24,10 @@ final class ServerLoop {
     /// All loops of the server in the order of their indices; set before the first connection.
     var peers: [Confined<ServerLoop>] = []
     var connections = ConnectionTable()
+    /// The requests whose bodies are being read.
+    var bodies = BodiesUnderWay()
+    /// Whether bodies without progress are looked for soon.
+    var isWatchingStalls = false
     var streams = StreamTable()
     /// Makes the bytes of their events.
     let coder: StreamCoder
@@ -36,10 +40,13 @@ final class ServerLoop {
     var isDraining = false
     /// Whether a single stream was written to before an answer in this turn.
     var hasFlushedSingle = false
+    /// The host that a request named last and that the server answers for; empty before the first.
+    var acceptedHost: [UInt8] = []
     /// What has happened here since it was published last.
     var counters: LoopCounters
     /// What this loop held then.
     var publishedGauges = LoopGauges()
+    var quotas: LogQuotas
     private var date = DateField()
     /// What compresses answers here.
     var gzipStreams = GzipStreams()
@@ -58,6 +65,11 @@ final class ServerLoop {
             schedule: { [loop] delay, job in _ = loop.schedule(after: delay, job) },
             clock: context.clock,
             sink: sink,
+            slowEvents: SlowEvents(
+                timeMin: context.options.sessionLimits.slowEventTimeMin,
+                logger: context.logger,
+                now: { Self.coarseMilliseconds() }
+            ),
             makeGroupID: context.makeGroupID
         )
     )
@@ -69,6 +81,7 @@ final class ServerLoop {
         deadlines = ConnectionTimers(time: loop.nowMilliseconds)
         wire = loop
         self.context = context
+        quotas = LogQuotas(context.options.limits)
         counters = LoopCounters(apps: context.appIndices.count)
     }
 
@@ -95,7 +108,9 @@ final class ServerLoop {
             defer { entry.request = nil }
             return entry.request
         }
-        guard let request = underWay ?? nil, let response = coded(response, for: request, on: id) else { return }
+        guard var request = underWay ?? nil else { return }
+        let complete = response.refusal.map { noted($0, in: response, for: &request) } ?? response
+        guard let response = coded(complete, for: request, on: id) else { return }
         send(response, to: id, of: request)
     }
 
@@ -111,13 +126,20 @@ final class ServerLoop {
 
     private func send(_ response: Response, to id: ConnectionID, of request: ConnectionTable.RequestTraits) {
         counters.requestAnswered(request.method, response.status)
+        if context.logsRequests { logAnswer(response.status, to: request) }
         let isKeepAlive = request.isKeepAlive && !isDraining
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
         // Few answers have fields of their request: the others are not to pay for a copy.
         let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
         let head = HTTPResponseHead(response.status, fields: fields, framing: framing)
-        head.append(to: &output, version: request.version, date: date.bytes(), isKeepAlive: isKeepAlive)
+        head.append(
+            to: &output,
+            version: request.version,
+            date: date.bytes(),
+            constant: request.constantFields,
+            isKeepAlive: isKeepAlive
+        )
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
         flushSingleStream()
         write(output, to: id)
@@ -129,6 +151,8 @@ final class ServerLoop {
     func flushSink() { sink.flush() }
 
     /// Makes the head of an event stream, which is the answer to the request under way; nil when there is none.
+    ///
+    /// The body is chunked where `isChunked` of the connection said so before, so that a client tells a cut from an end.
     func streamHead(_ id: ConnectionID, fields: [HTTPField], isCompressed: Bool) -> [UInt8]? {
         let limits = context.httpLimits
         let underWay = connections.update(id) { entry in
@@ -141,13 +165,23 @@ final class ServerLoop {
         }
         guard let request = underWay ?? nil else { return nil }
         counters.requestAnswered(request.method, .ok)
+        if context.logsRequests { logAnswer(.ok, to: request) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         let all = fields + (isCompressed ? [HTTPField("Content-Encoding", "gzip")] : []) + request.fields
-        HTTPResponseHead(.ok, fields: all, framing: .untilClose)
-            .append(to: &bytes, version: request.version, date: date.bytes(), isKeepAlive: false)
+        HTTPResponseHead(.ok, fields: all, framing: .chunked)
+            .append(
+                to: &bytes,
+                version: request.version,
+                date: date.bytes(),
+                constant: request.constantFields,
+                isKeepAlive: false
+            )
         return bytes
     }
+
+    /// Whether the request under way can have a chunked answer, which is what HTTP/1.0 does not know.
+    func isChunked(_ id: ConnectionID) -> Bool { connections.update(id) { $0.request?.version == .http11 } ?? false }
 
     func write(_ bytes: [UInt8], to id: ConnectionID) {
         _ = wire.write(id, bytes)

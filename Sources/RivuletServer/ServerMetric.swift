@@ -33,6 +33,17 @@ enum ServerMetric {
         "Refused requests by status.",
         labels: ["status"]
     )
+    static let requestsRefused = MetricDescription(
+        "rivulet_requests_refused_total",
+        .counter,
+        "Requests that were refused before their body was read to the end, by cause.",
+        labels: ["cause"]
+    )
+    static let bodyBytes = MetricDescription(
+        "rivulet_body_bytes_held",
+        .gauge,
+        "Memory reserved for bodies that are being read, and held by those that wait for it."
+    )
     static let dispatches = MetricDescription(
         "rivulet_dispatches_total",
         .counter,
@@ -72,7 +83,11 @@ enum ServerMetric {
         .counter,
         "Events written to streams, each counted once for each stream."
     )
-    static let streamBytes = MetricDescription("rivulet_stream_bytes_total", .counter, "Bytes written to streams.")
+    static let streamBytes = MetricDescription(
+        "rivulet_stream_bytes_total",
+        .counter,
+        "Bytes of events and comments written to streams, with the framing of their chunks."
+    )
     static let heartbeats = MetricDescription(
         "rivulet_stream_heartbeats_total",
         .counter,
@@ -103,6 +118,11 @@ enum ServerMetric {
             bounds: [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
         ),
         "Time from an append to its answer, with its wait for the group commit."
+    )
+    static let sessionsToErase = MetricDescription(
+        "rivulet_storage_sessions_to_erase",
+        .gauge,
+        "Deleted sessions whose text is still in the files of the data folder."
     )
     static let sessions = MetricDescription("rivulet_sessions_resident", .gauge, "Sessions in memory.")
     static let parked = MetricDescription(
@@ -162,9 +182,11 @@ enum ServerMetric {
 
     /// All of them, in the order of the documentation.
     static let all = [
-        buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, dispatches, streams,
-        streamsOpened, streamsClosed, streamsRefused, streamStarts, streamEvents, streamBytes, heartbeats,
-        streamsBehind, appends, appendEntries, appendSeconds, sessions, parked, sessionBytes, evictions, turns,
+        buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, requestsRefused,
+        bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused, streamStarts, streamEvents,
+        streamBytes, heartbeats,
+        streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, parked, sessionBytes,
+        evictions, turns,
         longestTurn, cpu,
         residentMemory, virtualMemory, descriptors, descriptorsMax, startTime,
     ]

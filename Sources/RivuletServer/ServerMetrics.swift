@@ -17,6 +17,8 @@ final class ServerMetrics: Sendable {
     private let connectionsRefused: TallyHandlers<RefusalCause>
     private let requests: TallyHandlers<LabelPair<MethodLabel, StatusClass>>
     private let problems: TallyHandlers<ProblemStatus>
+    private let requestsRefused: TallyHandlers<RequestRefusal>
+    private let bodyBytes: any MeterHandler
     private let dispatches: [TallyHandlers<LoopCounters.Dispatch>]
     private let streams: [any MeterHandler]
     private let streamsOpened: TallyHandlers<StreamKind>
@@ -27,6 +29,7 @@ final class ServerMetrics: Sendable {
     private let streamBytes: any CounterHandler
     private let heartbeats: any CounterHandler
     private let streamsBehind: any CounterHandler
+    private let sessionsToErase: any MeterHandler
     private let sessions: any MeterHandler
     private let parked: any MeterHandler
     private let sessionBytes: any MeterHandler
@@ -57,6 +60,8 @@ final class ServerMetrics: Sendable {
         connectionsRefused = TallyHandlers(factory, ServerMetric.connectionsRefused)
         requests = TallyHandlers(factory, ServerMetric.requests)
         problems = TallyHandlers(factory, ServerMetric.problems)
+        requestsRefused = TallyHandlers(factory, ServerMetric.requestsRefused)
+        bodyBytes = gauge(ServerMetric.bodyBytes)
         dispatches = apps.map { TallyHandlers(factory, ServerMetric.dispatches, [("app", $0)]) { $0.isPossible } }
         streams = StreamKind.all.map { gauge(ServerMetric.streams, $0.dimensions) }
         streamsOpened = TallyHandlers(factory, ServerMetric.streamsOpened)
@@ -67,6 +72,7 @@ final class ServerMetrics: Sendable {
         streamBytes = counter(ServerMetric.streamBytes)
         heartbeats = counter(ServerMetric.heartbeats)
         streamsBehind = counter(ServerMetric.streamsBehind)
+        sessionsToErase = gauge(ServerMetric.sessionsToErase)
         sessions = gauge(ServerMetric.sessions)
         parked = gauge(ServerMetric.parked)
         sessionBytes = gauge(ServerMetric.sessionBytes)
@@ -82,6 +88,7 @@ final class ServerMetrics: Sendable {
         connectionsRefused.add(counters.connectionsRefused)
         requests.add(counters.requests)
         problems.add(counters.problems)
+        requestsRefused.add(counters.requestsRefused)
         for (handlers, tally) in zip(dispatches, counters.dispatches) { handlers.add(tally) }
         for kind in StreamKind.all {
             let closed = StreamEnd.all.reduce(0) { $0 + counters.streamsClosed.counts[LabelPair(kind, $1).index] }
@@ -112,9 +119,12 @@ final class ServerMetrics: Sendable {
         self.evictions.add(evictions)
     }
 
-    /// Looks at what is measured only when somebody asks: the longest turn of all loops, and the process.
-    func publishOnRequest(longestTurnMilliseconds: UInt64) {
+    /// Publishes what is measured only on request: the longest turn of all loops, the bytes of bodies, the erasing of deleted sessions, and
+    /// the process.
+    func publishOnRequest(longestTurnMilliseconds: UInt64, bodyBytes: Int, sessionsToErase count: Int = 0) {
+        self.bodyBytes.set(Int64(bodyBytes))
         longestTurn.set(Double(longestTurnMilliseconds) / 1_000)
+        sessionsToErase.set(Int64(count))
         process.publish()
     }
 

@@ -8,6 +8,11 @@ public struct ServerOptions: Sendable {
     /// The version of Rivulet, which a program has that names none of its own.
     public static let libraryVersion = "0.1.0"
 
+    /// The policy of the pages in Rivulet's repository: everything comes from their own server, and no page frames them.
+    public static let strictContentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        + "frame-ancestors 'none'"
+
     /// The address to listen on, IPv4 or IPv6.
     public var host: String
     /// The port; 0 takes a free one.
@@ -26,8 +31,24 @@ public struct ServerOptions: Sendable {
     ///
     /// What was made under it is still good, and cookies are signed anew.
     public var olderSecretKey: SecretKey?
-    /// Whether cookies are for TLS only, also when no `X-Forwarded-Proto` says that a proxy speaks it.
+    /// Whether cookies are for TLS only, also when no trusted proxy says `X-Forwarded-Proto: https`.
     public var hasSecureCookies: Bool
+    /// Whether the server may listen where other machines reach it, as long as it asks for no credentials.
+    public var access: ServerAccess
+    /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
+    ///
+    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. Any other host is 421.
+    public var allowedHosts: [String]
+    /// The origins whose pages may use the server: `http://localhost:5173`, or `https://*.example.com` for one label.
+    ///
+    /// `*` allows all origins, without cookies. Pages of other origins get 403.
+    public var allowedOrigins: [String]
+    /// The address under which clients know the server, such as `https://rivulet.example`; nil when they use its own.
+    public var publicURL: String?
+    /// The addresses and networks of proxies whose `X-Forwarded-Proto` counts: `10.0.0.7`, `10.0.0.0/8`.
+    public var trustedProxies: [String]
+    /// The `Content-Security-Policy` of the pages in the public folder.
+    public var contentSecurityPolicy: String
     /// Bounds of HTTP and of streams.
     public var limits: ServerLimits
     /// Bounds of sessions.
@@ -43,6 +64,12 @@ public struct ServerOptions: Sendable {
         secretKey: SecretKey? = nil,
         olderSecretKey: SecretKey? = nil,
         hasSecureCookies: Bool = false,
+        access: ServerAccess = .protected,
+        allowedHosts: [String] = [],
+        allowedOrigins: [String] = [],
+        publicURL: String? = nil,
+        trustedProxies: [String] = [],
+        contentSecurityPolicy: String = ServerOptions.strictContentSecurityPolicy,
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
     ) {
@@ -54,6 +81,12 @@ public struct ServerOptions: Sendable {
         self.secretKey = secretKey
         self.olderSecretKey = olderSecretKey
         self.hasSecureCookies = hasSecureCookies
+        self.access = access
+        self.allowedHosts = allowedHosts
+        self.allowedOrigins = allowedOrigins
+        self.publicURL = publicURL
+        self.trustedProxies = trustedProxies
+        self.contentSecurityPolicy = contentSecurityPolicy
         self.limits = limits
         self.sessionLimits = sessionLimits
     }

@@ -11,8 +11,8 @@ final class ShardSink: StreamSink {
     private unowned let loop: ServerLoop
     /// What each loop is told at the end of this turn, by its index.
     private var outboxes: [Int: [StreamMessage]] = [:]
-    /// The event that was rendered last, its cursor and its bytes: several groups may get it one after the other.
-    private var rendered: (event: StreamEvent, cursor: String, bytes: SharedBytes)?
+    /// The event that was rendered last, its cursor and its block: several groups may get it one after the other.
+    private var rendered: (event: StreamEvent, cursor: String, block: StreamBlock)?
 
     init(_ loop: ServerLoop) {
         self.loop = loop
@@ -37,8 +37,8 @@ final class ShardSink: StreamSink {
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
-        let (cursor, bytes) = rendered(event)
-        for index in loops { tell(index, .deliver(bytes, cursor: cursor, group: group)) }
+        let (cursor, block) = rendered(event)
+        for index in loops { tell(index, .deliver(block, cursor: cursor, group: group)) }
     }
 
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {
@@ -63,12 +63,12 @@ final class ShardSink: StreamSink {
         outboxes[index, default: []].append(message)
     }
 
-    private func rendered(_ event: StreamEvent) -> (cursor: String, bytes: SharedBytes) {
-        if let rendered, rendered.event === event { return (rendered.cursor, rendered.bytes) }
+    private func rendered(_ event: StreamEvent) -> (cursor: String, block: StreamBlock) {
+        if let rendered, rendered.event === event { return (rendered.cursor, rendered.block) }
         let cursor = event.cursor?.description
-        let bytes = event.sharedBytes(cursor: cursor, account: loop.context.heldBytes)
-        rendered = (event, cursor ?? "", bytes)
-        return (cursor ?? "", bytes)
+        let block = event.block(cursor: cursor, account: loop.context.heldBytes)
+        rendered = (event, cursor ?? "", block)
+        return (cursor ?? "", block)
     }
 }
 
@@ -105,11 +105,11 @@ extension StreamEvent {
         ServerSentEvent.append(event: name.rawValue, id: cursor?.description, data: data.span, to: &bytes)
     }
 
-    /// The same as bytes for many, with the cursor's text.
-    fileprivate func sharedBytes(cursor: String?, account: SharedBytes.Account) -> SharedBytes {
+    /// The same as a block for many streams, with the cursor's text.
+    fileprivate func block(cursor: String?, account: SharedBytes.Account) -> StreamBlock {
         let (name, data) = (name.rawValue, data)
         let capacity = ServerSentEvent.byteCountMax(event: name, id: cursor, data: data.span)
-        return SharedBytes(capacity: capacity, account: account) { output in
+        return StreamBlock(capacity: capacity, account: account) { output in
             ServerSentEvent.append(event: name, id: cursor, data: data.span, to: &output)
         }
     }

@@ -19,7 +19,8 @@ extension StateServer {
     ///
     /// - Parameters:
     ///   - storage: What is stored.
-    ///   - onUnreadable: Called for each session that cannot be read, with the reason, in the order of apps and ids.
+    ///   - onUnreadable: Called for each session that cannot be read by itself, with the reason, in the order of apps and ids. Sessions that
+    ///     lack a path of a migration step are only counted: `missingPaths` says which path.
     ///   - onUnreadableItem: Called for each item or value that cannot be read, with where it is, as
     ///     `notes/stores/notes/id`, and the reason.
     /// - Returns: What there was, in figures.
@@ -36,17 +37,21 @@ extension StateServer {
                 continue
             }
             var ignored: [String: Int] = [:]
+            var paths = MigrationPathCounts()
             var last: String?
             while case let ids = try storage.sessions(app: name, after: last, limit: Self.pageSize), let end = ids.last
             {
                 for id in ids {
                     let key = SessionKey(app: name, id: id)
-                    if let reason = try Self.check(key, of: app, in: storage, &report, &ignored) {
+                    if let reason = try Self.check(key, of: app, in: storage, &report, &ignored, &paths) {
                         onUnreadable(key, reason)
                     }
                 }
                 last = end
             }
+            report.missingPaths += paths.missing(of: name)
+            report.unreadable += paths.sessions
+            report.migrated -= paths.sessions
             report.ignored += ignored.sorted { $0.key < $1.key }.map { path, sessions in
                 IgnoredKeyPath(app: name, path: path, sessions: sessions)
             }
@@ -61,15 +66,19 @@ extension StateServer {
         of app: any HostedApp,
         in storage: some StorageInspection,
         _ report: inout StoredSessionsReport,
-        _ ignored: inout [String: Int]
+        _ ignored: inout [String: Int],
+        _ paths: inout MigrationPathCounts
     ) throws(StorageError) -> String? {
         let reason: String
+        var stored: StoredSession?
         do {
-            guard let stored = try storage.load(key) else { return nil }
+            stored = try storage.load(key)
+            guard let stored else { return nil }
             report.sessions += 1
             let findings = try app.check(key, stored: stored)
             if findings.isMigrated { report.migrated += 1 }
             count(findings.ignored, &ignored)
+            paths.add(findings.migration)
             return nil
         } catch let error as StorageError {
             guard case .corrupt(_?, let detail) = error else { throw error }
@@ -81,6 +90,7 @@ extension StateServer {
             reason = "\(error)"
         }
         report.unreadable += 1
+        if let stored { paths.add(app.migrationFindings(key, stored: stored), isReadable: false) }
         return reason
     }
 

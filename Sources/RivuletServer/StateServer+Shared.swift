@@ -62,7 +62,10 @@ extension StateServer {
             guard case .failure(let error) = result else { return }
             // The value itself has told why.
             if case .damagedValue = error { return }
-            logger.error("a value cannot be read: \(error)", metadata: ["app": "\(app)", "value": "\(value.name)"])
+            logger.error(
+                "a value cannot be read: \(LogText.of(error))",
+                metadata: ["app": "\(app)", "value": "\(value.name)"]
+            )
         }
     }
 
@@ -74,7 +77,7 @@ extension StateServer {
             case .success(false): break
             case .failure(let error):
                 logger.error(
-                    "what is stored of a secret cannot be opened or sealed anew: \(error)",
+                    "what is stored of a secret cannot be opened or sealed anew: \(LogText.of(error))",
                     metadata: metadata
                 )
             }

@@ -35,7 +35,7 @@ public final class StateServer: Sendable {
     /// - Parameters:
     ///   - options: Where to listen and what to allow.
     ///   - storage: Where accepted events go; the server starts and closes it.
-    ///   - logger: Takes what operators should know; `run()` begins with a line about the secret key.
+    ///   - logger: Takes what operators should know; when connections are taken, `run()` says where the server listens and what it hosts.
     ///   - metrics: Takes what is measured. A registry is shown at `GET /metrics`, with what the program measures in it itself; any other
     ///     backend shows it in its own way.
     public init(
@@ -115,6 +115,7 @@ public final class StateServer: Sendable {
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
     public func run(didListen: (_ url: String) -> Void) throws {
         let context = try makeContext(workers: options.workers, clock: ContinuousClock())
+        logErasingTrouble()
         try storage.start()
         defer { storage.close() }
         try openShared(Array(context.apps.values))
@@ -141,28 +142,56 @@ public final class StateServer: Sendable {
             for thread in threads { thread.join() }
             throw error
         }
-        context.secret.logNotice(to: logger, sessionsAreKept: storage.capabilities.survivesPowerLoss)
-        if options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
-        didListen("http://\(host):\(port)")
+        let url = "http://\(host):\(port)"
+        didListen(url)
         // A pipe is written in blocks; whoever waits for the line must not wait for a block.
         fflush(nil)
+        logStart(at: url, context)
+        let watch = PublicFolderWatch(of: context.files, logger: logger)
         loops[0].run()
         for thread in threads { thread.join() }
+        watch?.stop()
+    }
+
+    private func logStart(at url: String, _ context: ServerContext) {
+        let isKept = storage.capabilities.survivesPowerLoss
+        let place =
+            (storage as? any LocatedStorage)?.location ?? (isKept ? "\(type(of: storage))" : "none, in memory only")
+        logger.info(
+            "server started",
+            metadata: [
+                "address": "\(url)", "apps": "\(context.apps.keys.sorted().joined(separator: ", "))",
+                "data": "\(place)",
+                "workers": "\(context.options.workers)",
+            ]
+        )
+        if options.access == .open, ServerAccess.isExposed(options.host) { logger.warning("\(ServerAccess.notice)") }
+        context.secret.logNotice(to: logger, sessionsAreKept: isKept)
+        if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
+        for notice in context.erasing?.startNotices ?? [] { logger.info("\(notice)") }
+    }
+
+    /// Has the engine tell the log which deleted session could not be erased.
+    private func logErasingTrouble() {
+        guard let engine = storage as? any ErasingStorageEngine else { return }
+        engine.onErasingTrouble { [logger] trouble in logger.error("\(trouble)") }
     }
 
     /// What all loops share, for so many of them.
     func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
         var options = options
         options.workers = workers
+        try options.access.check(host: options.host)
         try checkMemory()
+        try checkBodies()
         let files =
             if let folder = options.publicFolder {
-                try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax)
+                try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax, logger: logger)
             } else {
                 StaticFiles()
             }
-        return ServerContext(
+        return try ServerContext(
             options: options,
             apps: apps.withLock { $0 },
             files: files,
@@ -184,6 +213,17 @@ public final class StateServer: Sendable {
         }
     }
 
+    /// Refuses a bound of bodies with which the largest body could never be read.
+    private func checkBodies() throws(ServerError) {
+        let limits = options.limits
+        let bytesMin = max(8 * BodyBudget.smallBytesMax, (limits.bodyBytesMax * 4 + 2) / 3)
+        guard limits.heldBodyBytesMax < bytesMin else { return }
+        throw ServerError(
+            "heldBodyBytesMax is \(limits.heldBodyBytesMax), with which a body of bodyBytesMax, \(limits.bodyBytesMax), could not be read; "
+                + "set it to \(bytesMin) at least"
+        )
+    }
+
     /// Takes connections at the options' address.
     func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
         do throws(LoopError) {
@@ -195,13 +235,17 @@ public final class StateServer: Sendable {
         }
     }
 
+    /// Signals that stop the server, and those that would end it without a drain.
     private func onSignals(of loop: EventLoop, _ servers: [Confined<ServerLoop>]) throws {
         let logger = logger
-        for signal in [SIGTERM, SIGINT] {
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
+            // What `nohup` starts is to outlive its terminal.
+            if signal == SIGHUP, ProcessSignals.isIgnored(signal) { continue }
             try loop.onSignal(signal) {
-                logger.info("stopping", metadata: ["signal": "\(signal)"])
+                logger.info("stopping", metadata: ["signal": "\(name)"])
                 for server in servers { server.post { $0.drainAndStop() } }
             }
         }
+        for signal in [SIGUSR1, SIGUSR2, SIGALRM] { ProcessSignals.ignoreUnlessHandled(signal) }
     }
 }

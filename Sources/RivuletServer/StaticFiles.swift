@@ -1,76 +1,140 @@
 // Part of Rivulet. See README.md for the architecture.
-// Owns the public folder: read once at start, served from memory.
+// Owns the public folder: served from memory, read anew when a file has changed.
 
 import FoundationEssentials
+import Logging
 import RivuletHTTP
+import Synchronization
 
 /// The files of the public folder by their paths below it, `/` between names.
-struct StaticFiles: Sendable {
+///
+/// Any thread reads them. `look()` is called by one thread at a time.
+final class StaticFiles: Sendable {
     /// The most files that are taken from the folder.
-    private static let filesMax = 10_000
+    static let filesMax = 10_000
 
-    private let files: [String: StaticFile]
+    private let folder: String
+    private let filesMax: Int
+    private let fileBytesMax: Int
+    private let logger: Logger
+    private let files: Mutex<[String: StaticFile]>
+    private let state: Mutex<State>
+
+    /// What the looks remember.
+    private struct State {
+        var looks: FileLooks
+        /// Files for which there was no room.
+        var excess: Set<String> = []
+        /// Whether the log says that the folder cannot be read.
+        var hasWarned = false
+    }
 
     /// No files at all.
     init() {
-        files = [:]
+        (folder, filesMax, fileBytesMax) = ("", 0, 0)
+        logger = Logger(label: "rivulet")
+        files = Mutex([:])
+        state = Mutex(State(looks: FileLooks(taken: [:])))
     }
 
     /// Reads the folder and everything below it but names that begin with a dot.
     ///
     /// - Throws: when the folder or a file in it cannot be read, is too large, or there are too many.
-    init(folder: String, fileBytesMax: Int) throws(ServerError) {
-        let root = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL
+    init(
+        folder: String,
+        fileBytesMax: Int,
+        filesMax: Int = StaticFiles.filesMax,
+        logger: Logger
+    ) throws(ServerError) {
+        self.folder = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.path
+        (self.filesMax, self.fileBytesMax, self.logger) = (filesMax, fileBytesMax, logger)
+        let stamps = try FileStamp.all(below: self.folder)
+        guard stamps.count <= filesMax else {
+            throw ServerError("the public folder \(folder) has more than \(filesMax) files; serve fewer")
+        }
         var files: [String: StaticFile] = [:]
-        for path in try Self.paths(below: root) {
-            guard files.count < Self.filesMax else {
-                throw ServerError("the public folder \(folder) has more than \(Self.filesMax) files; serve fewer")
-            }
-            files[path] = try Self.read(root.appending(path: path), fileBytesMax: fileBytesMax)
+        for (path, stamp) in stamps {
+            files[path] = try Self.read(self.folder + "/" + path, stamp, bytesMax: fileBytesMax)
         }
-        self.files = files
+        self.files = Mutex(files)
+        // A file that changed while it was read has another stamp by now, and the next looks find it due.
+        state = Mutex(State(looks: FileLooks(taken: stamps)))
     }
 
-    subscript(path: String) -> StaticFile? { files[path] }
+    /// Whether there is a folder to look at.
+    var hasFolder: Bool { !folder.isEmpty }
 
-    private static func paths(below root: URL) throws(ServerError) -> [String] {
-        guard kind(of: root.path) == .typeDirectory else {
-            throw ServerError("the public folder \(root.path) is not a folder; name another with --public")
-        }
-        do {
-            return try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { name in
-                let isHidden = name.split(separator: "/").contains { $0.hasPrefix(".") }
-                return !isHidden && kind(of: root.appending(path: name).path) == .typeRegular
-            }
-        } catch {
-            throw ServerError("the public folder \(root.path) cannot be read: \(error)")
-        }
-    }
+    subscript(path: String) -> StaticFile? { files.withLock { $0[path] } }
 
-    /// What is at the path; nil when there is nothing that can be looked at.
+    /// Looks at the folder once, and takes the files that have stopped changing since the look before.
     ///
-    /// Links are not followed.
-    private static func kind(of path: String) -> FileAttributeType? {
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+    /// A file that cannot be taken keeps its bytes of before, and is warned of once until it changes again.
+    func look() {
+        state.withLock { state in
+            let stamps: [String: FileStamp]
+            do throws(ServerError) {
+                stamps = try FileStamp.all(below: folder)
+                state.hasWarned = false
+            } catch {
+                if !state.hasWarned { logger.warning("\(error); its files are served as they were") }
+                state.hasWarned = true
+                return
+            }
+            let work = state.looks.look(stamps)
+            if !work.due.isEmpty || !work.gone.isEmpty { take(work, stamps, &state) }
+        }
     }
 
-    private static func read(_ file: URL, fileBytesMax: Int) throws(ServerError) -> StaticFile {
-        do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-            let bytes = [UInt8](try Data(contentsOf: file))
-            guard bytes.count <= fileBytesMax else {
-                throw ServerError("\(file.path) has \(bytes.count) bytes; a public file has at most \(fileBytesMax)")
+    private func take(_ work: FileLooks.Work, _ stamps: [String: FileStamp], _ state: inout State) {
+        var taken: [String: StaticFile] = [:]
+        var names = files.withLock { Set($0.keys) }.subtracting(work.gone)
+        for path in work.due {
+            guard let stamp = stamps[path] else { continue }
+            guard names.contains(path) || names.count < filesMax else {
+                refuse(path, "the folder has more than \(filesMax) files; serve fewer")
+                state.excess.insert(path)
+                state.looks.settle(path, stamp)
+                continue
             }
-            let changed = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+            do throws(ServerError) {
+                let file = try Self.read(folder + "/" + path, stamp, bytesMax: fileBytesMax)
+                // Written to while it was read: it is due again when it has stopped changing.
+                guard FileStamp(path: folder + "/" + path) == stamp else { continue }
+                taken[path] = file
+                names.insert(path)
+            } catch {
+                refuse(path, "\(error)")
+            }
+            state.looks.settle(path, stamp)
+        }
+        files.withLock { files in
+            for path in work.gone { files[path] = nil }
+            files.merge(taken) { $1 }
+        }
+        if !work.gone.isEmpty {
+            for path in state.excess { state.looks.forget(path) }
+            state.excess = []
+        }
+        guard !taken.isEmpty || !work.gone.isEmpty else { return }
+        logger.info("public files read anew", metadata: ["taken": "\(taken.count)", "removed": "\(work.gone.count)"])
+    }
+
+    private func refuse(_ path: String, _ reason: String) {
+        logger.warning("a public file was not taken, and is served as it was: \(reason)", metadata: ["file": "\(path)"])
+    }
+
+    private static func read(_ path: String, _ stamp: FileStamp, bytesMax: Int) throws(ServerError) -> StaticFile {
+        guard stamp.bytes <= bytesMax else {
+            throw ServerError("\(path) has \(stamp.bytes) bytes; a public file has at most \(bytesMax)")
+        }
+        do {
             return StaticFile(
-                contentType: StaticFile.contentType(of: file.lastPathComponent),
-                lastModified: HTTPDate(secondsSince1970: Int64(changed)).text,
-                bytes: bytes
+                contentType: StaticFile.contentType(of: path),
+                lastModified: HTTPDate(secondsSince1970: stamp.modified / 1_000_000_000).text,
+                bytes: [UInt8](try Data(contentsOf: URL(filePath: path)))
             )
-        } catch let error as ServerError {
-            throw error
         } catch {
-            throw ServerError("the public file \(file.path) cannot be read: \(error)")
+            throw ServerError("the public file \(path) cannot be read: \(error)")
         }
     }
 }

@@ -2,6 +2,7 @@
 // Owns how the events of streams become the bytes that are sent.
 
 import RivuletEventLoop
+import RivuletHTTP
 
 /// What the streams of one loop have their bytes made by.
 final class StreamCoder {
@@ -12,29 +13,29 @@ final class StreamCoder {
     /// Makes bytes that are counted in the account.
     init(_ account: SharedBytes.Account) { self.account = account }
 
-    /// Bytes that many are sent.
-    func shared(_ bytes: [UInt8]) -> SharedBytes { SharedBytes(bytes, account: account) }
+    /// A block of these bytes; not empty.
+    func block(_ bytes: [UInt8]) -> StreamBlock { StreamBlock(bytes.span, account: account) }
 
-    /// Several events as one.
-    func joined(_ parts: [SharedBytes]) -> SharedBytes {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
-        for part in parts { part.append(to: &bytes) }
-        return shared(bytes)
+    /// Several events as one block.
+    func joined(_ parts: [StreamBlock]) -> StreamBlock {
+        let count = parts.reduce(0) { $0 + $1.count }
+        return StreamBlock(capacity: count, account: account) { output in
+            for part in parts { part.withContent { output.append(copying: $0) } }
+        }
     }
 
     /// Deflate blocks of the text for a reader whose last bytes are those of `before`.
-    func chained(_ text: SharedBytes, after before: SharedBytes) -> SharedBytes {
-        let blocks = text.withBytes { text in
-            before.withBytes { before in
+    func chained(_ text: StreamBlock, after before: StreamBlock) -> StreamBlock {
+        let blocks = text.withContent { text in
+            before.withContent { before in
                 compressor?.chained(text, after: before) ?? StreamCompressor.stored(text)
             }
         }
-        return shared(blocks)
+        return block(blocks)
     }
 
     /// Deflate blocks of the text for a reader of anything.
-    func independent(_ text: SharedBytes) -> SharedBytes { shared(text.withBytes { independent($0) }) }
+    func independent(_ text: StreamBlock) -> StreamBlock { block(text.withContent { independent($0) }) }
 
     /// The same of a text that one stream alone is sent.
     func independent(_ text: Span<UInt8>) -> [UInt8] {

@@ -8,7 +8,7 @@ import RivuletSessions
 enum StreamMessage: Sendable {
     case join(StreamJoin)
     /// An event for all members of a group, and where they stand then.
-    case deliver(SharedBytes, cursor: String, group: GroupID)
+    case deliver(StreamBlock, cursor: String, group: GroupID)
     /// The end of all members of a group, which their session has forgotten already.
     case end(GroupID, StreamEvent.ByeReason)
     case refuse(StreamID, StreamRefusal)

@@ -36,6 +36,8 @@ struct StreamTable {
         let address: PeerAddress.IP
         /// Whether it is a gzip body.
         let isCompressed: Bool
+        /// Whether its body is chunked; one of HTTP/1.0 lasts until the close.
+        let isChunked: Bool
     }
 
     /// A stream in no group.
@@ -145,7 +147,7 @@ struct StreamTable {
                 ?? SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
             groups[groupID, default: Parts()][isCompressed: facts.isCompressed] = group
             stream.group = group
-            stream.index = group.add(id, state, coder)
+            stream.index = group.add(id, state, isChunked: facts.isChunked, coder)
             stream.groupTally = group.tally(at: stream.index)
             stream.outside = nil
             enqueue(group)
@@ -262,14 +264,14 @@ struct StreamTable {
     // MARK: - Events
 
     /// Notes an event for a group's members.
-    mutating func deliver(_ bytes: SharedBytes, cursor: String, to id: GroupID) {
+    mutating func deliver(_ block: StreamBlock, cursor: String, to id: GroupID) {
         guard let parts = groups[id] else { return }
-        if let group = parts.plain { append(bytes, cursor: cursor, to: group) }
-        if let group = parts.compressed { append(bytes, cursor: cursor, to: group) }
+        if let group = parts.plain { append(block, cursor: cursor, to: group) }
+        if let group = parts.compressed { append(block, cursor: cursor, to: group) }
     }
 
-    private mutating func append(_ bytes: SharedBytes, cursor: String, to group: SubscriberGroup) {
-        group.append(bytes, cursor: cursor)
+    private mutating func append(_ block: StreamBlock, cursor: String, to group: SubscriberGroup) {
+        group.append(block, cursor: cursor)
         enqueue(group)
     }
 

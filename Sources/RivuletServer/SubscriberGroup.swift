@@ -26,7 +26,7 @@ final class SubscriberGroup {
     var isQueued = false
     /// When everybody who can take it was last given something, in milliseconds of the loop's clock.
     private(set) var lastTraffic: UInt64
-    /// How many events were written to members, and in how many bytes, since this was taken last.
+    /// How many events were written to members, and in how many bytes with their framing, since this was taken last.
     private var delivered = (events: 0, bytes: 0)
     /// The next subscriber to be written to in this pass over all of them.
     private var position = 0
@@ -43,11 +43,19 @@ final class SubscriberGroup {
     // MARK: - Members
 
     /// Adds a subscriber that has everything up to now; returns its index.
-    func add(_ connection: ConnectionID, _ state: SubscriberState, _ coder: StreamCoder) -> Int {
+    ///
+    /// `isChunked` is whether its body is chunked: streams of HTTP/1.0 and of HTTP/1.1 share a group, and the blocks of it.
+    func add(
+        _ connection: ConnectionID,
+        _ state: SubscriberState,
+        isChunked: Bool,
+        _ coder: StreamCoder
+    ) -> Int {
         // What came before in this turn belongs to the members of before.
         log.close(coder)
         connections.append(connection)
-        subscribers.append(Subscriber(next: log.end, state: state, isChained: !key.isCompressed))
+        let form = (isChunked ? SubscriberForm.chunked : []).union(key.isCompressed ? [] : .chained)
+        subscribers.append(Subscriber(next: log.end, state: state, form: form))
         count(state, as: 1)
         return subscribers.count - 1
     }
@@ -94,7 +102,9 @@ final class SubscriberGroup {
     }
 
     /// Notes that the subscriber was sent something of its own.
-    func didWriteAlone(at index: Int) { subscribers[index].isChained = !key.isCompressed }
+    func didWriteAlone(at index: Int) {
+        if key.isCompressed { subscribers[index].form.remove(.chained) }
+    }
 
     /// Where the subscriber at an index stands: it has got everything up to there.
     func cursor(at index: Int) -> String { log.cursor(before: subscribers[index].next) }
@@ -105,7 +115,7 @@ final class SubscriberGroup {
     // MARK: - Events
 
     /// Notes an event for all subscribers.
-    func append(_ bytes: SharedBytes, cursor: String) { log.append(bytes, cursor: cursor) }
+    func append(_ block: StreamBlock, cursor: String) { log.append(block, cursor: cursor) }
 
     /// Writes to those who have not got everything, until all have or the budget of writes is spent; true when all have who can take it.
     ///
@@ -134,7 +144,7 @@ final class SubscriberGroup {
         var members = exchange(&subscribers, with: [])
         defer { subscribers = members }
         // Those who were not reached while several events came are many, and need the same.
-        var rest: (next: UInt64, isChained: Bool, bytes: [SharedBytes])?
+        var rest: (next: UInt64, form: SubscriberForm, bytes: [SharedBytes])?
         while position < members.count {
             let member = members[position]
             guard member.next < end, member.state.phase == .live else {
@@ -142,10 +152,9 @@ final class SubscriberGroup {
                 continue
             }
             guard budget > 0 else { return false }
-            guard member.next + 1 == end, let bytes = log.last(isChained: member.isChained, coder) else {
-                if rest?.next != member.next || rest?.isChained != member.isChained {
-                    let bytes = log.bytes(from: member.next, isChained: member.isChained, coder)
-                    rest = (member.next, member.isChained, bytes)
+            guard member.next + 1 == end, let block = log.last(isChained: member.form.isChained, coder) else {
+                if rest?.next != member.next || rest?.form != member.form {
+                    rest = (member.next, member.form, bytes(from: member.next, member.form, coder))
                 }
                 guard let bytes = rest?.bytes else { return true }
                 budget -= 1
@@ -153,11 +162,12 @@ final class SubscriberGroup {
                 note(wire.write(connections[position], [], bytes[...]), of: &members, end)
                 continue
             }
+            let bytes = block.bytes(isChunked: member.form.isChunked)
             let run = Self.run(in: members.span, from: position, end, budget)
             let (sent, outcome) = wire.write(bytes, toEach: connections.span.extracting(position..<run))
             for index in position..<position + sent {
                 members[index].next = end
-                members[index].isChained = true
+                members[index].form.insert(.chained)
             }
             let written = min(sent + 1, run - position)
             delivered.events += written * log.eventCount(from: end - 1)
@@ -174,11 +184,11 @@ final class SubscriberGroup {
 
     /// The end of the members from `start` on that need the last event only, in the same form, as many as the budget allows.
     private static func run(in members: Span<Subscriber>, from start: Int, _ end: UInt64, _ budget: Int) -> Int {
-        let isChained = members[start].isChained
+        let form = members[start].form
         let limit = min(members.count, start + budget)
         var index = start + 1
         while index < limit, members[index].next + 1 == end, members[index].state.phase == .live,
-            members[index].isChained == isChained
+            members[index].form == form
         { index += 1 }
         return index
     }
@@ -186,10 +196,15 @@ final class SubscriberGroup {
     /// Notes what became of the write to the member at `position`, and goes on to the next.
     private func note(_ outcome: WriteOutcome, of members: inout [Subscriber], _ end: UInt64) {
         members[position].next = end
-        members[position].isChained = true
+        members[position].form.insert(.chained)
         members[position].state.didWrite(outcome)
         count(members[position].state, as: 1)
         position += 1
+    }
+
+    /// The entries from that number on, as a member in that form is sent them.
+    private func bytes(from number: UInt64, _ form: SubscriberForm, _ coder: StreamCoder) -> [SharedBytes] {
+        log.blocks(from: number, isChained: form.isChained, coder).map { $0.bytes(isChunked: form.isChunked) }
     }
 
     private func count(_ bytes: [SharedBytes], from number: UInt64) {
@@ -206,11 +221,11 @@ final class SubscriberGroup {
     /// Gives a subscriber whose socket has room again the rest of the log, as one write.
     func writeRest(at index: Int, to wire: any ConnectionWire, _ coder: StreamCoder) {
         // While something is still to be made an entry of this turn, or others are, the flush goes over it anyway.
-        let (next, isChained) = (subscribers[index].next, subscribers[index].isChained)
-        let rest = log.bytes(from: next, isChained: isChained, coder)
+        let next = subscribers[index].next
+        let rest = bytes(from: next, subscribers[index].form, coder)
         if !rest.isEmpty {
             subscribers[index].next = log.end
-            subscribers[index].isChained = true
+            subscribers[index].form.insert(.chained)
             count(rest, from: next)
             let outcome = wire.write(connections[index], [], rest[...])
             update(at: index) { $0.didWrite(outcome) }

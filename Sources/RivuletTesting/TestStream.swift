@@ -2,16 +2,24 @@
 // Owns a stream that a test reads event by event.
 
 /// An event stream of a server under test; it ends when the server ends it, or by ``close()``.
+///
+/// The server's last word is a `bye`, and behind it the last chunk of the body. Without that the stream was cut off.
 public final class TestStream {
     /// The head of the server's answer.
     public let head: TestAnswer
     private let connection: any TestConnection
+    private var body: AnswerBody
     private var parser = StreamParser()
 
-    init(head: TestAnswer, rest: some Collection<UInt8>, connection: any TestConnection) {
+    init(
+        head: TestAnswer,
+        rest: some Collection<UInt8>,
+        connection: any TestConnection
+    ) throws(TestClientError) {
         self.head = head
         self.connection = connection
-        parser.add(rest)
+        body = AnswerBody(of: head)
+        parser.add(try body.content(of: rest))
     }
 
     deinit { connection.close() }
@@ -20,12 +28,15 @@ public final class TestStream {
     ///
     /// It waits without limit: bound the test by the trait `.timeLimit`.
     ///
-    /// - Throws: ``TestClientError`` when the stream has ended.
+    /// - Throws: ``TestClientError`` when the server has ended the stream, when the stream was cut off, and when its bytes are malformed:
+    ///     `description` says which.
     public nonisolated(nonsending) func next() async throws -> StreamedEvent {
         while true {
             if let event = parser.next() { return event }
-            guard let bytes = await connection.receive() else { throw TestClientError("the stream has ended") }
-            parser.add(bytes)
+            guard let bytes = await connection.receive() else {
+                throw TestClientError(body.isCut ? "the stream was cut off" : "the stream has ended")
+            }
+            parser.add(try body.content(of: bytes))
         }
     }
 

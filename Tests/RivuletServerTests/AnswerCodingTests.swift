@@ -12,7 +12,7 @@ import Testing
 
     private func headers(_ lines: String...) throws -> HTTPHeaders {
         var connection = HTTPConnection()
-        let text = (["GET / HTTP/1.1", "Host: a"] + lines).joined(separator: "\r\n") + "\r\n\r\n"
+        let text = (["GET / HTTP/1.1", "Host: localhost"] + lines).joined(separator: "\r\n") + "\r\n\r\n"
         guard case .request(let request) = connection.receive(Array(text.utf8).span, limits: HTTPLimits()) else {
             throw Problem(400, "no request")
         }

@@ -28,7 +28,7 @@ import Testing
             }
         }
         let target = "/v1/apps/tally/sessions/one/changes"
-        wire.receive(id, Array("GET \(target) HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n".utf8))
+        wire.receive(id, Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
         served.drain()
         let join = StreamJoin(
             stream: Exchange(loop: 0, connection: id).stream,
@@ -40,6 +40,7 @@ import Testing
         served.take(.join(join))
         let (text, isClosed) = written.withLock { $0 }
         #expect(text.contains("event: bye\ndata: {\"reason\":\"draining\""))
+        #expect(text.hasSuffix("\n\n\r\n0\r\n\r\n"))
         #expect(isClosed)
         #expect(served.streams.count == 0)
     }

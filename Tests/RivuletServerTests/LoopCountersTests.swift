@@ -107,7 +107,7 @@ import Testing
         #expect(value("rivulet_loop_turns_total") == "3")
         #expect(counters.takeLongestTurn() == 9)
         #expect(counters.takeLongestTurn() == 0)
-        metrics.publishOnRequest(longestTurnMilliseconds: 9)
+        metrics.publishOnRequest(longestTurnMilliseconds: 9, bodyBytes: 5)
         #expect(value("rivulet_loop_longest_turn_seconds") == "0.009")
     }
 

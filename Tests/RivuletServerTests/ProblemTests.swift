@@ -4,6 +4,7 @@
 import RivuletEngine
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 import Testing
 
 @testable import RivuletServer
@@ -33,13 +34,43 @@ import Testing
     @Test func `damage of one session is told to its caller, and that of the whole storage is not said of others`() {
         let key = SessionKey(app: "counter", id: "one")
         let one = Problem(SessionError.storage(.corrupt(key, detail: "x"))).detail
-        #expect(one.contains("session \"one\" is damaged: x"))
+        #expect(one.contains("session \"one\" is damaged. "))
         #expect(one.contains("Other sessions are not touched"))
         let whole = Problem(SessionError.storage(.corrupt(nil, detail: "x")))
         #expect(whole.status == 500)
-        #expect(whole.detail.contains("the storage is damaged: x"))
+        #expect(whole.detail.contains("the storage is damaged. "))
         #expect(!whole.detail.contains("Other sessions"))
         #expect(!whole.detail.contains("delete"))
+    }
+
+    @Test func `no answer about storage says what the log is for`() {
+        let canary = "/srv/canary/rivulet.db: SELECT canary"
+        let errors: [StorageError] = [
+            .unavailable(detail: canary), .indeterminate(detail: canary), .full(detail: canary),
+            .incompatible(detail: canary),
+            .corrupt(nil, detail: canary), .corrupt(Self.key, detail: canary),
+        ]
+        for error in errors {
+            let problem = Problem(SessionError.storage(error))
+            #expect(!String(decoding: problem.json, as: UTF8.self).contains("canary") && problem.hasHiddenCause)
+            #expect(error.logText.contains(canary) && !error.logText.contains(Self.key.id + "\""))
+        }
+        let items: [ItemStorageError] = [
+            .unavailable(detail: canary), .indeterminate(detail: canary), .full(detail: canary),
+            .incompatible(detail: canary),
+            .corrupt(detail: canary),
+        ]
+        for error in items.map(SharedError.storage) + [.fault(canary)] {
+            let problem = Problem(error, epoch: "")
+            #expect(!String(decoding: problem.json, as: UTF8.self).contains("canary") && problem.hasHiddenCause)
+        }
+    }
+
+    @Test func `a refusal that says all has nothing hidden`() {
+        for error in [SessionError.notFound(Self.key), .rejected("no"), .draining, .stateFull(Self.key, limitBytes: 1)]
+        {
+            #expect(!Problem(error).hasHiddenCause)
+        }
     }
 
     @Test func `the document has the members of RFC 9457 and the places that are wrong`() throws {

@@ -64,24 +64,39 @@ import Testing
         #expect(error?.description.contains("cannot open the secret key file /nowhere/key") == true)
     }
 
-    @Test func `a start says where the key comes from, and what is lost without it`() throws {
-        let loss =
-            "sealed values cannot be opened, browsers get new sessions for their cookies of \"me\", and the fingerprints of what was "
-            + "sent under an Idempotency-Key cannot be checked"
-        #expect(
-            SecretKey().notice
-                == "no secret key was given, so one was made for this run: after a restart \(loss). To keep one, give ServerOptions "
-                + "a secretKey, such as SecretKey(keptIn: folder), or rivulet serve RIVULET_SECRET_KEY"
-        )
-        #expect(
-            try SecretKey(text).notice == "the secret key was given: keep it, for under another one \(loss)"
-        )
+    @Test func `a start says in few words where the key comes from`() throws {
+        #expect(SecretKey().notice.hasPrefix("no secret key was given, so this run made its own: "))
+        #expect(try SecretKey(text).notice == "secret key given")
         try withFolder { folder in
             let path = folder + "/secret.key"
             let (made, kept, named) = try (SecretKey(keptIn: folder), SecretKey(keptIn: folder), SecretKey(file: path))
-            #expect(made.notice == "a secret key was made in \(path): keep that file, for without it \(loss)")
-            #expect(kept.notice == "the secret key was read from \(path)")
+            #expect(made.notice == "secret key made: \(path); keep it, see Documentation/Operating.md")
+            #expect(kept.notice == "secret key read: \(path)")
             #expect(named.notice == kept.notice)
+        }
+    }
+
+    @Test func `a start that keeps nothing says nothing of the key`() throws {
+        let lines = LogLines()
+        for key in [SecretKey(), try SecretKey(text)] { key.logNotice(to: lines.logger(), sessionsAreKept: false) }
+        #expect(lines.all.isEmpty)
+        SecretKey().logNotice(to: lines.logger(), sessionsAreKept: true)
+        try SecretKey(text).logNotice(to: lines.logger(), sessionsAreKept: true)
+        #expect(lines.all.count == 2 && lines.all[0].hasPrefix("warning ") && lines.all[1] == "info secret key given")
+    }
+
+    @Test func `an impossible data folder is refused for the folder, not for a key`() throws {
+        try withFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: folder + "/file"))
+            for (path, reason) in [
+                ("/proc/foo", "No such file"), (folder + "/file", "Not a directory"),
+                (folder + "/file/a", "Not a directory"),
+            ] {
+                let text = #expect(throws: ServerError.self) { try SecretKey(keptIn: path) }?.description ?? ""
+                #expect(text.contains("the data folder \(path): \(reason)"))
+                #expect(text.contains("choose another folder with --data") && !text.contains("SECRET"))
+            }
         }
     }
 }

@@ -104,6 +104,64 @@ import Testing
         func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
     }
 
+    @Test func `a path that a step needs and no session has makes those sessions unreadable that lack it`() throws {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(MovingApp())
+        let documents = [
+            "a": #"{"p":{"count":1,"items":[{"id":"x"}]}}"#, "b": #"{"p":{"items":[{"id":"x","size":2}]}}"#,
+            "c": #"{"p":{"items":[]}}"#,
+        ]
+        let keys = documents.map { (SessionKey(app: "tally", id: $0.key), $0.value) }
+        let storage = Snapshots(documents: Dictionary(uniqueKeysWithValues: keys))
+        let report = try server.check(storage) { key, reason in Issue.record("\(key): \(reason)") }
+        #expect(
+            report.missingPaths.map(\.description) == [
+                "step 1→2: /p/items/*/weight was found in 0 of 2 sessions"
+            ]
+        )
+        #expect(report.missingPaths.map(\.sessions) == [2])
+        #expect([report.sessions, report.unreadable, report.migrated] == [3, 2, 1])
+        #expect(!report.isClean)
+        #expect(report.lines.last == "3 sessions: 1 can be read, 1 of them would be migrated; 2 cannot")
+    }
+
+    @Test func `a path that is missing is told also where it keeps a document from decoding`() throws {
+        struct TypoApp: AppDefinition {
+            let name = "tally"
+            let schemaVersion = 2
+            let defaultState = TallyApp().defaultState
+            let migrations = [StateMigration(from: 1) { try $0.update("/p/cuont") { _ in } }]
+
+            func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
+        }
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(TypoApp())
+        let storage = Snapshots(documents: [SessionKey(app: "tally", id: "a"): #"{"p":{"count":"one"}}"#])
+        var reasons: [String] = []
+        let report = try server.check(storage) { _, reason in reasons.append(reason) }
+        #expect(reasons.count == 1)
+        #expect(report.missingPaths.map(\.path) == ["/p/cuont"])
+        #expect([report.sessions, report.unreadable, report.migrated] == [1, 1, 0])
+    }
+
+    /// The fixture's app with a step of which one path is in one session, and one in none.
+    private struct MovingApp: AppDefinition {
+        let name = "tally"
+        let schemaVersion = 2
+        let defaultState = TallyApp().defaultState
+        let migrations = [
+            StateMigration(from: 1) { document in
+                try document.remove("/p/count")
+                try document.updateEach("/p/items") { item in
+                    try item.remove("/size")
+                    try item.remove("/weight")
+                }
+            }
+        ]
+
+        func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
+    }
+
     @Test func `more ignored key paths than are told apart are counted as one`() throws {
         let many = (1_000..<2_500).map { "\"f\($0)\":0" }.joined(separator: ",")
         let report = try report(["a": "{\(many)}", "b": #"{"f1000":0,"f2400":0}"#, "c": #"{"p":{}}"#])

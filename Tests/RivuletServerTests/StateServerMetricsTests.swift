@@ -28,7 +28,7 @@ import Testing
                     continuation.resume(returning: answer.withLock { String(decoding: $0, as: UTF8.self) })
                 }
             }
-            connection.send(Array("GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
+            connection.send(Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
         }
     }
 

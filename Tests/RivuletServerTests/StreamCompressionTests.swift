@@ -1,7 +1,6 @@
 // Part of Rivulet. See README.md for the architecture.
 // Checks that compressed streams are one gzip body, whoever shares their blocks.
 
-import CZlib
 import RivuletEventLoop
 import SeededRandom
 import Testing
@@ -9,30 +8,6 @@ import Testing
 @testable import RivuletServer
 
 @Suite struct StreamCompressionTests {
-    /// What zlib makes of a whole gzip body; nil when it is none, or its trailer is wrong.
-    private func gunzip(_ bytes: [UInt8]) -> [UInt8]? {
-        var stream = unsafe z_stream()
-        // SAFETY: the stream stays in this frame; zlib keeps pointers into it only until inflateEnd.
-        return unsafe withUnsafeMutablePointer(to: &stream) { stream -> [UInt8]? in
-            let size = unsafe Int32(MemoryLayout<z_stream>.size)
-            guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else { return nil }
-            defer { unsafe inflateEnd(stream) }
-            var (input, output) = (bytes, [UInt8](repeating: 0, count: 1_048_576))
-            return unsafe input.withUnsafeMutableBufferPointer { input in
-                unsafe output.withUnsafeMutableBufferPointer { output in
-                    unsafe stream.pointee.next_in = input.baseAddress
-                    unsafe stream.pointee.avail_in = UInt32(input.count)
-                    unsafe stream.pointee.next_out = output.baseAddress
-                    unsafe stream.pointee.avail_out = UInt32(output.count)
-                    guard unsafe inflate(stream, Z_FINISH) == Z_STREAM_END, unsafe stream.pointee.avail_in == 0 else {
-                        return nil
-                    }
-                    return unsafe Array(output.prefix(output.count - Int(stream.pointee.avail_out)))
-                }
-            }
-        }
-    }
-
     private func event(_ number: Int) -> [UInt8] {
         let value = String(repeating: "value \(number) ", count: number % 7 == 0 ? 200 : 2)
         return Array("event: change\nid: c\(number)\ndata: {\"version\":\(number),\"value\":\"\(value)\"}\n\n".utf8)
@@ -86,6 +61,8 @@ import Testing
         var streams = Streams()
         streams.bytesMax = 3_000
         streams.isCompressed = true
+        /// Those whose bodies are chunked, whatever is in the same group.
+        var chunked: Set<UInt32> = []
         /// What each stream is to get.
         var texts: [UInt32: [UInt8]] = [:]
         var number = 0
@@ -101,6 +78,9 @@ import Testing
             case 4, 5: streams.flush(budget: Int.random(in: 1...8, using: &random))
             case 6 where texts[slot] == nil:
                 texts[slot] = []
+                streams.isChunked = Bool.random(using: &random)
+                chunked.remove(slot)
+                if streams.isChunked { chunked.insert(slot) }
                 streams.join(slot, cursor: "c\(number)")
             case 7 where texts[slot] != nil: streams.wire.room[streams.id(slot)] = 0
             case 8 where texts[slot] != nil: _ = streams.drain(slot)
@@ -108,31 +88,48 @@ import Testing
                 streams.flush()
                 guard streams.table.state(of: streams.id(slot))?.phase == .live else { continue }
                 let heartbeat = Heartbeat()
-                _ = streams.wire.write(streams.id(slot), heartbeat.compressed)
+                let bytes = heartbeat.bytes(isCompressed: true, isChunked: chunked.contains(slot))
+                _ = streams.wire.write(streams.id(slot), bytes)
                 streams.table.noteWrite(streams.id(slot), of: heartbeat.tally, now: 1)
                 texts[slot, default: []] += Array(":\n\n".utf8)
             default: break
             }
-            try endThoseBehind(&streams, &texts, seed)
+            try endThoseBehind(&streams, &texts, chunked, seed)
         }
         streams.flush()
-        try endThoseBehind(&streams, &texts, seed)
+        try endThoseBehind(&streams, &texts, chunked, seed)
         for slot in texts.keys {
             _ = streams.drain(slot)
             let removed = streams.table.remove(streams.id(slot))
             let leaver = try #require(removed)
-            let body = StreamCompressor.head + streams.wire.bytes(of: streams.id(slot)) + leaver.trailer
+            let content = try content(of: slot, in: streams, isChunked: chunked.contains(slot))
+            let body = StreamCompressor.head + content + leaver.trailer
             let isSame = gunzip(body) == texts[slot]
             #expect(isSame, "seed \(seed)")
         }
     }
 
+    /// What a stream was sent, without the framing of a chunked one.
+    private func content(of slot: UInt32, in streams: Streams, isChunked: Bool) throws -> [UInt8] {
+        let bytes = streams.wire.bytes(of: streams.id(slot))
+        guard isChunked else { return bytes }
+        let body = try #require(dechunked(bytes))
+        #expect(!body.isEnded)
+        return body.content
+    }
+
     /// Ends the streams that fell behind, whose bodies are a beginning of what a plain one gets.
-    private func endThoseBehind(_ streams: inout Streams, _ texts: inout [UInt32: [UInt8]], _ seed: UInt64) throws {
+    private func endThoseBehind(
+        _ streams: inout Streams,
+        _ texts: inout [UInt32: [UInt8]],
+        _ chunked: Set<UInt32>,
+        _ seed: UInt64
+    ) throws {
         for slot in texts.keys where streams.table[streams.id(slot)]?.outside != nil {
             let removed = streams.table.remove(streams.id(slot))
             let leaver = try #require(removed)
-            let body = StreamCompressor.head + streams.wire.bytes(of: streams.id(slot)) + leaver.trailer
+            let content = try content(of: slot, in: streams, isChunked: chunked.contains(slot))
+            let body = StreamCompressor.head + content + leaver.trailer
             let text = try #require(gunzip(body))
             let isBeginning = texts[slot]?.starts(with: text) == true
             #expect(isBeginning, "seed \(seed)")

@@ -60,7 +60,8 @@ import Testing
         var streams = Streams()
         streams.join(1)
         streams.deliver([1, 2, 3], "c1")
-        #expect(streams.account.bytes == 3)
+        // Three bytes of content, and "3\r\n" and "\r\n" around them.
+        #expect(streams.account.bytes == 8)
         streams.flush()
         #expect(streams.account.bytes == 0)
     }
@@ -174,7 +175,8 @@ import Testing
         streams.deliver([UInt8](repeating: 5, count: 5), "c5")
         streams.flush()
         // Not more than it needs, once a look over all was due.
-        #expect(streams.account.bytes == 55)
+        // 45, 5 and 5 bytes of content, and what frames them.
+        #expect(streams.account.bytes == (4 + 45 + 2) + 2 * (3 + 5 + 2))
         #expect(streams.drain(3) == .writeRest)
         #expect(streams.wire.writes[streams.id(3)]?.last?.count == 55)
         #expect(streams.account.bytes == 0)
@@ -190,6 +192,47 @@ import Testing
         streams.deliver([1], "c1")
         streams.flush()
         #expect(streams.wire.writes.isEmpty)
+    }
+
+    @Test func `streams of HTTP 1_1 get chunks, and those of HTTP 1_0 in the group the content of the same memory`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.isChunked = true
+        streams.join(2)
+        streams.isChunked = false
+        streams.join(3)
+        streams.deliver(Array("sixteen bytes ok".utf8), "c1")
+        #expect(streams.account.bytes == 4 + 16 + 2)
+        streams.flush()
+        let content = Array("sixteen bytes ok".utf8)
+        #expect(streams.wire.writes[streams.id(1)] == [content])
+        #expect(streams.wire.writes[streams.id(2)] == [Array("10\r\nsixteen bytes ok\r\n".utf8)])
+        #expect(streams.wire.writes[streams.id(3)] == [content])
+        #expect(streams.table.written.events == 3)
+        #expect(streams.table.written.bytes == 16 + 22 + 16)
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `the events of one turn are one chunk, and a rest is as many as it has entries`() {
+        var streams = Streams()
+        streams.isChunked = true
+        streams.join(1)
+        streams.isChunked = false
+        streams.join(2)
+        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        streams.deliver([65], "c1")
+        streams.deliver([66], "c2")
+        streams.flush()
+        streams.deliver([67], "c3")
+        streams.flush()
+        streams.deliver([68], "c4")
+        streams.flush()
+        for slot in 1...2 as ClosedRange<UInt32> { #expect(streams.drain(slot) == .writeRest) }
+        let texts = (1...2).map { slot in
+            streams.wire.writes[streams.id(slot)]?.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(texts == [["2\r\nAB\r\n", "1\r\nC\r\n1\r\nD\r\n"], ["AB", "CD"]])
+        #expect(streams.account.bytes == 0)
     }
 
     @Test func `the members of a group are named, compressed or not`() {

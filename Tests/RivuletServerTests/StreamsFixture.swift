@@ -1,6 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns streams without sockets, for tests of what each of them is written.
 
+import CZlib
 import RivuletEventLoop
 import RivuletSessions
 
@@ -55,6 +56,8 @@ struct Streams {
     var bytesMax = 100
 
     var isCompressed = false
+    /// Whether the streams that join are of HTTP/1.1; those of HTTP/1.0 get the bytes as the test has them.
+    var isChunked = false
 
     init() { coder = StreamCoder(account) }
 
@@ -73,13 +76,14 @@ struct Streams {
             opened: 0,
             expires: 1_000,
             address: PeerAddress.IP(v4: 1),
-            isCompressed: isCompressed
+            isCompressed: isCompressed,
+            isChunked: isChunked
         )
         _ = table.put(id(slot), join, .sent, text: nil, facts: facts, now: now, coder)
     }
 
     mutating func deliver(_ bytes: [UInt8], _ cursor: String, to group: GroupID? = nil) {
-        table.deliver(SharedBytes(bytes, account: account), cursor: cursor, to: group ?? self.group)
+        table.deliver(StreamBlock(bytes.span, account: account), cursor: cursor, to: group ?? self.group)
     }
 
     /// Writes with a budget; gives what of it is left.
@@ -102,5 +106,45 @@ struct Streams {
         let action = table.update(id(slot)) { $0.didDrain() }
         if action == .writeRest { table.writeRest(id(slot), to: wire, coder) }
         return action
+    }
+}
+
+/// The content of a body in chunks; nil for malformed framing, and `isEnded` where the last chunk is there.
+func dechunked(_ bytes: [UInt8]) -> (content: [UInt8], isEnded: Bool)? {
+    var (rest, content) = (bytes[...], [UInt8]())
+    let lineEnd = Array("\r\n".utf8)
+    while let end = rest.firstRange(of: lineEnd) {
+        let digits = String(decoding: rest[..<end.lowerBound], as: UTF8.self)
+        guard let size = Int(digits, radix: 16), digits == String(size, radix: 16) else { return nil }
+        rest = rest[end.upperBound...]
+        guard rest.count >= size + 2, rest.dropFirst(size).starts(with: lineEnd) else { return nil }
+        content += rest.prefix(size)
+        rest = rest.dropFirst(size + 2)
+        if size == 0 { return rest.isEmpty ? (content, true) : nil }
+    }
+    return rest.isEmpty ? (content, false) : nil
+}
+
+/// What zlib makes of a whole gzip body; nil when it is none, or its trailer is wrong.
+func gunzip(_ bytes: [UInt8]) -> [UInt8]? {
+    var stream = unsafe z_stream()
+    // SAFETY: the stream stays in this frame; zlib keeps pointers into it only until inflateEnd.
+    return unsafe withUnsafeMutablePointer(to: &stream) { stream -> [UInt8]? in
+        let size = unsafe Int32(MemoryLayout<z_stream>.size)
+        guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else { return nil }
+        defer { unsafe inflateEnd(stream) }
+        var (input, output) = (bytes, [UInt8](repeating: 0, count: 1_048_576))
+        return unsafe input.withUnsafeMutableBufferPointer { input in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                unsafe stream.pointee.next_in = input.baseAddress
+                unsafe stream.pointee.avail_in = UInt32(input.count)
+                unsafe stream.pointee.next_out = output.baseAddress
+                unsafe stream.pointee.avail_out = UInt32(output.count)
+                guard unsafe inflate(stream, Z_FINISH) == Z_STREAM_END, unsafe stream.pointee.avail_in == 0 else {
+                    return nil
+                }
+                return unsafe Array(output.prefix(output.count - Int(stream.pointee.avail_out)))
+            }
+        }
     }
 }

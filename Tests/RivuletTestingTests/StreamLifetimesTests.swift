@@ -23,7 +23,8 @@ import Testing
             #expect(try bye.json()["reason"] == "expired")
             #expect(try bye.json()["reconnect"] == true)
             #expect(bye.id == nil)
-            await #expect(throws: TestClientError.self) { _ = try await stream.next() }
+            let end = await #expect(throws: TestClientError.self) { _ = try await stream.next() }
+            #expect(end?.description == "the stream has ended")
             _ = try await client.post("\(session)/events", json: ["type": "a"])
             let cursor = try #require(snapshot.id)
             let again = try await client.stream(
@@ -46,7 +47,8 @@ import Testing
             #expect(bye.name == "bye")
             #expect(try bye.json()["reason"] == "limit")
             #expect(try bye.json()["reconnect"] == true)
-            await #expect(throws: TestClientError.self) { _ = try await second.next() }
+            let end = await #expect(throws: TestClientError.self) { _ = try await second.next() }
+            #expect(end?.description == "the stream has ended")
             _ = try await client.post("\(session)/events", json: ["type": "a"])
             #expect(try await first.next().name == "change")
         }

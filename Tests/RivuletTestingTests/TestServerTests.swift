@@ -38,7 +38,8 @@ import Testing
                 #expect(try change.json()["changes"]?[0]?["value"] == .string(text))
             }
             stream.close()
-            await #expect(throws: TestClientError.self) { _ = try await stream.next() }
+            let end = await #expect(throws: TestClientError.self) { _ = try await stream.next() }
+            #expect(end?.description == "the stream was cut off")
         }
     }
 

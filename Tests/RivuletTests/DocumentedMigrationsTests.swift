@@ -90,11 +90,7 @@ let unitsRenamed = StateMigration(from: 2) { document in
         } onUnreadableItem: { place, reason in
             print("\(place): \(reason)")
         }
-        for app in report.unknownApps { print("\(app)/*: this build hosts no app \"\(app)\"") }
-        for ignored in report.ignored {
-            print("\(ignored.app)/*: this build ignores \(ignored.path); sessions that have it: \(ignored.sessions)")
-        }
-        print("\(report.sessions) sessions: \(report.migrated) are migrated, \(report.unreadable) cannot be read")
+        for line in report.lines { print(line) }
         if !report.isClean { exit(1) }
     }
 

@@ -1,0 +1,16 @@
+// Part of Rivulet. See README.md for the architecture.
+
+#include "CProcessArguments.h"
+
+static int count;
+static char **arguments;
+
+// glibc calls constructors with what `main` gets, before it.
+__attribute__((constructor)) static void keep(int argc, char **argv) {
+    count = argc;
+    arguments = argv;
+}
+
+int rivulet_argument_count(void) { return count; }
+
+const char *rivulet_argument(int index) { return arguments[index]; }

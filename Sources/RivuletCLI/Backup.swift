@@ -1,0 +1,104 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns `rivulet backup`: copies of a data folder.
+
+import ArgumentParser
+import Rivulet
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Makes, verifies and restores backups.
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a backup of a data folder, also while a server uses it; verify one, or restore it.",
+        discussion: "\"rivulet backup TO\" is \"rivulet backup create TO\".",
+        subcommands: [Create.self, Verify.self, Restore.self],
+        defaultSubcommand: Create.self
+    )
+
+    /// Makes one.
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy a data folder into a folder that is empty or not there.",
+            discussion: """
+                The server goes on meanwhile. Every row of the copy is read and checked before the backup counts. The copy has the \
+                server's secret key if that is in the data folder, so keep the backup as safe.
+                """
+        )
+
+        @Option(help: "The data folder.")
+        var data: String = Environment.text("DATA") ?? "./data"
+
+        @Argument(help: "The folder for the backup.")
+        var to: String
+
+        func run() throws {
+            // The server beside it comes first.
+            _ = nice(10)
+            let contents = try SQLiteBackup.create(of: data, in: to)
+            print("backup of \(data) in \(to): \(Backup.text(contents))")
+            for line in keyLines(hasKey: contents.hasKey) { print(line) }
+            for file in contents.leftOut { print("not in the backup, as no Rivulet program made it: \(data)/\(file)") }
+        }
+
+        /// Where the key is that the backup needs.
+        private func keyLines(hasKey: Bool) -> [String] {
+            let names = ["SECRET_KEY", "SECRET_KEY_FILE", "OLDER_SECRET_KEY", "OLDER_SECRET_KEY_FILE"]
+            let outside = names.filter { Environment.text($0) != nil }.map { name in
+                let file = name.hasSuffix("_FILE") ? Environment.text(name).map { " (\($0))" } ?? "" : ""
+                return "the key in RIVULET_\(name)\(file) is not in the backup: keep it, too"
+            }
+            if hasKey { return ["the key \(data)/secret.key is in the backup"] + outside }
+            guard outside.isEmpty else { return outside }
+            return [
+                "there is no key in \(data): if the server gets one from RIVULET_SECRET_KEY or RIVULET_SECRET_KEY_FILE, keep it, too; "
+                    + "sealed values cannot be opened without it"
+            ]
+        }
+    }
+
+    /// Verifies one.
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read a whole backup; exits with 1 and names what is damaged."
+        )
+
+        @Argument(help: "The folder with the backup.")
+        var folder: String
+
+        func run() throws {
+            let contents = try SQLiteBackup.verify(folder)
+            for damage in contents.damages { print("\(folder): \(damage)") }
+            guard contents.damages.isEmpty else { throw ExitCode.failure }
+            print("the backup in \(folder) is whole: \(Backup.text(contents))")
+        }
+    }
+
+    /// Puts one back.
+    struct Restore: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put a backup into a data folder that is empty or not there, after it was verified."
+        )
+
+        @Option(help: "The data folder.")
+        var data: String = Environment.text("DATA") ?? "./data"
+
+        @Argument(help: "The folder with the backup.")
+        var from: String
+
+        func run() throws {
+            let contents = try SQLiteBackup.restore(from, to: data)
+            print("restored \(from) to \(data): \(Backup.text(contents))")
+            if !contents.hasKey { print("the key is not in the backup: give the server the one of then") }
+        }
+    }
+
+    private static func text(_ contents: SQLiteBackup.Contents) -> String {
+        "\(contents.sessionCount) sessions, \(contents.itemCount) items and values, \(contents.byteCount) bytes"
+    }
+}

@@ -1,0 +1,48 @@
+// The options of `rivulet serve` that say which clients may use it.
+
+import ArgumentParser
+import Rivulet
+
+/// Which hosts, pages and proxies the server accepts, and whether it may be reached by other machines.
+struct DoorOptions: ParsableArguments {
+    @Flag(help: "Listen where other machines reach the server, although it asks no client for credentials.")
+    var open = false
+
+    @Option(
+        help: "Further hosts that requests may name: a.example,.b.example (the dot: all subdomains). (default: none)"
+    )
+    var allowedHosts: String?
+
+    @Option(
+        help: "Origins whose pages may use the server: http://localhost:5173,https://*.example.com. (default: none)"
+    )
+    var allowedOrigins: String?
+
+    @Option(help: "The address under which clients know the server: https://rivulet.example. (default: its own)")
+    var publicURL: String?
+
+    @Option(help: "Proxies whose X-Forwarded-Proto counts: 10.0.0.7,10.1.0.0/16. (default: none)")
+    var trustedProxies: String?
+
+    @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")
+    var contentSecurityPolicy: String?
+
+    /// Sets what these options and their variables say.
+    func apply(to options: inout ServerOptions) throws {
+        if try open || Environment.value("OPEN", Environment.flag) ?? false { options.access = .open }
+        options.allowedHosts = Self.list(allowedHosts ?? Environment.text("ALLOWED_HOSTS"))
+        options.allowedOrigins = Self.list(allowedOrigins ?? Environment.text("ALLOWED_ORIGINS"))
+        options.publicURL = publicURL ?? Environment.text("PUBLIC_URL")
+        options.trustedProxies = Self.list(trustedProxies ?? Environment.text("TRUSTED_PROXIES"))
+        if let policy = contentSecurityPolicy ?? Environment.text("CONTENT_SECURITY_POLICY") {
+            options.contentSecurityPolicy = policy
+        }
+    }
+
+    /// The entries of a list with commas, without the spaces around them.
+    private static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { entry in
+            String(entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }.filter { !$0.isEmpty }
+    }
+}

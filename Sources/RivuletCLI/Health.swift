@@ -1,0 +1,68 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns `rivulet health`: a container's question to the server that runs in it.
+
+import ArgumentParser
+
+/// Asks a running server whether it is alive.
+struct Health: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask a running server whether it is alive.",
+        discussion: """
+            Asks /healthz. Exits with 0 when the answer is 200. Exits with 1 after one line that says why not, at the latest after 3 \
+            seconds. RIVULET_HOST and RIVULET_PORT stand in for the options, as they do for serve.
+            """
+    )
+
+    @Option(help: "The address that the server listens on; 0.0.0.0 and :: mean this machine.")
+    var host: String = Environment.text("HOST") ?? "127.0.0.1"
+
+    @Option(parsing: .unconditional, help: "The port that the server listens on. (default: 8080)")
+    var port: UInt16?
+
+    func run() throws {
+        let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
+        let deadline = ContinuousClock.now + HealthQuestion.timeMax
+        var refusal: HealthError?
+        for place in HealthPlace.places(host: host, port: port) {
+            do {
+                return try HealthQuestion.ask(at: place, until: deadline)
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+}
+
+/// The reason why a server is not known to be alive.
+struct HealthError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// An address to ask.
+struct HealthPlace {
+    /// An IPv4 or IPv6 address.
+    let address: String
+    let port: UInt16
+
+    /// The places where a server's own machine reaches it, the likelier one first.
+    ///
+    /// `host` is what `serve --host` takes: an IP address or "localhost". A wildcard address is asked at the loopback
+    /// address. A server on `::` may be reached by IPv4 only: IPv6 can be switched off.
+    static func places(host: String, port: UInt16) -> [HealthPlace] {
+        let addresses =
+            switch host {
+            case "localhost", "0.0.0.0": ["127.0.0.1"]
+            case "::", "[::]": ["::1", "127.0.0.1"]
+            default: [host]
+            }
+        return addresses.map { HealthPlace(address: $0, port: port) }
+    }
+}
+
+extension HealthPlace: CustomStringConvertible {
+    /// The place as a `Host` field names it: `127.0.0.1:8080` or `[::1]:8080`.
+    var description: String { (address.contains(":") ? "[\(address)]" : address) + ":\(port)" }
+}

@@ -1,0 +1,36 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns which known name a misspelt one is likely to mean.
+
+/// The likeness of names.
+enum Spelling {
+    /// The most edits between a name and what is taken for a misspelling of it.
+    private static let editsMax = 2
+
+    /// The known name that takes the fewest edits, at most two and fewer than half of the name's letters; nil: none is near.
+    static func nearest(to name: String, among known: Set<String>) -> String? {
+        let rated = known.sorted().map { (name: $0, edits: edits(Array(name.utf8), Array($0.utf8))) }
+        guard let best = rated.min(by: { $0.edits < $1.edits }) else { return nil }
+        return best.edits <= editsMax && best.edits * 2 < name.utf8.count ? best.name : nil
+    }
+
+    /// The insertions, removals, replacements and swaps of neighbours that make one text of another.
+    private static func edits(_ first: [UInt8], _ second: [UInt8]) -> Int {
+        var rows = [Array(0...second.count)]
+        for (row, letter) in first.enumerated() {
+            var next = [row + 1]
+            for (column, other) in second.enumerated() {
+                var least = min(
+                    rows[row][column + 1] + 1,
+                    next[column] + 1,
+                    rows[row][column] + (letter == other ? 0 : 1)
+                )
+                if row > 0, column > 0, letter == second[column - 1], other == first[row - 1] {
+                    least = min(least, rows[row - 1][column - 1] + 1)
+                }
+                next.append(least)
+            }
+            rows.append(next)
+        }
+        return rows[first.count][second.count]
+    }
+}

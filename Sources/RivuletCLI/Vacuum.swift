@@ -1,0 +1,28 @@
+// Part of Rivulet. See README.md for the architecture.
+// Owns `rivulet vacuum`: what makes the deletions of an older database erase.
+
+import ArgumentParser
+import Rivulet
+
+/// Writes the databases of a data folder anew.
+struct Vacuum: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write the databases of a data folder anew, without what was deleted; from then on deletions erase.",
+        discussion: """
+            Once for a folder of an older version; the databases of this one erase by themselves. It needs as much free space as the \
+            databases use, and refuses while a server uses the folder. An older layout is brought up to date.
+            """
+    )
+
+    @Option(help: "The data folder.")
+    var data: String = Environment.text("DATA") ?? "./data"
+
+    func run() throws {
+        for outcome in try SQLiteVacuum.run(folder: data) {
+            let erases = outcome.wasSecured ? "its deletions erased before, too" : "its deletions erase from now on"
+            print(
+                "vacuumed \(outcome.path): \(outcome.byteCountBefore) bytes before, \(outcome.byteCountAfter) now; \(erases)"
+            )
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// The header lines that nearly every answer has, made once.
+
+/// Blocks of whole header lines for `HTTPResponseHead.append`.
+enum ConstantFields {
+    /// The request headers that pages of allowed origins may send, beside those that need no permission.
+    static let requestHeaders =
+        "authorization, content-type, if-match, if-modified-since, if-none-match, if-range, idempotency-key, last-event-id, "
+        + "prefer, range, traceparent, tracestate"
+
+    /// The response headers that their scripts may read, beside those that need no permission.
+    static let responseHeaders =
+        "Accept-Encoding, Accept-Ranges, Allow, Content-Encoding, Content-Range, Date, ETag, Idempotency-Replayed, Link, Location, "
+        + "Preference-Applied, Retry-After, Rivulet-Version, traceparent"
+
+    /// The seconds for which a browser may keep the answer to a preflight.
+    static let preflightSeconds = 7_200
+
+    /// The lines of an answer that no page of another origin may read.
+    ///
+    /// `isVarying` is whether the same request with another `Origin` may get another answer.
+    static func own(isVarying: Bool) -> [UInt8] {
+        lines(
+            [("X-Content-Type-Options", "nosniff"), ("Cross-Origin-Resource-Policy", "same-origin")]
+                + (isVarying ? [("Vary", "Origin")] : [])
+        )
+    }
+
+    /// The lines of an answer that the page of an allowed origin may read.
+    ///
+    /// `origin` has been read by `WebOrigin`, so it has no line end. Source: Fetch Standard section 3.3.
+    static func shared(with origin: String, as grant: AllowedOrigins.Grant) -> [UInt8] {
+        let allowed =
+            switch grant {
+            case .named: [("Access-Control-Allow-Origin", origin), ("Access-Control-Allow-Credentials", "true")]
+            case .anonymous: [("Access-Control-Allow-Origin", "*")]
+            }
+        return lines(
+            [("X-Content-Type-Options", "nosniff")] + allowed
+                + [("Access-Control-Expose-Headers", responseHeaders), ("Vary", "Origin")]
+        )
+    }
+
+    private static func lines(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) }
+    }
+}

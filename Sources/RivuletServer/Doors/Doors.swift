@@ -1,0 +1,169 @@
+// The checks that a request passes before its resource is looked at.
+
+import RivuletHTTP
+
+/// Decides by a request's head alone whether the server handles it: by the host that it names, and the page that it comes from.
+///
+/// Made once, when the server starts. Source: Documentation/Security.md.
+struct Doors: Sendable {
+    /// What becomes of a request.
+    enum Verdict {
+        case pass(DoorPass)
+        case refuse(DoorRefusal)
+    }
+
+    private let hosts: HostList
+    private let origins: AllowedOrigins
+    private let publicOrigin: WebOrigin?
+    /// The addresses whose `X-Forwarded-Proto` counts.
+    let proxies: AddressList
+    /// The constant lines of an answer that no page of another origin may read.
+    let ownFields: [UInt8]
+
+    /// The doors that the options ask for.
+    ///
+    /// - Throws: a `ServerError` for an option that cannot be.
+    init(_ options: ServerOptions, machineName: String) throws(ServerError) {
+        publicOrigin = try Self.origin(of: options.publicURL)
+        let publicHost = publicOrigin.flatMap { HostList.bare($0.host[...]) }.map(String.init) ?? ""
+        hosts = try HostList(options.allowedHosts, and: [machineName, publicHost])
+        origins = try AllowedOrigins(options.allowedOrigins)
+        proxies = try AddressList(options.trustedProxies)
+        ownFields = ConstantFields.own(isVarying: !origins.isEmpty)
+    }
+
+    private static func origin(of publicURL: String?) throws(ServerError) -> WebOrigin? {
+        guard let publicURL else { return nil }
+        let text = publicURL.hasSuffix("/") ? publicURL.dropLast() : publicURL[...]
+        guard let origin = WebOrigin(text), origin.scheme == "http" || origin.scheme == "https" else {
+            throw ServerError(
+                "--public-url is \"\(publicURL)\", which is no address of a server; write it as https://rivulet.example, without a path"
+            )
+        }
+        return origin
+    }
+
+    // MARK: - Requests
+
+    /// Whether the request passes for what nearly every request is: no page's, to the host that was accepted last.
+    func isOrdinary(_ request: HTTPRequest, acceptedHost: [UInt8]) -> Bool {
+        !request.hasPageFields && !acceptedHost.isEmpty && request.isHost(acceptedHost)
+    }
+
+    /// The verdict on a request: by its host first, then by its page.
+    func verdict(on request: HTTPRequest) -> Verdict {
+        guard isHostAccepted(of: request) else {
+            return refusal(of: request, Self.misdirected(request.host ?? ""), .host)
+        }
+        guard request.hasPageFields else { return .pass(DoorPass(fields: ownFields, callers: .all)) }
+        let site = FetchSite(request.headers)
+        if site == .own { return .pass(DoorPass(fields: ownFields, callers: .all)) }
+        let text = Self.origin(of: request)
+        let origin = text.flatMap { WebOrigin($0) }
+        if site == .unknown {
+            guard request.headers.contains("origin") else { return .pass(DoorPass(fields: ownFields, callers: .all)) }
+            let isOwn = origin.map { $0.isOf(host: request.host ?? "") || $0 == publicOrigin } ?? false
+            if isOwn { return .pass(DoorPass(fields: ownFields, callers: .all)) }
+        }
+        if let text, let origin, let grant = origins.grant(for: origin) {
+            let isNear = site == .sameSite || (site == .unknown && origin.isSameHost(as: request.host ?? ""))
+            let fields = ConstantFields.shared(with: text, as: grant)
+            return .pass(DoorPass(fields: fields, callers: grant == .anonymous ? .none : isNear ? .all : .known))
+        }
+        if site != .unknown, FetchSite.isNavigation(request), Self.isFile(request) {
+            return .pass(DoorPass(fields: ownFields, callers: .all))
+        }
+        return refusal(of: request, Self.foreign(text), .crossSite)
+    }
+
+    /// The constant lines of an answer to a request that could not be read, but for its origin.
+    func fields(forOrigin text: String?) -> [UInt8] {
+        guard let text, let origin = WebOrigin(text), let grant = origins.grant(for: origin) else { return ownFields }
+        return ConstantFields.shared(with: text, as: grant)
+    }
+
+    /// Whether the host of a request does not count.
+    ///
+    /// Balancers and orchestrators name any host, and the answers to these two resources say nothing of data.
+    static func isExempt(_ request: HTTPRequest) -> Bool { request.isPath("/healthz") || request.isPath("/readyz") }
+
+    private func isHostAccepted(of request: HTTPRequest) -> Bool {
+        guard !Self.isExempt(request), let host = request.host else { return true }
+        return hosts.contains(host)
+    }
+
+    /// The only `Origin`; nil when there is none, or several.
+    private static func origin(of request: HTTPRequest) -> String? {
+        let values = request.headers.values(of: "origin")
+        return values.count == 1 ? values[0] : nil
+    }
+
+    private static func isFile(_ request: HTTPRequest) -> Bool {
+        do throws(Problem) {
+            return try Route(segments: request.pathSegments).resource == .file
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: - Refusals
+
+    private func refusal(of request: HTTPRequest, _ problem: Problem, _ cause: RequestRefusal) -> Verdict {
+        .refuse(DoorRefusal(problem: problem, cause: cause, fields: fields(forOrigin: Self.origin(of: request))))
+    }
+
+    private static func misdirected(_ authority: String) -> Problem {
+        guard !authority.isEmpty else {
+            return Problem(
+                421,
+                "The request names no host: its Host header is empty. Send the server's name in it. Nothing has changed."
+            )
+        }
+        let host = HostList.bare(HostList.withoutPort(authority)).map { $0.prefix(HostList.nameBytesMax) } ?? ""
+        return Problem(
+            421,
+            "This server does not answer for the host \"\(host)\". If it should, start it with --allowed-hosts \(host) "
+                + "(RIVULET_ALLOWED_HOSTS). Nothing has changed."
+        )
+    }
+
+    private static func foreign(_ origin: String?) -> Problem {
+        guard let origin, WebOrigin(origin) != nil else {
+            return Problem(
+                403,
+                "Requests of pages of other sites are refused, and this one names no origin that can be allowed. Start the server with "
+                    + "--allowed-origins (RIVULET_ALLOWED_ORIGINS) for the page's origin, and send the request with CORS. Nothing has changed."
+            )
+        }
+        return Problem(
+            403,
+            "Requests of pages of other sites are refused. If pages of \(origin) may use this server, start it with --allowed-origins "
+                + "\(origin) (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
+        )
+    }
+}
+
+/// What a request that passes takes with it.
+struct DoorPass: Sendable {
+    /// The constant lines of its answer.
+    let fields: [UInt8]
+    let callers: Callers
+
+    /// The callers for whom `me` is served.
+    enum Callers: Hashable, Sendable {
+        /// All; a new one gets its cookie.
+        case all
+        /// Those with a valid cookie: a browser would not keep a new one.
+        case known
+        /// None: the page is allowed by `*`.
+        case none
+    }
+}
+
+/// The answer to a request that does not pass.
+struct DoorRefusal: Sendable {
+    let problem: Problem
+    let cause: RequestRefusal
+    /// The constant lines of the answer.
+    let fields: [UInt8]
+}

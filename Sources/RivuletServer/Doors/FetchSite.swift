@@ -1,0 +1,37 @@
+// The browser's word on the page that a request comes from.
+
+import RivuletHTTP
+
+/// How near the page of a request is to this server, as `Sec-Fetch-Site` says it.
+///
+/// Browsers send the field to https and to localhost only, and no script can set it. Source: W3C Fetch Metadata section 2.3.
+enum FetchSite: Hashable, Sendable {
+    /// There is no such line.
+    case unknown
+    /// The page is of this origin, or the user asked: a bookmark, an address that was typed.
+    case own
+    /// The page is of this site: of another port, or another subdomain.
+    case sameSite
+    /// The page is of another site. A value that is not in the standard counts as this, and so does a repeated line.
+    case crossSite
+
+    /// The site of a request with these header lines.
+    init(_ headers: HTTPHeaders) {
+        let values = headers.values(of: "sec-fetch-site")
+        self =
+            switch values.first {
+            case nil: .unknown
+            case _ where values.count > 1: .crossSite
+            case "same-origin", "none": .own
+            case "same-site": .sameSite
+            default: .crossSite
+            }
+    }
+
+    /// Whether the browser opens what it gets in a tab of its own: a link was followed, and no script of the page sees the answer.
+    static func isNavigation(_ request: HTTPRequest) -> Bool {
+        (request.method == .get || request.method == .head)
+            && request.headers.values(of: "sec-fetch-mode") == ["navigate"]
+            && request.headers.values(of: "sec-fetch-dest") == ["document"]
+    }
+}

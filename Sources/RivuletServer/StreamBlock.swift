@@ -1,0 +1,53 @@
+import RivuletEventLoop
+import RivuletHTTP
+
+/// A part of an event stream's body that many streams are sent, framed once as one chunk.
+///
+/// A stream of HTTP/1.1 is sent the chunk; one of HTTP/1.0, whose body lasts until the close, only the content in it.
+/// Source: RFC 9112 §7.1.
+struct StreamBlock: Sendable {
+    /// The framing with the content.
+    private let chunk: SharedBytes
+    private let content: Range<Int>
+
+    /// The bytes that the content has, without the framing.
+    var count: Int { content.count }
+
+    /// Has the content written where it stays.
+    ///
+    /// - Parameters:
+    ///   - capacity: The most bytes of the content; at least one is written, as a chunk without content ends the body.
+    ///   - account: Counts the bytes with their framing until the last holder releases them.
+    ///   - write: Writes the content.
+    init(capacity: Int, account: SharedBytes.Account? = nil, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        let endCount = HTTPChunk.terminator.count
+        var contentCount = 0
+        let chunk = SharedBytes(
+            prefixCapacity: HTTPChunk.headBytesMax,
+            capacity: capacity + endCount,
+            account: account
+        ) { output in
+            write(&output)
+            HTTPChunk.appendTerminator(to: &output)
+        } prefix: { count, output in
+            contentCount = count - endCount
+            HTTPChunk.appendHead(count: contentCount, to: &output)
+        }
+        let end = chunk.count - endCount
+        content = end - contentCount..<end
+        self.chunk = chunk
+    }
+
+    /// Copies the content.
+    init(_ content: Span<UInt8>, account: SharedBytes.Account? = nil) {
+        self.init(capacity: content.count, account: account) { $0.append(copying: content) }
+    }
+
+    /// The bytes to send to a stream of HTTP/1.1, or of HTTP/1.0; both are the same memory.
+    func bytes(isChunked: Bool) -> SharedBytes { isChunked ? chunk : SharedBytes(content, of: chunk) }
+
+    /// Calls `body` with the content.
+    func withContent<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        chunk.withBytes { body($0.extracting(content)) }
+    }
+}
