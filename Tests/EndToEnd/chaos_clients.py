@@ -168,6 +168,8 @@ class Stream(asyncio.Protocol):
     def _server_ended(self, joined, error):
         self.oracle.note(f"the server ended it: {error or 'FIN'}, after {self.world.stops} stops and {self.world.kills:g} kills")
         self.world.ends += 1
+        if joined and self._response.is_ended and not self.oracle.has_bye:
+            raise Fault("the last chunk without a bye")
         # It may have come while the server was being killed, and gone before that was over.
         if self._killed != self.world.kills or self.world.kills % 1:
             return
@@ -178,6 +180,8 @@ class Stream(asyncio.Protocol):
         has_stopped = self._stopped != self.world.stops or self._came_late
         if not self.oracle.has_bye and (joined or not has_stopped):
             raise Fault(f"the server ended it without a bye ({error or 'FIN'})")
+        if self.oracle.has_bye and not self._response.is_ended:
+            raise Fault("a bye without the last chunk")
         if joined and not self._blocks.is_between_blocks:
             raise Fault("the stream ended within an event")
 

@@ -7,12 +7,10 @@ import json
 import typing
 import zlib
 
+from chunks import Chunks, Malformed
+
 #: The most bytes of a response's head and of one block: more is a server that never ends them.
 HEAD_MAX, BLOCK_MAX = 65_536, 64 << 20
-
-
-class Malformed(Exception):
-    """The server sent bytes that are no response, no event stream, or no event of this contract."""
 
 
 class Event(typing.NamedTuple):
@@ -25,13 +23,13 @@ class Event(typing.NamedTuple):
 
 
 class ResponseReader:
-    """The head of a response, and its body by chunks, by length or to the end."""
+    """The head of a response, and its body by chunks or by length."""
 
     def __init__(self):
         self.status, self.headers = None, {}
         self._bytes = bytearray()
-        self._rest = None  # Of the chunk or the body that is under way.
-        self._inflate = None
+        self._rest = None  # Of the body that is under way.
+        self._chunks = self._inflate = None
         self.is_ended = False
 
     def feed(self, received):
@@ -39,13 +37,16 @@ class ResponseReader:
         self._bytes += received
         if self.status is None and not self._head():
             return b""
-        body = self._chunks() if self._is_chunked else self._plain()
-        if self._inflate is None or not body:
+        body = self._plain() if self._chunks is None else self._chunked()
+        if self._inflate is None:
             return body
         try:
-            return self._inflate.decompress(body)
+            text = self._inflate.decompress(body)
         except zlib.error as error:
             raise Malformed(f"not gzip: {error}") from error
+        if self._inflate.unused_data or (self.is_ended and not self._inflate.eof):
+            raise Malformed("a body that ends where its gzip does not")
+        return text
 
     def _head(self):
         end = self._bytes.find(b"\r\n\r\n")
@@ -64,10 +65,15 @@ class ResponseReader:
                 raise Malformed(f"a field that is none, or twice: {line!r}")
             self.headers[name.lower()] = value.strip()
         self.status = int(rest[:3])
-        self._is_chunked = self.headers.get("transfer-encoding") == "chunked"
+        if "transfer-encoding" in self.headers:
+            if self.headers["transfer-encoding"] != "chunked" or "content-length" in self.headers:
+                raise Malformed(f"a framing that is none: {self.headers}")
+            self._chunks = Chunks()
+        elif self.status == 200 and "content-length" not in self.headers:
+            raise Malformed("a body whose end nobody can tell from a cut")
         if self.headers.get("content-encoding") == "gzip":
             self._inflate = zlib.decompressobj(31)
-        if not self._is_chunked:
+        if self._chunks is None:
             self._rest = int(self.headers["content-length"]) if "content-length" in self.headers else None
             if self.status == 204:
                 self._rest = 0
@@ -83,42 +89,11 @@ class ResponseReader:
             self.is_ended = self._rest == 0
         return body
 
-    def _chunks(self):
-        parts, at = [], 0
-        received = self._bytes
-        while True:
-            if self._rest is None:
-                end = received.find(b"\r\n", at)
-                if end < 0:
-                    break
-                size = bytes(received[at:end])
-                if self.is_ended:
-                    if size:
-                        raise Malformed(f"after the last chunk: {size!r}")
-                    at = end + 2
-                    continue
-                if not size or size.strip(b"0123456789abcdefABCDEF"):
-                    raise Malformed(f"no size of a chunk: {size[:40]!r}")
-                at, length = end + 2, int(size, 16)
-                if length == 0:
-                    self.is_ended = True
-                    continue
-                self._rest = length
-            if len(received) - at < self._rest + 2:
-                # A long chunk is given on piece by piece, but for what may be its end.
-                piece = min(len(received) - at, self._rest)
-                parts.append(bytes(received[at : at + piece]))
-                at += piece
-                self._rest -= piece
-                break
-            parts.append(bytes(received[at : at + self._rest]))
-            at += self._rest
-            if received[at : at + 2] != b"\r\n":
-                raise Malformed(f"a chunk that does not end: {bytes(received[at : at + 20])!r}")
-            at += 2
-            self._rest = None
-        del received[:at]
-        return b"".join(parts)
+    def _chunked(self):
+        body = self._chunks.feed(self._bytes)
+        self._bytes.clear()
+        self.is_ended = self._chunks.is_ended
+        return body
 
 
 class BlockReader:

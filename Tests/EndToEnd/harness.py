@@ -19,6 +19,8 @@ import time
 import urllib.parse
 import zlib
 
+from chunks import Chunks
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLIC = ROOT / "Public"
 SCREENSHOTS = ROOT / ".build" / "screenshots"
@@ -164,6 +166,8 @@ class Connection:
         self.socket.connect(("127.0.0.1", server.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
+        #: What takes the framing off a stream before its content comes to the buffer.
+        self.chunks = None
 
     def request(self, method, target, body=None, headers=None):
         self.send(message(method, target, body, headers))
@@ -173,14 +177,12 @@ class Connection:
         self.socket.sendall(data)
 
     def answer(self, method="GET"):
-        """The next response: its head, and a body by Content-Length or by chunks."""
+        """The next response: its head, and a body by Content-Length; the only chunked ones are streams."""
         status, headers = self.head()
         while status == 100:
             status, headers = self.head()
         if method == "HEAD" or status in (204, 304):
             return Answer(status, headers, b"")
-        if headers.get("transfer-encoding") == "chunked":
-            return Answer(status, headers, self._chunks())
         return Answer(status, headers, self._exactly(int(headers["content-length"])))
 
     def head(self):
@@ -189,6 +191,16 @@ class Connection:
         assert version == "HTTP/1.1", lines[0]
         pairs = (line.split(":", 1) for line in lines[1:] if line)
         return int(status), {name.lower(): value.strip() for name, value in pairs}
+
+    def stream_head(self):
+        """The head of an event stream, or of another answer. What is read after it is without the framing of chunks."""
+        status, headers = self.head()
+        if status == 200:
+            assert headers["transfer-encoding"] == "chunked" and headers["connection"] == "close", headers
+            assert "content-length" not in headers
+            self.chunks = Chunks()
+            self.buffer = self.chunks.feed(self.buffer)
+        return status, headers
 
     def until(self, mark):
         """Everything up to and with the mark."""
@@ -201,7 +213,7 @@ class Connection:
         """Whether the server closed the connection, after whatever it still sent."""
         try:
             while received := self.socket.recv(65536):
-                self.buffer += received
+                self.buffer += received if self.chunks is None else self.chunks.feed(received)
             return True
         except ConnectionResetError:
             return True
@@ -212,19 +224,11 @@ class Connection:
         part, self.buffer = self.buffer[:count], self.buffer[count:]
         return part
 
-    def _chunks(self):
-        body = b""
-        while size := int(self.until(b"\r\n").split(b";")[0], 16):
-            body += self._exactly(size)
-            assert self._exactly(2) == b"\r\n"
-        self.until(b"\r\n")
-        return body
-
     def _more(self):
         received = self.socket.recv(65536)
         if not received:
             raise EOFError(f"the server closed; unread: {self.buffer[:200]!r}")
-        self.buffer += received
+        self.buffer += received if self.chunks is None else self.chunks.feed(received)
 
     def close(self):
         self.socket.close()
@@ -311,9 +315,7 @@ class Stream:
         self.connection = Connection(session.server, receive_buffer=receive_buffer)
         target = session.path + self.resource + ("?" + urllib.parse.urlencode(query) if query else "")
         self.connection.send(message("GET", target, headers=headers))
-        self.status, self.headers = self.connection.head()
-        self.chunked = self.headers.get("transfer-encoding") == "chunked"
-        self.body = b""
+        self.status, self.headers = self.connection.stream_head()
         self.comments = 0
 
     def next(self):
@@ -355,7 +357,14 @@ class Stream:
         return received
 
     def ended(self):
-        """Whether the server ended the stream without another event."""
+        """Whether the server ended the stream without another event, by the last chunk and then the end of the connection."""
+        return self._closed() and self.connection.chunks.is_ended and not self.connection.buffer
+
+    def cut(self):
+        """Whether the connection ended without another event and without the last chunk."""
+        return self._closed() and not self.connection.chunks.is_ended
+
+    def _closed(self):
         try:
             event = self.next()
         except (EOFError, ConnectionResetError):
@@ -363,23 +372,7 @@ class Stream:
         raise AssertionError(f"the stream went on with {event}")
 
     def _block(self):
-        while b"\n\n" not in self.body:
-            self.body += self._part()
-        block, _, self.body = self.body.partition(b"\n\n")
-        return block + b"\n\n"
-
-    def _part(self):
-        if not self.chunked:
-            if not self.connection.buffer:
-                self.connection._more()
-            part, self.connection.buffer = self.connection.buffer, b""
-            return part
-        size = int(self.connection.until(b"\r\n"), 16)
-        part = self.connection._exactly(size)
-        self.connection.until(b"\r\n")
-        if size == 0:
-            raise EOFError("the stream ended")
-        return part
+        return self.connection.until(b"\n\n")
 
     def close(self):
         self.connection.close()

@@ -1,6 +1,7 @@
 # Part of Rivulet. See README.md for the architecture.
 # A tab of the browser with one of our pages.
 
+import datetime
 import re
 import time
 
@@ -31,6 +32,16 @@ class Tab:
 
     def text(self, selector, value):
         expect(self.page.locator(selector)).to_contain_text(value)
+
+    def stop_the_clock(self):
+        """From now on nothing is due in the page unless `pass_time` says so."""
+        self.page.clock.install()
+        self.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
+
+    def pass_time(self, seconds):
+        """Lets this time pass in the page, and waits for the end of an attempt to reconnect that begins meanwhile."""
+        self.page.clock.run_for(round(seconds * 1000))
+        self.until("document.getElementById('connection-text').textContent !== 'Reconnecting'")
 
     def dispatched(self, selector):
         """Clicks, and waits for the server's answer."""

@@ -59,7 +59,7 @@ def test_a_value_of_another_type_is_refused_with_its_place(session, value, statu
 @pytest.mark.parametrize("pointer", ["", "/p", "/p/history", "/t/lastEvent", "/p/limits", "/p/limits/label"])
 def test_what_is_not_bound_cannot_be_written(session, pointer):
     answer = put(session, pointer, 5)
-    assert answer.problem["status"] == 405 and answer.headers["allow"] == "GET, HEAD"
+    assert answer.problem["status"] == 405 and answer.headers["allow"] == "GET, HEAD, OPTIONS"
     assert answer.json["detail"] == (
         f'no binding is declared for the key path "{pointer}", so it is changed by events only; '
         'app "counter" binds /p/count, /p/step, /p/title, /p/limits/warnAt'
@@ -73,7 +73,7 @@ def test_what_the_state_cannot_have_is_no_path_to_write_either(session):
 
 def test_a_bound_path_tells_that_it_can_be_written(session):
     answer = session.server.request("DELETE", session.path + "/state/p/count")
-    assert answer.status == 405 and answer.headers["allow"] == "GET, HEAD, PUT"
+    assert answer.status == 405 and answer.headers["allow"] == "GET, HEAD, PUT, OPTIONS"
 
 
 def test_conditions_and_preferences_hold_as_for_events(session):

@@ -37,15 +37,18 @@ class Falsifier:
     """Spoils one block of one stream that watches a session with short texts, and remembers that it did."""
 
     def __init__(self, fault):
-        self.fault, self.held, self.victim, self.is_done, self.seen = fault, None, None, False, 0
+        self.fault, self.held, self.victim, self.response, self.is_done, self.seen = fault, None, None, None, False, 0
 
     def __call__(self, stream, blocks):
         return [spoilt for block in blocks for spoilt in self.block(stream, block)]
 
     def block(self, stream, block):
         if self.held is not None and stream is self.victim and not self.fault.startswith("misrouted"):
-            (block, held), self.held = (block, self.held), None
-            return self.later(held, block)
+            held, self.held = self.held, None
+            # A block that was held when its connection ended is sent again: nothing is spoilt by it.
+            spoilt = self.later(held, block) if stream._response is self.response else [block]
+            self.is_done = spoilt not in ([held, block], [block])
+            return spoilt
         is_wanted = block.startswith(b"event: " + self.name) and not stream.watch.session.is_heavy and not stream.watch.is_patch
         if self.is_done or not is_wanted or stream.watch.interval:
             if self.fault.startswith("misrouted") and self.is_done and self.held is not None and self.is_foreign(stream):
@@ -58,12 +61,12 @@ class Falsifier:
         spoilt = getattr(self, self.fault)(stream, block)
         if spoilt is None:
             return [block]
-        self.is_done, self.victim = True, stream
+        self.is_done, self.victim, self.response = True, stream, stream._response
         return spoilt
 
     @property
     def name(self):
-        return b"bye" if self.fault == "without_bye" else b"change"
+        return b"bye" if self.fault.startswith("without") else b"change"
 
     # Each answers the blocks instead of one, or None when this one does not serve.
 
@@ -72,6 +75,10 @@ class Falsifier:
 
     def without_bye(self, _, block):
         return []
+
+    def without_last_chunk(self, stream, block):
+        stream._response.is_ended = False
+        return [block]
 
     def doubled(self, _, block):
         return [block, block]
@@ -160,14 +167,15 @@ FAULTS = {
     "misrouted": "another epoch|a change before|not after",
     "misrouted_within_its_session": "is watched|not after", "transient_dropped": "never came|it has|Misfit",
     "cut": "Malformed", "merged": "never came|Misfit", "altered": "the log gives|is what it was", "of_another_version": "version and the cursor differ",
-    "told_twice": "twice in one event", "without_bye": "without a bye", "not_changed": "is what it was|twice",
+    "told_twice": "twice in one event", "without_bye": "the last chunk without a bye", "without_last_chunk": "a bye without the last chunk",
+    "not_changed": "is what it was|twice",
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_falsified_stream_is_a_finding(data, fault):
     falsifier = Falsifier(fault)
-    ways = ("stop",) if fault == "without_bye" else (None,)
+    ways = ("stop",) if fault.startswith("without") else (None,)
     world = run(data, seconds=15, round=1.5, streams=60, sessions=8, pause=0.005, patience=1e6, mangle=falsifier, ways=ways, deletions=0, seed=5)
     assert falsifier.is_done, "nothing was falsified"
     assert any(re.search(FAULTS[fault], finding.split("\n")[0]) for finding in world.findings), world.findings[:3]
@@ -273,7 +281,10 @@ def test_a_compressed_body_is_read_event_by_event():
         response.feed(b"4\r\n\xff\xff\xff\xff\r\n")
 
 
-@pytest.mark.parametrize("chunk", [b"3\r\nabcd\r\n", b"x\r\n", b"0\r\n\r\n1\r\n"])
+@pytest.mark.parametrize("chunk", [
+    b"3\r\nabcd\r\n", b"x\r\n", b"0\r\n\r\n1\r\n", b"\r\n", b"03\r\nabc\r\n", b"A\r\n", b"3;a=b\r\nabc\r\n", b"3\nabc\n", b"3\r\r\nabc\r\n", b"0\r\na: b\r\n\r\n",
+    b"123456789012345678",
+])
 def test_a_chunk_that_is_none_is_a_finding(chunk):
     with pytest.raises(Malformed):
         ResponseReader().feed(HEAD + chunk)

@@ -18,7 +18,7 @@ def test_a_folder_that_can_be_read_is_clean_also_while_a_server_uses_it(serve, t
     server = fill(serve, tmp_path)
     outcome = run("check", "--data", tmp_path)
     assert (outcome.returncode, outcome.stderr) == (0, "")
-    assert outcome.stdout == "2 sessions: 2 can be read, 0 of them after a migration; 0 cannot\n"
+    assert outcome.stdout == "2 sessions: 2 can be read, 0 of them would be migrated; 0 cannot\n"
     assert server.session("one").dispatch("increment")["version"] == 2
 
 
@@ -38,7 +38,7 @@ def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
     lines = outcome.stdout.splitlines()
     assert lines[0].startswith("counter/two: ")
     assert lines[1] == 'gone/*: this build hosts no app "gone"'
-    assert lines[2] == "2 sessions: 1 can be read, 0 of them after a migration; 1 cannot"
+    assert lines[2] == "2 sessions: 1 can be read, 0 of them would be migrated; 1 cannot"
     assert (tmp_path / "rivulet.db").read_bytes() == before
 
 
@@ -75,7 +75,7 @@ def test_what_no_field_takes_is_listed_and_counts_where_it_is_asked_for(serve, t
     assert outcome.stdout.splitlines() == [
         "counter/*: this build ignores what is stored at /p/filter; sessions that have it: 2",
         "counter/*: this build ignores what is stored at /p/todos; sessions that have it: 2",
-        "3 sessions: 3 can be read, 0 of them after a migration; 0 cannot",
+        "3 sessions: 3 can be read, 0 of them would be migrated; 0 cannot",
     ]
     strict = run("check", "--strict", "--data", tmp_path)
     assert (strict.returncode, strict.stdout) == (1, outcome.stdout)

@@ -353,3 +353,21 @@ def test_a_killed_server_is_waited_for_and_the_stream_resumes(browser, serve, da
     assert page.evaluate("states") == ["connecting", "live", "reconnecting", "live"]
     assert "reset" not in page.evaluate("events"), "nothing was lost, so nothing is reset"
     context.close()
+
+
+def test_a_lost_stream_is_asked_for_often_at_first_and_seldom_where_nobody_looks(page):
+    waits = page.evaluate("""async () => {
+        const { backoff } = await import("/stream.js");
+        const least = (...of) => { Math.random = () => 0; return backoff(...of); };
+        const most = (...of) => { Math.random = () => 1 - Number.EPSILON; return backoff(...of); };
+        const { random } = Math;
+        try {
+            return [least, most].map((wait) => [
+                [0, 1, 2, 3, 20].map((attempt) => wait(attempt, 29_999, false)), wait(20, 30_000, false), wait(20, 0, true),
+            ]);
+        } finally { Math.random = random; }
+    }""")
+    assert waits == [
+        [[200, 400, 800, 1000, 1000], 2500, 10_000],
+        [[400, 800, 1600, 2000, 2000], 5000, 20_000],
+    ]

@@ -1,9 +1,12 @@
 # Part of Rivulet. See README.md for the architecture.
 # The command `rivulet`: options, environment, signals, and errors that name their remedy.
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -28,6 +31,86 @@ def test_an_unknown_option_or_value_is_refused_and_named(arguments):
     outcome = run(*arguments)
     assert outcome.returncode not in (0, None) and outcome.stdout == ""
     assert arguments[-1].lstrip("-") in outcome.stderr
+
+
+@pytest.mark.parametrize("text", ["-1", "65536", "x", "1e3"])
+def test_a_wrong_port_says_what_a_port_is(text, monkeypatch):
+    remedy = f'is a number from 0 to 65535, where 0 takes a free port; found "{text}"'
+    assert "--port " + remedy in run("serve", "--memory", "--port", text).stderr
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_PORT": text})
+    assert "RIVULET_PORT " + remedy in run("serve", "--memory").stderr
+
+
+def test_memory_and_a_data_folder_contradict_each_other(tmp_path, monkeypatch):
+    outcome = run("serve", "--port", "0", "--memory", "--data", tmp_path / "data")
+    assert outcome.returncode == 1 and "give one of the two" in outcome.stderr
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_MEMORY": "1", "RIVULET_DATA": str(tmp_path / "data")})
+    outcome = run("serve", "--port", "0")
+    assert outcome.returncode == 1 and "unset one of the two" in outcome.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_option_wins_over_the_variable_that_contradicts_it(tmp_path, serve, monkeypatch):
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_MEMORY": "1"})
+    assert serve(tmp_path / "kept").session("s").dispatch("increment")["durable"] is True
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_DATA": str(tmp_path / "unused")})
+    assert serve(None).session("s").dispatch("increment")["durable"] is False
+    assert not (tmp_path / "unused").exists()
+
+
+@pytest.mark.parametrize("place", ["/proc/foo", "/etc/hostname", "read-only"])
+def test_an_impossible_data_folder_is_refused_for_the_folder(place, tmp_path):
+    options = {}
+    if place == "read-only":
+        tmp_path.chmod(0o500)
+        place = tmp_path / "data"
+        # Root may write anywhere.
+        options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    outcome = run("serve", "--port", "0", "--data", place, **options)
+    tmp_path.chmod(0o700)
+    assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1, outcome.stderr
+    assert "data folder" in outcome.stderr and "choose another folder with --data" in outcome.stderr
+    assert "SECRET" not in outcome.stderr and "secret key" not in outcome.stderr
+
+
+def output(*arguments, **variables):
+    """The first line and what follows until the stop, both streams as one."""
+    process = subprocess.Popen(
+        [binary(), "serve", "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=environment() | variables,
+    )
+    with process.stdout as lines:
+        first = lines.readline()
+        process.terminate()
+        rest = lines.read()
+    assert process.wait(PATIENCE) == 0, rest
+    return first, rest
+
+
+def test_the_first_line_is_the_address(tmp_path):
+    first, rest = output("--data", tmp_path / "data")
+    assert first.startswith("rivulet listening on http://127.0.0.1:")
+    assert "secret key made: " in rest and "warning" not in rest
+    first, rest = output("--memory")
+    assert first.startswith("rivulet listening on http://127.0.0.1:") and "key" not in rest
+
+
+def test_unknown_variables_are_one_warning_without_their_values(tmp_path):
+    variables = {
+        "RIVULET_PROT": "canary-1", "RIVULET_SERVICE_HOST": "canary-2", "RIVULET_PORT": "tcp://canary-3:8080",
+        "RIVULET_PORT_8080_TCP_ADDR": "canary-4", "RIVULET_LOG_LEVEL": "info",
+    }
+    first, rest = output("--memory", **variables)
+    (warning,) = [line for line in rest.splitlines() if "warning" in line]
+    names = "RIVULET_PORT, RIVULET_PORT_8080_TCP_ADDR, RIVULET_PROT (is it RIVULET_PORT?), RIVULET_SERVICE_HOST;"
+    assert first.startswith("rivulet listening on ") and names in warning
+    assert "canary" not in first + rest
+
+
+def test_a_start_that_fails_warns_of_unknown_variables_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_PROT": "0"})
+    outcome = run("serve", "--data", "/proc/foo")
+    assert outcome.returncode == 1 and "RIVULET_PROT (is it RIVULET_PORT?)" in outcome.stderr
 
 
 def test_a_busy_port_is_named(serve):
@@ -59,12 +142,24 @@ def test_options_have_environment_variables(tmp_path):
         process.communicate(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_ends_the_server_with_success(serve, data, number):
     server = serve(data)
     server.session("s").dispatch("increment")
     server.process.send_signal(number)
     assert server.wait() == 0
+
+
+def test_other_signals_and_an_ignored_hangup_leave_the_server_as_it_is(serve, monkeypatch):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # As `nohup` does; the child inherits it.
+    try:
+        server = serve(None)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
+        server.process.send_signal(number)
+        assert server.get("/readyz").status == 200
+    assert "stopping" not in server.log_text() and server.stop() == 0
 
 
 def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_is_quick(tmp_path):
@@ -86,3 +181,81 @@ def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_
             assert connection.answer("POST").status in (200, 503)  # Its loop may not have heard of the stop yet.
             connection.close()
         assert server.wait() == 0
+
+
+def test_arguments_count_where_the_system_has_no_proc():
+    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"']
+    if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no namespaces here, so /proc cannot be hidden")
+    outcome = subprocess.run([*hidden, binary(), "health", "--port", "1"], capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert outcome.returncode == 1 and "127.0.0.1:1: Connection refused" in outcome.stderr, outcome
+
+
+def health(*arguments, **variables):
+    """Runs `rivulet health`; answers its exit status, and the line that it says."""
+    variables = {f"RIVULET_{name}": str(value) for name, value in variables.items()}
+    outcome = subprocess.run(
+        [binary(), "health", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, env=environment() | variables
+    )
+    assert outcome.stdout == "" and len(outcome.stderr.splitlines()) == (outcome.returncode != 0), outcome
+    return outcome.returncode, outcome.stderr
+
+
+@contextlib.contextmanager
+def peer(*parts):
+    """A server that reads a request, sends these parts, and then says nothing; answers its port, and what it has read."""
+    requests = []
+
+    def serve():
+        with contextlib.suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                requests.append(connection.recv(65536))
+                for part in parts:
+                    connection.sendall(part)
+                done.wait(PATIENCE)
+
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], requests
+        done.set()
+    thread.join(PATIENCE)
+
+
+def test_health_asks_the_server_that_the_options_or_variables_name(shared):
+    port = shared.port
+    assert health("--port", port) == (0, "")
+    assert health("--host", "localhost", "--port", port) == (0, "")
+    assert health(PORT=port) == (0, "")
+    assert health(HOST="0.0.0.0", PORT=port) == (0, ""), "a server on all addresses is asked on the loopback address"
+    assert health(HOST="::", PORT=port) == (0, ""), "also where IPv6 does not lead to it"
+    assert health("--port", port, PORT=1) == (0, ""), "options win"
+
+
+def test_health_sends_a_host_that_names_the_server():
+    with peer(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as (port, requests):
+        assert health("--port", port) == (0, "")
+    assert requests[0] == f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+
+
+def test_health_says_in_one_line_why_a_server_is_not_alive():
+    with peer(b"HTTP/1.1 5", b"03 Service Unavailable\r\n\r\n") as (port, _):
+        status, line = health("--port", port)
+        assert status == 1 and f"127.0.0.1:{port} answers 503" in line
+    status, line = health("--port", port)
+    assert status == 1 and f"127.0.0.1:{port}: Connection refused" in line
+    with peer(b"SSH-2.0-OpenSSH\r\n") as (port, _):
+        status, line = health("--port", port)
+        assert status == 1 and "does not answer in HTTP" in line
+    status, line = health("--host", "example.org")
+    assert status == 1 and '"example.org" is not an IP address' in line
+
+
+def test_health_waits_for_a_silent_server_no_longer_than_3_seconds():
+    with peer(b"HTTP/1.1 20") as (port, _):
+        begin = time.monotonic()
+        status, line = health("--port", port)
+        assert status == 1 and "does not answer within 3 s" in line
+        assert 2.5 < time.monotonic() - begin < 4, "with the time that a busy machine takes to start a process"

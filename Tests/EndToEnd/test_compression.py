@@ -158,7 +158,7 @@ def test_a_large_answer_holds_up_nobody(serve, data):
     target = session.path + "/events"
     with Connection(server) as slow, Connection(server) as quick:
         quick.request("GET", "/healthz")
-        slow.send(f"GET {target} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+        slow.send(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
         answered = 0
         # Health is answered between the parts: once at least, before the large answer begins.
         slow.socket.setblocking(False)
@@ -183,7 +183,7 @@ def test_more_large_answers_than_are_compressed_at_once_all_arrive(serve, data):
     plain = session.read().body
     connections = [Connection(server) for _ in range(40)]
     for connection in connections:
-        connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+        connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
     answers = [connection.answer() for connection in connections]
     zipped = [answer for answer in answers if "content-encoding" in answer.headers]
     assert all(decoded(answer) == plain for answer in zipped)
@@ -200,7 +200,7 @@ def test_a_client_that_goes_while_its_answer_is_compressed_costs_nothing(serve, 
     session.dispatch({"rename": "".join(f"{i} " for i in range(150_000))[:900_000]})
     for _ in range(40):
         with Connection(server) as connection:
-            connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+            connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
     # Had one of the places not been given back, there would be none left.
     deadline = time.monotonic() + 20
     while "content-encoding" not in session.read(Accept_Encoding="gzip").headers:
@@ -210,8 +210,8 @@ def test_a_client_that_goes_while_its_answer_is_compressed_costs_nothing(serve, 
 
 def test_requests_sent_ahead_are_answered_in_order(large):
     with Connection(large.server) as connection:
-        request = f"GET {large.path}/state HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"
-        health = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+        request = f"GET {large.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
+        health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         connection.send(((request + health) * 5).encode())
         for _ in range(5):
             assert json.loads(decoded(connection.answer()))["p"]["title"]

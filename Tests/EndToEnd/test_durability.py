@@ -110,7 +110,8 @@ def test_guarantee_9_damaged_storage_is_reported_and_damages_one_session_only(se
     assert whole.state("/p/count") == 5
     assert whole.dispatch("increment")["version"] == 6
     assert server.get("/readyz").status == 200
-    assert "broken" in server.log_text()
+    log = server.log_text()
+    assert "a stored session is damaged" in log and "`rivulet check` names it" in log and "broken" not in log
 
 
 def test_a_newer_schema_is_refused_with_a_remedy(serve, data):

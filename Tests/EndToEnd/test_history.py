@@ -212,7 +212,7 @@ def test_going_back_honours_conditions_and_preferences(counted, action):
     assert (answer.status, answer.body, answer.headers["rivulet-version"]) == (204, b"", "6")
     assert answer.headers["preference-applied"] == "return=minimal"
     assert post(counted, action, {"version": 1}).problem["status"] == 400
-    assert counted.server.get(f"{counted.path}/{action}").headers["allow"] == "POST"
+    assert counted.server.get(f"{counted.path}/{action}").headers["allow"] == "POST, OPTIONS"
 
 
 @pytest.mark.parametrize("action", ["restore?version=2", "reset"])

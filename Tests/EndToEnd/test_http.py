@@ -18,7 +18,7 @@ def test_a_body_at_the_limit_is_read_and_one_byte_more_is_413(session):
 
 def test_a_chunked_body_beyond_the_limit_is_413(shared, session):
     with Connection(shared) as connection:
-        head = f"POST {session.path}/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = f"POST {session.path}/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.send(head.encode())
         chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
         try:
@@ -41,7 +41,7 @@ def test_a_header_block_beyond_16_kib_is_431(shared):
 
 def test_a_head_that_does_not_end_is_408_after_ten_seconds(shared):
     with Connection(shared) as connection:
-        connection.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+        connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
         began = time.monotonic()
         assert connection.answer().problem["status"] == 408
         assert 8 < time.monotonic() - began < 14
@@ -66,7 +66,7 @@ def test_a_request_in_single_bytes_is_the_same_request(shared, session):
 
 def test_a_chunked_body_is_put_together(shared, session):
     with Connection(shared) as connection:
-        head = f"POST {session.path}/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = f"POST {session.path}/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.send(head.encode() + b'5;a=b\r\n{"set\r\n' + b'C\r\nCount": 12} \r\n' + b"0\r\nX-Trailer: 1\r\n\r\n")
         assert connection.answer("POST").json["version"] == 1
         assert connection.request("GET", session.path + "/state/p/count").json == 12
@@ -96,14 +96,14 @@ def test_a_connection_is_kept_until_somebody_closes_it(shared):
     [
         b"GET /healthz HTTP/1.1\nHost: x\n\n",
         b"GET /healthz HTTP/1.1\r\n\r\n",
-        b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
-        b"GET /healthz HTTP/1.1\r\nHost: x\r\n folded: y\r\n\r\n",
-        b"GET  /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
-        b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\nx",
-        b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Zero: a\0b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n folded: y\r\n\r\n",
+        b"GET  /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+        b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: +1\r\n\r\nx",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Zero: a\0b\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
     ids=["bare LF", "no Host", "two Hosts", "space before colon", "folded", "two spaces", "TE and CL", "two lengths",

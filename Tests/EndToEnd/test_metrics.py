@@ -164,7 +164,7 @@ def test_head_says_what_get_says(shared):
     assert (head.status, head.body) == (200, b"")
     assert head.headers["content-type"] == get.headers["content-type"]
     refused = shared.request("POST", "/metrics", {})
-    assert refused.status == 405 and refused.headers["allow"] == "GET, HEAD"
+    assert refused.status == 405 and refused.headers["allow"] == "GET, HEAD, OPTIONS"
 
 
 def test_no_label_holds_what_clients_choose(serve, data):

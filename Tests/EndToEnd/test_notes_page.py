@@ -16,7 +16,7 @@ class NotesTab(Tab):
     def live(self):
         self.page.wait_for_selector('#connection[data-state="live"]')
         expect(self.page.locator("#rest")).not_to_have_text("Connecting…")
-        self.page.wait_for_selector("html[data-theme] #theme:enabled")
+        self.page.wait_for_selector("#theme:enabled")
 
     @property
     def rows(self):
@@ -38,6 +38,9 @@ class NotesTab(Tab):
 
     def background(self, colour):
         expect(self.page.locator("body")).to_have_css("background-color", colour)
+
+    def theme(self, name):
+        self.page.locator("#theme span", has_text=name).click()
 
     def focused(self):
         return self.page.evaluate("document.activeElement.id || document.activeElement.dataset.copy || document.activeElement.classList[0] || ''")
@@ -248,10 +251,38 @@ def test_an_opened_note_is_shown_in_full_and_remembered(open_tab, server):
     assert one.unexpected() == two.unexpected() == []
 
 
-def test_the_theme_of_one_browser_is_that_of_all(open_tab, server):
+def test_the_theme_is_the_systems_until_one_is_chosen_here(open_tab, server):
+    server.request("PUT", f"{APP}/values/theme", "light")
+    tab = open_tab(color_scheme="dark")
+    bars = "[...document.querySelectorAll('meta[name=theme-color]')].map(({ content }) => content)"
+    before = tab.page.evaluate(bars)
+    tab.background(DARK)
+    expect(tab.page.locator("#theme [value=system]")).to_be_checked()
+    tab.page.emulate_media(color_scheme="light")
+    tab.background(LIGHT)
+    server.request("PUT", f"{APP}/values/theme", "dark")
+    tab.text("#wire", '"value":"dark"')
+    tab.background(LIGHT)
+
+    tab.theme("Dark")
+    tab.background(DARK)
+    assert tab.page.evaluate(bars) == [DARK, DARK]
+    again = NotesTab(tab.page.context, f"{server.url}/notes.html")
+    again.page.emulate_media(color_scheme="light")
+    again.background(DARK)
+    again.theme("System")
+    for one in (tab, again):
+        one.background(LIGHT)
+        expect(one.page.locator("#theme [value=system]")).to_be_checked()
+        assert one.page.evaluate(bars) == before and one.faults == []
+    assert server.get(f"{APP}/values/theme").json == "dark", "what the others have stays"
+
+
+def test_browsers_that_chose_a_theme_follow_that_of_everybody(open_tab, server):
     one, two = open_tab(color_scheme="dark"), open_tab()
-    one.background(LIGHT)
-    one.page.locator("#theme span", has_text="Dark").click()
+    two.theme("Light")
+    two.background(LIGHT)
+    one.theme("Dark")
     for tab in (one, two):
         tab.background(DARK)
         expect(tab.page.locator("#theme [value=dark]")).to_be_checked()
@@ -319,7 +350,9 @@ def test_both_browsers_go_on_with_the_right_list_after_the_server_was_killed(ope
     one.page.fill("#text", "Not yet")
     one.page.click("#keep")
     one.drafts("Not yet")
-    one.page.locator("#theme span", has_text="Dark").click()
+    two.theme("Light")
+    two.background(LIGHT)
+    one.theme("Dark")
     two.background(DARK)
     assert one.faults == two.faults == []
     server.kill()
@@ -327,7 +360,7 @@ def test_both_browsers_go_on_with_the_right_list_after_the_server_was_killed(ope
         tab.page.wait_for_selector('#connection[data-state="reconnecting"]')
         tab.texts("First", "Second", "Third")
     one.publish("Lost?")
-    one.text("#news", "cannot be reached")
+    one.text("#write .error", "cannot be reached")
     expect(one.page.locator("#text")).to_have_value("Lost?"), "what was typed is not lost"
 
     again = serve(data, port=server.port)
@@ -340,7 +373,7 @@ def test_both_browsers_go_on_with_the_right_list_after_the_server_was_killed(ope
     one.drafts("Not yet")
     one.page.press("#text", "Control+Enter")
     two.texts("First", "Third", "Fourth", "Lost?")
-    two.page.locator("#theme span", has_text="Light").click()
+    two.theme("Light")
     one.background(LIGHT)
     assert stored(again) == ["First", "Third", "Fourth", "Lost?"]
 
@@ -397,12 +430,12 @@ def test_everything_is_reached_by_keyboard_and_has_a_name(open_tab, server):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_the_page_fits_and_looks_like_this(open_tab, server, theme, width):
-    server.request("PUT", f"{APP}/values/theme", theme)
     texts = ["Standup moves to 9:30 from Monday", "The office is closed on Friday.\nPlants need water before.", "x" * 90, "Long. " * 60]
     items = [{"id": f"n{i}", "text": text, "created": "2026-01-02T03:04:05Z"} for i, text in enumerate(texts)]
     server.request("POST", STORE, items)
     tab = open_tab(
-        viewport={"width": width, "height": 800}, reduced_motion="reduce", has_touch=width == 375, is_mobile=width == 375,
+        viewport={"width": width, "height": 800}, color_scheme=theme, reduced_motion="reduce",
+        has_touch=width == 375, is_mobile=width == 375,
     )
     expect(tab.rows).to_have_count(4)
     tab.page.fill("#text", "A draft that is not finished, and has a longer text than its line")

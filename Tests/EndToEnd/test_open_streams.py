@@ -216,7 +216,7 @@ def test_an_interval_merges_what_comes_too_fast(session):
     target = session.path + "/changes?path=/p/count&interval=300"
     with Connection(session.server) as connection:
         connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
-        assert connection.head()[0] == 200
+        assert connection.stream_head()[0] == 200
         connection.until(b"event: snapshot")
         for number in range(1, 31):
             session.dispatch({"setCount": number})
@@ -234,7 +234,7 @@ def test_resume_all_tells_every_version(session):
     target = f"{session.path}/changes?path=/p/count&resume=all&cursor={cursor}"
     with Connection(session.server) as connection:
         connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
-        assert connection.head()[0] == 200
+        assert connection.stream_head()[0] == 200
         text = connection.until(b'"value":11}]}\n\n')
         versions = [json.loads(line[6:])["version"] for line in text.decode().splitlines() if line.startswith("data: ")]
         assert versions == list(range(2, 12))
@@ -257,7 +257,7 @@ def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
     target = f"{session.path}/changes?path=/p/count&resume=all&cursor={cursor}"
     with Connection(server) as connection:
         connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
-        assert connection.head()[0] == 200
+        assert connection.stream_head()[0] == 200
         text = b""
         while b'"version":1201' not in text:
             text += connection.until(b"\n\n")

@@ -197,4 +197,4 @@ def test_types_and_description_answer_304_until_the_server_is_another(shared):
 def test_types_of_an_unknown_app_are_404_and_cannot_be_written(shared):
     assert shared.get("/v1/apps/nope/types.d.ts").problem["status"] == 404
     refused = shared.request("PUT", "/v1/apps/counter/types.d.ts", {})
-    assert refused.problem["status"] == 405 and refused.headers["allow"] == "GET, HEAD"
+    assert refused.problem["status"] == 405 and refused.headers["allow"] == "GET, HEAD, OPTIONS"

@@ -307,8 +307,8 @@ def test_a_damaged_item_is_reported_hides_no_other_and_can_be_replaced_or_remove
     problem = store.read("b").problem
     assert problem["status"] == 500 and '"b"' in problem["detail"]
     assert store.read("a").status == 200 and store.server.get("/readyz").status == 200
-    [line] = [line for line in store.server.log_text().splitlines() if "an item cannot be read" in line]
-    assert " error " in line and 'key="b" ' in line and "store=notes.notes" in line
+    [line] = [line for line in store.server.log_text().splitlines() if "items cannot be read" in line]
+    assert " error " in line and "count=1" in line and '"b"' not in line and "store=notes.notes" in line and "rivulet check" in line
     match mend:
         case "put":
             assert store.put(note("b", "new"), "/b").status == 201

@@ -2,10 +2,11 @@
 # The files of Public/.
 
 import gzip
+import time
 
 import pytest
 
-from harness import PUBLIC, Connection
+from harness import PATIENCE, PUBLIC, Connection
 
 KINDS = {
     "index.html": "text/html", "todos.html": "text/html", "notes.html": "text/html", "app.js": "text/javascript", "rivulet.js": "text/javascript",
@@ -53,6 +54,22 @@ def test_gzip_is_sent_to_those_who_take_it(shared):
 def test_nothing_outside_the_folder_is_served(shared, target):
     with Connection(shared) as connection:
         assert connection.request("GET", target).status in (400, 404)
+
+
+def test_files_are_read_anew_while_the_server_runs(serve, tmp_path):
+    (tmp_path / "index.html").write_text("first")
+    (tmp_path / "old.txt").write_text("old")
+    server = serve(None, arguments=["--public", tmp_path])
+    tag = server.get("/").headers["etag"]
+    (tmp_path / "index.html").write_text("second")
+    (tmp_path / "new.txt").write_text("new")
+    (tmp_path / "old.txt").unlink()
+    deadline = time.monotonic() + PATIENCE
+    while server.get("/old.txt").status != 404 or server.get("/new.txt").status != 200:
+        assert time.monotonic() < deadline, server.log_text()
+        time.sleep(0.1)
+    answer = server.get("/", If_None_Match=tag)
+    assert (answer.status, answer.body) == (200, b"second") and server.get("/new.txt").body == b"new"
 
 
 # Ranges

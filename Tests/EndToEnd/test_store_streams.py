@@ -455,7 +455,7 @@ def test_many_requests_on_the_connection_before_a_stream_are_answered_first(stor
     with Connection(store.server) as connection:
         connection.send(message("POST", STORE, note("a")) + message("GET", STORE + "/events", headers={"Accept": "text/event-stream"}))
         assert connection.answer("POST").status == 201
-        status, _ = connection.head()
+        status, _ = connection.stream_head()
         assert status == 200
         connection.until(b'"operation":"insert","items":[{"id":"a"')
 

@@ -19,7 +19,7 @@ class Body:
         query = "?" + urllib.parse.urlencode([("path", path) for path in paths])
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
         self.connection.send(message("GET", session.path + "/changes" + query, headers=headers))
-        self.status, self.headers = self.connection.head()
+        self.status, self.headers = self.connection.stream_head()
         self.decoder = zlib.decompressobj(31)
         self.chunk = chunk
         self.raw, self.text = self.connection.buffer, b""
@@ -30,14 +30,18 @@ class Body:
         while end not in self.text:
             part = self.connection.socket.recv(self.chunk)
             assert part, (end, self.text)
-            self.raw += part
-            self.text += self.decoder.decompress(part)
+            self._take(part)
         return self.text
 
     def rest(self):
         while part := self.connection.socket.recv(65536):
-            self.raw += part
-            self.text += self.decoder.decompress(part)
+            self._take(part)
+        assert self.connection.chunks.is_ended
+
+    def _take(self, part):
+        part = self.connection.chunks.feed(part)
+        self.raw += part
+        self.text += self.decoder.decompress(part)
 
 
 def changes(text):

@@ -235,7 +235,7 @@ def test_a_title_can_be_opened_while_another_one_is_on_its_way(filled, todos, re
 def test_a_title_that_is_refused_takes_the_focus_from_no_other_field(filled, todos, renames):
     leave_for_b(filled)
     renames.next().abort()
-    filled.text("#news", "cannot be reached")
+    expect(filled.row("Todo a").locator(".error")).to_have_text("The server cannot be reached.")
     filled.page.keyboard.type("nas")
     assert [field.input_value() for field in filled.page.locator(".field").all()] == ["Apples", "Bananas"] and renames.held == []
     filled.page.unroute("**/events")
@@ -267,7 +267,7 @@ def test_a_removal_is_undone_once_and_again_after_a_refusal(filled, todos):
     filled.page.click("#undo")
     expect(filled.page.locator("#undo")).to_be_hidden()
     inserts.next().abort()
-    filled.text("#news", "cannot be reached")
+    filled.text(".news + .error", "cannot be reached")
     filled.page.click("#undo")
     inserts.next().continue_()
     filled.text("#news", "“Todo b” is back")
@@ -470,9 +470,10 @@ def test_a_refusal_is_told_and_the_list_shows_what_is(filled, todos):
         status=422, content_type="application/problem+json", body='{"status":422,"title":"No","type":"about:blank","detail":"not today"}'
     ))
     filled.row("Todo a").locator(".check").click()
-    filled.text("#news", "not today")
+    expect(filled.row("Todo a").locator(".error")).to_have_text("not today")
     expect(filled.row("Todo a").locator(".check")).not_to_be_checked()
     filled.add("Milk")
+    filled.text("#add .error", "not today")
     expect(filled.page.locator("#new-title")).to_have_value("Milk"), "what was typed is not lost"
     filled.row("Todo a").locator(".text").dblclick()
     filled.page.keyboard.type("Apples")
@@ -498,7 +499,7 @@ def test_the_list_is_right_after_the_server_was_killed_and_came_back(open_tab, s
     tab.page.wait_for_selector('#connection[data-state="reconnecting"]')
     tab.titles("Todo a", "Todo b", "Todo c")
     tab.row("Todo a").locator(".check").click()
-    tab.text("#news", "cannot be reached")
+    expect(tab.row("Todo a").locator(".error")).to_have_text("The server cannot be reached.")
     expect(tab.row("Todo a").locator(".check")).not_to_be_checked()
 
     again = serve(data, port=server.port).session("s", app="todos")

@@ -66,3 +66,15 @@ def test_todos_have_a_summary(serve):
     session = serve(None).session("home", app="todos")
     session.dispatch([{"add": {"id": "a", "title": "A"}}, {"add": {"id": "b", "title": "B"}}, {"toggle": "a"}])
     assert session.server.get(f"{session.path}/views/SummaryView").json == {"total": 2, "open": 1, "done": 1}
+
+
+def test_a_view_of_a_collections_count_is_told_and_read(serve):
+    session = serve(None).session("home", app="todos")
+    with Stream(view(session, "SummaryView"), ["/total"]) as stream:
+        stream.expect("snapshot")
+        for number, name in enumerate("ab", 1):
+            session.dispatch({"add": {"id": name, "title": name}})
+            assert stream.expect("change").changed == {"/total": number}
+        assert session.server.get(f"{session.path}/views/SummaryView").json == {"total": 2, "open": 2, "done": 0}
+        session.dispatch({"remove": "a"})
+        assert stream.expect("change").changed == {"/total": 1}

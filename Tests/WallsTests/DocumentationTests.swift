@@ -22,7 +22,7 @@ import Testing
         ("Observation.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
         ("Collections.md", "RivuletObservationTests/DocumentedCollectionsTests.swift"),
         ("Effects.md", "RivuletSessionsTests/DocumentedEffectsTests.swift"),
-        ("Testing.md", "RivuletTestingTests/DocumentedTestStoreTests.swift"),
+        ("Testing.md", "RivuletTestingTests/DocumentedTestStoreTests.swift RivuletTestingTests/MigratingTests.swift"),
         ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
         ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
         ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
