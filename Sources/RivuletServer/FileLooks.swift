@@ -12,6 +12,8 @@ struct FileLooks: Sendable {
         var due: [String] = []
         /// Paths of files to serve no more.
         var gone: [String] = []
+
+        var isEmpty: Bool { due.isEmpty && gone.isEmpty }
     }
 
     /// The stamps under which files were dealt with, taken or refused.
@@ -23,6 +25,9 @@ struct FileLooks: Sendable {
         settled = taken
         last = taken
     }
+
+    /// Whether everything was dealt with as it was at the look before and still is: until a stamp changes, looks find no work.
+    func isAtRest(_ stamps: [String: FileStamp]) -> Bool { stamps == last && stamps == settled }
 
     /// Compares with the look before.
     mutating func look(_ stamps: [String: FileStamp]) -> Work {

@@ -26,6 +26,10 @@ struct FileStamp: Hashable, Sendable {
     init?(path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
         bytes = Int(status.st_size)
         inode = UInt64(status.st_ino)
         modified = Self.nanoseconds(status.st_mtim)

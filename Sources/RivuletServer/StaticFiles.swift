@@ -25,6 +25,8 @@ final class StaticFiles: Sendable {
         var looks: FileLooks
         /// Files for which there was no room.
         var excess: Set<String> = []
+        /// The folder at a look that found nothing to do, nor anything that is still changing.
+        var atRest: FolderFingerprint?
         /// Whether the log says that the folder cannot be read.
         var hasWarned = false
     }
@@ -71,6 +73,9 @@ final class StaticFiles: Sendable {
     /// A file that cannot be taken keeps its bytes of before, and is warned of once until it changes again.
     func look() {
         state.withLock { state in
+            let fingerprint = FolderFingerprint(of: folder)
+            if let fingerprint, fingerprint == state.atRest { return }
+            state.atRest = nil
             let stamps: [String: FileStamp]
             do throws(ServerError) {
                 stamps = try FileStamp.all(below: folder)
@@ -80,19 +85,20 @@ final class StaticFiles: Sendable {
                 state.hasWarned = true
                 return
             }
+            let isAtRest = state.looks.isAtRest(stamps)
             let work = state.looks.look(stamps)
-            if !work.due.isEmpty || !work.gone.isEmpty { take(work, stamps, &state) }
+            if isAtRest { state.atRest = fingerprint } else if !work.isEmpty { take(work, stamps, &state) }
         }
     }
 
     private func take(_ work: FileLooks.Work, _ stamps: [String: FileStamp], _ state: inout State) {
         var taken: [String: StaticFile] = [:]
         var names = files.withLock { Set($0.keys) }.subtracting(work.gone)
+        var excess = state.excess.subtracting(work.due).subtracting(work.gone)
         for path in work.due {
             guard let stamp = stamps[path] else { continue }
             guard names.contains(path) || names.count < filesMax else {
-                refuse(path, "the folder has more than \(filesMax) files; serve fewer")
-                state.excess.insert(path)
+                excess.insert(path)
                 state.looks.settle(path, stamp)
                 continue
             }
@@ -103,7 +109,12 @@ final class StaticFiles: Sendable {
                 taken[path] = file
                 names.insert(path)
             } catch {
-                refuse(path, "\(error)")
+                logger.warning(
+                    names.contains(path)
+                        ? "a public file was not taken, and is served as it was: \(error)"
+                        : "a public file is not served: \(error)",
+                    metadata: ["file": "\(path)"]
+                )
             }
             state.looks.settle(path, stamp)
         }
@@ -112,15 +123,18 @@ final class StaticFiles: Sendable {
             files.merge(taken) { $1 }
         }
         if !work.gone.isEmpty {
-            for path in state.excess { state.looks.forget(path) }
-            state.excess = []
+            for path in excess { state.looks.forget(path) }
         }
+        // One line whatever their number, and none for the files of the line before.
+        if excess.count > state.excess.count {
+            logger.warning(
+                "the public folder has more than \(filesMax) files, the rest is not served; remove some",
+                metadata: ["not_served": "\(excess.count)"]
+            )
+        }
+        state.excess = excess
         guard !taken.isEmpty || !work.gone.isEmpty else { return }
         logger.info("public files read anew", metadata: ["taken": "\(taken.count)", "removed": "\(work.gone.count)"])
-    }
-
-    private func refuse(_ path: String, _ reason: String) {
-        logger.warning("a public file was not taken, and is served as it was: \(reason)", metadata: ["file": "\(path)"])
     }
 
     private static func read(_ path: String, _ stamp: FileStamp, bytesMax: Int) throws(ServerError) -> StaticFile {

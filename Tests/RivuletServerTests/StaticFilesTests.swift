@@ -75,16 +75,59 @@ import Testing
         }
     }
 
-    @Test func `a file without room waits until another one goes`() throws {
+    @Test func `files without room are one line, and wait until another one goes`() throws {
         try withFiles(["a.txt": "one"], filesMax: 1) { files in
-            try write("two", "b.txt")
-            for _ in 1...3 { files.look() }
+            for name in ["b.txt", "c.txt", "d.txt"] { try write(name, name) }
+            for _ in 1...4 { files.look() }
             #expect(files["b.txt"] == nil)
-            #expect(lines.all.count == 1 && lines.all.first?.contains("more than 1 files") == true)
+            #expect(
+                lines.all == [
+                    "warning the public folder has more than 1 files, the rest is not served; remove some not_served=3"
+                ]
+            )
             try FileManager.default.removeItem(atPath: folder + "/a.txt")
-            for _ in 1...3 { files.look() }
-            #expect(files["a.txt"] == nil && text(files, "b.txt") == "two")
+            for _ in 1...4 { files.look() }
+            #expect(files["a.txt"] == nil && text(files, "b.txt") == "b.txt" && files["c.txt"] == nil)
+            #expect(lines.all.count == 3)
         }
+    }
+
+    @Test func `a new file that cannot be taken is said not to be served`() throws {
+        try withFiles(["a.txt": "one"], bytesMax: 5) { files in
+            try write("too large", "b.txt")
+            for _ in 1...4 { files.look() }
+            #expect(lines.all.count == 1 && lines.all.first?.hasPrefix("warning a public file is not served: ") == true)
+        }
+    }
+
+    @Test func `the fingerprint of a folder changes with all that is served, and with nothing else`() throws {
+        try withFiles(["a.txt": "one", "b/c.txt": "two"]) { _ in
+            var last = try #require(FolderFingerprint(of: folder))
+            func changes(_ edit: () throws -> Void) throws -> Bool {
+                try edit()
+                defer { last = FolderFingerprint(of: folder) ?? last }
+                return FolderFingerprint(of: folder) != last
+            }
+            #expect(try !changes {})
+            #expect(try !changes { try write("hidden", ".a") })
+            #expect(try changes { try write("three", "a.txt") })
+            #expect(try changes { try write("three", "b/c.txt") })
+            #expect(
+                try changes {
+                    try FileManager.default.moveItem(atPath: folder + "/b/c.txt", toPath: folder + "/b/d.txt")
+                }
+            )
+            #expect(
+                try changes { try FileManager.default.moveItem(atPath: folder + "/b/d.txt", toPath: folder + "/d.txt") }
+            )
+            #expect(try changes { try FileManager.default.removeItem(atPath: folder + "/b") })
+            #expect(
+                try changes {
+                    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder + "/d.txt")
+                }
+            )
+        }
+        #expect(FolderFingerprint(of: folder) == nil)
     }
 
     @Test func `a folder that is gone leaves the files as they were, and warns once`() throws {
