@@ -49,7 +49,10 @@ enum HTTPBodyDecoder: Sendable {
 
 extension HTTPRefusal {
     /// The 413 for a body over its limit.
-    static func tooLarge(_ limits: HTTPLimits) -> HTTPRefusal {
-        HTTPRefusal(.contentTooLarge, "the body is longer than \(limits.bodyBytesMax) bytes")
+    package static func tooLarge(_ limits: HTTPLimits) -> HTTPRefusal {
+        HTTPRefusal(
+            .contentTooLarge,
+            "The body is longer than \(limits.bodyBytesMax) bytes (bodyBytesMax). Nothing has changed. Send a smaller body."
+        )
     }
 }

@@ -205,22 +205,35 @@ package struct HTTPConnection: Sendable {
     }
 
     /// Says that the time of `deadline` has passed; a stale call changes nothing.
-    package mutating func deadlinePassed() -> Action {
+    package mutating func deadlinePassed(limits: HTTPLimits) -> Action {
         switch state {
-        case .idle, .dropping(_, isAnswered: true): close()
-        case .head: refuse(HTTPRefusal(.requestTimeout, "the request's head did not arrive in time"))
-        case .body(let request, _):
-            refuse(HTTPRefusal(.requestTimeout, "the request's body did not arrive in time").answering(request.headers))
-        case .admitting, .responding, .dropping, .streaming, .closed: .wait
+        case .idle, .dropping(_, isAnswered: true): return close()
+        case .head(let input, let scanner):
+            let late = HTTPRefusal(
+                .requestTimeout,
+                "The request's head did not arrive within \(limits.headTime) (headTimeMax). Nothing has changed. Send the request again."
+            )
+            return refuse(scanner.refusal(limits) ?? late, head: input, scanner)
+        case .body:
+            return refuseBody(
+                "The request's body did not arrive within \(limits.bodyTime) (bodyTimeMax). Nothing has changed. Send the request again."
+            )
+        case .admitting, .responding, .dropping, .streaming, .closed: return .wait
         }
     }
 
+    /// Says that the body under way makes too little progress: refuses it with 408 and this explanation.
+    package mutating func bodyStalled(_ detail: String) -> Action { refuseBody(detail) }
+
     /// Says that the peer has ended its side; a response under way is still written and then ends the connection.
-    package mutating func peerEnded() -> Action {
+    package mutating func peerEnded(limits: HTTPLimits) -> Action {
         hasPeerEnded = true
         switch state {
+        case .head(let input, let scanner):
+            guard let refusal = scanner.refusal(limits) else { return close() }
+            return refuse(refusal, head: input, scanner)
         case .admitting, .responding, .dropping(_, isAnswered: false): return .wait
-        case .idle, .head, .body, .dropping, .streaming, .closed: return close()
+        case .idle, .body, .dropping, .streaming, .closed: return close()
         }
     }
 
@@ -249,7 +262,7 @@ package struct HTTPConnection: Sendable {
             let head = try parser.parse(limits)
             return begin(head, bytes.extracting(range.upperBound...), of: input?.dropping(range.upperBound), limits)
         } catch {
-            return refuse(error)
+            return refuse(error.answering(head: bytes.extracting(scanner.read)))
         }
     }
 
@@ -331,6 +344,15 @@ package struct HTTPConnection: Sendable {
         case .wait, .sendContinue: return close()
         case .admit, .request, .refuse, .close: return action
         }
+    }
+
+    private mutating func refuse(_ refusal: HTTPRefusal, head input: HTTPInput, _ scanner: HTTPHeadScanner) -> Action {
+        refuse(refusal.answering(head: input.bytes.span.extracting(input.start...).extracting(scanner.read)))
+    }
+
+    private mutating func refuseBody(_ detail: String) -> Action {
+        guard case .body(let request, _) = state else { return .wait }
+        return refuse(HTTPRefusal(.requestTimeout, detail).answering(request.headers))
     }
 
     private mutating func refuse(_ refusal: HTTPRefusal) -> Action {

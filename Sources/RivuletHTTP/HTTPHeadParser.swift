@@ -21,14 +21,6 @@ struct HTTPHeadParser {
     ///
     /// - Throws: 400, 413, 414, 417, 501 or 505.
     mutating func parse(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
-        do throws(HTTPRefusal) {
-            return try parseLines(limits)
-        } catch {
-            throw error.answering(HTTPHeaders(block: block, lines: lines))
-        }
-    }
-
-    private mutating func parseLines(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
         let method = try parseMethod(limits)
         let target = try parseTarget(limits)
         let version = try parseVersion()
@@ -69,7 +61,7 @@ struct HTTPHeadParser {
             throw .malformed("the request target has a byte that must be escaped, or no space and version behind it")
         }
         guard offset - start <= limits.targetBytesMax else {
-            throw HTTPRefusal(.uriTooLong, "the request target is longer than \(limits.targetBytesMax) bytes")
+            throw .targetTooLong(limits)
         }
         offset += 1
         return start..<offset - 1

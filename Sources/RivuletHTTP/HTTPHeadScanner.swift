@@ -12,25 +12,62 @@ struct HTTPHeadScanner: Sendable {
     private var start = 0
     private var offset = 0
     private var lineStart = 0
+    /// The limit that a head has passed whose lines are read on all the same: its `Origin` may still come.
+    private var excess: Excess?
+
+    /// A limit beyond which the head can be read on.
+    private enum Excess {
+        case target
+        case lineCount
+    }
+
+    /// The bytes that were read of the head.
+    var read: Range<Int> { start..<offset }
+
+    /// Why the head is refused when it ends, or no more of it comes; nil: for no reason yet.
+    func refusal(_ limits: HTTPLimits) -> HTTPRefusal? {
+        switch excess {
+        case nil: nil
+        case .target: .targetTooLong(limits)
+        case .lineCount:
+            HTTPRefusal(
+                .requestHeaderFieldsTooLarge,
+                "The head has more than \(limits.headerCountMax) header lines. Nothing has changed. Send fewer."
+            )
+        }
+    }
 
     /// Goes on where the last scan ended; `bytes` begins with the bytes of that scan.
     ///
     /// - Returns: Where the head stands in `bytes`, its last empty line included; nil when more bytes are needed.
-    /// - Throws: 400, 414 or 431.
+    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused at the end of the head, or of the bytes that it may have.
     mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
+        do throws(HTTPRefusal) {
+            let head = try findEnd(bytes, limits)
+            if head != nil, let refusal = refusal(limits) { throw refusal }
+            return head
+        } catch {
+            throw refusal(limits) ?? error
+        }
+    }
+
+    private mutating func findEnd(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
         while offset < bytes.count {
             let end = start + bytesMax(limits)
             let bound = min(bytes.count, end)
             offset = Self.endOfText(bytes, from: offset, to: bound)
             guard offset < bytes.count else { break }
-            guard offset < end else { throw tooLong(limits) }
+            guard offset < end else {
+                try pass(limits)
+                continue
+            }
             guard bytes[offset] == ASCII.carriageReturn else { throw refusal(of: bytes[offset]) }
             guard offset + 1 < bytes.count else { break }
             guard bytes[offset + 1] == ASCII.lineFeed else {
                 throw .malformed("a carriage return in the head is not followed by a line feed")
             }
             offset += 2
-            guard offset <= end else { throw tooLong(limits) }
+            if offset > end { try pass(limits) }
             if try endLine(limits) { return start..<offset }
         }
         return nil
@@ -68,27 +105,28 @@ struct HTTPHeadScanner: Sendable {
         }
         if isEmpty { return true }
         lineCount += 1
-        guard lineCount - 1 <= limits.headerCountMax else {
-            throw HTTPRefusal(
-                .requestHeaderFieldsTooLarge,
-                "the head has more than \(limits.headerCountMax) header lines"
-            )
-        }
+        if lineCount - 1 > limits.headerCountMax, excess == nil { excess = .lineCount }
         return false
     }
 
     /// How long the head may be up to the end of the line that is being read.
     private func bytesMax(_ limits: HTTPLimits) -> Int {
-        guard lineCount == 0 else { return limits.headerBytesMax }
+        guard lineCount == 0, excess == nil else { return limits.headerBytesMax }
         return min(limits.methodBytesMax + limits.targetBytesMax + " HTTP/1.1 \r\n".utf8.count, limits.headerBytesMax)
     }
 
-    private func tooLong(_ limits: HTTPLimits) -> HTTPRefusal {
-        guard lineCount > 0 else {
-            return HTTPRefusal(.uriTooLong, "the request target is longer than \(limits.targetBytesMax) bytes")
+    /// Notes that the line being read is longer than it may be.
+    ///
+    /// - Throws: 414 or 431 when the head is, too.
+    private mutating func pass(_ limits: HTTPLimits) throws(HTTPRefusal) {
+        guard lineCount == 0 else {
+            throw HTTPRefusal(
+                .requestHeaderFieldsTooLarge,
+                "The header block is longer than \(limits.headerBytesMax) bytes (headerBytesMax). Nothing has changed. Send a shorter one."
+            )
         }
-        let detail = "the header block is longer than \(limits.headerBytesMax) bytes"
-        return HTTPRefusal(.requestHeaderFieldsTooLarge, detail)
+        guard bytesMax(limits) < limits.headerBytesMax else { throw .targetTooLong(limits) }
+        excess = .target
     }
 
     private func refusal(of byte: UInt8) -> HTTPRefusal {

@@ -21,13 +21,37 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(status.code) \(status.reason): \(detail)" }
 
-    /// The same refusal of a request with these header lines, which may not be all of them.
-    func answering(_ headers: HTTPHeaders) -> HTTPRefusal {
-        let origins = headers.values(of: "origin")
+    /// The same refusal of a request with these header lines.
+    func answering(_ headers: HTTPHeaders) -> HTTPRefusal { answering(origins: headers.values(of: "origin")) }
+
+    /// The same refusal of a request with this head, or with as much of it as was read; its lines may be wrong.
+    func answering(head: Span<UInt8>) -> HTTPRefusal {
+        let head = [UInt8](copying: head)
+        guard let end = head.lastIndex(of: ASCII.lineFeed) else { return self }
+        let isBlank: (UInt8) -> Bool = { $0 == ASCII.space || $0 == ASCII.tab || $0 == ASCII.carriageReturn }
+        let origins = head[..<end].split(separator: ASCII.lineFeed).dropFirst().compactMap { line -> String? in
+            let name = "origin:".utf8
+            guard line.prefix(name.count).map(ASCII.lowercased).elementsEqual(name) else { return nil }
+            var value = line.dropFirst(name.count).drop(while: isBlank)
+            while let last = value.last, isBlank(last) { value.removeLast() }
+            return String(decoding: value, as: UTF8.self)
+        }
+        return answering(origins: origins)
+    }
+
+    private func answering(origins: [String]) -> HTTPRefusal {
         guard origins.count == 1 else { return self }
         var refusal = self
         refusal.origin = origins[0]
         return refusal
+    }
+
+    /// The 414 for a target over its limit.
+    static func targetTooLong(_ limits: HTTPLimits) -> HTTPRefusal {
+        HTTPRefusal(
+            .uriTooLong,
+            "The request target is longer than \(limits.targetBytesMax) bytes (targetBytesMax). Nothing has changed. Send a shorter one."
+        )
     }
 
     /// A 400 with this explanation.

@@ -21,7 +21,8 @@ extension ServerLoop: LoopDelegate {
     }
 
     func connectionDidEnd(_ id: ConnectionID) {
-        guard let action = connections.update(id, { $0.http.peerEnded() }) else { return }
+        let limits = context.httpLimits
+        guard let action = connections.update(id, { $0.http.peerEnded(limits: limits) }) else { return }
         take(action, on: id)
     }
 

@@ -83,7 +83,8 @@ extension ServerLoop {
         guard entry.due <= now else { return watch(id, until: entry.due) }
         if entry.isCongested { return closeUnlessMoving(id, now: now) }
         if isBodyWaiting(id) { return giveUp(id) }
-        guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { return }
+        let limits = context.httpLimits
+        guard let action = connections.update(id, { $0.http.deadlinePassed(limits: limits) }) else { return }
         take(action, on: id)
     }
 

@@ -189,12 +189,24 @@ def test_answers_vary_by_origin(guarded):
 
 
 def test_a_request_that_cannot_be_read_is_answered_to_its_page(guarded):
-    for head in (["Content-Length: 1", "Content-Length: 2"], ["Transfer-Encoding: x, y"], ["Expect: nothing"], ["Bad Name: x"]):
-        text = raw(guarded, "POST / HTTP/1.1", "Host: localhost", f"Origin: {PAGE}", *head)
-        assert text.startswith("HTTP/1.1 4") or text.startswith("HTTP/1.1 5"), text
-        assert f"\r\nAccess-Control-Allow-Origin: {PAGE}\r\n" in text
-        text = raw(guarded, "POST / HTTP/1.1", "Host: localhost", "Origin: https://evil.example", *head)
-        assert "Access-Control" not in text and "\r\nCross-Origin-Resource-Policy: same-origin\r\n" in text
+    post, long = "POST / HTTP/1.1", "POST /" + "x" * 8_192 + " HTTP/1.1"
+    for line, faults, status in [
+        (post, ["Content-Length: 1", "Content-Length: 2"], 400), (post, ["Transfer-Encoding: x, y"], 501), (post, ["Expect: nothing"], 417),
+        (post, ["Bad Name: x"], 400), (post, ["Host: two"], 400), ("POST / HTTP/2.0", [], 505), ("POST / HTTP", [], 400), ("POST /# HTTP/1.1", [], 400),
+        ("X" * 33 + " / HTTP/1.1", [], 501), (long, [], 414), (post, ["A: 1"] * 128, 431),
+    ]:  # fmt: skip
+        for origin in (PAGE, "https://evil.example"):
+            for lines in ([f"Origin: {origin}", *faults], [*faults, f"Origin: {origin}"]):
+                text = raw(guarded, line, "Host: localhost", *lines)
+                assert text.startswith(f"HTTP/1.1 {status} "), (line[:40], faults, text)
+                if origin == PAGE:
+                    assert f"\r\nAccess-Control-Allow-Origin: {PAGE}\r\n" in text, (line[:40], lines)
+                else:
+                    assert "Access-Control" not in text and "\r\nCross-Origin-Resource-Policy: same-origin\r\n" in text
+    text = raw(guarded, post, "Host: localhost", f"Origin: {PAGE}", "A: " + "x" * 17_000)
+    assert text.startswith("HTTP/1.1 431 ") and f"\r\nAccess-Control-Allow-Origin: {PAGE}\r\n" in text
+    # No page has two origins.
+    assert "Access-Control" not in raw(guarded, post, f"Origin: {PAGE}", f"Origin: {PAGE}")
 
 
 def test_streams_are_for_the_page_too_also_those_that_only_say_bye(serve):

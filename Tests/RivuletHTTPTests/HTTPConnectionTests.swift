@@ -121,7 +121,7 @@ import Testing
         #expect(receiveHead(head + "5\r\n\r\nab", &connection) == "admit /1")
         #expect(!connection.wantsReading && connection.deadline == nil)
         #expect(receiveHead("cd", &connection) == "wait")
-        #expect(name(connection.deadlinePassed()) == "wait")
+        #expect(name(connection.deadlinePassed(limits: limits)) == "wait")
         #expect(admit(&connection) == "wait")
         #expect(connection.wantsReading && connection.deadline == .body)
         guard case .request(let request) = connection.receive(Array("e".utf8).span, limits: limits) else {
@@ -180,9 +180,9 @@ import Testing
         #expect(finish(&connection) == "wait")
         #expect(connection.deadline == .body)
         var late = connection
-        #expect(name(late.deadlinePassed()) == "close")
+        #expect(name(late.deadlinePassed(limits: limits)) == "close")
         var gone = connection
-        #expect(name(gone.peerEnded()) == "close")
+        #expect(name(gone.peerEnded(limits: limits)) == "close")
         #expect(receive("cde", &connection) == "wait")
         #expect(connection.deadline == .idle)
     }
@@ -199,7 +199,7 @@ import Testing
     @Test func `a peer that ends while its head is decided about is closed when its body is not complete`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
-        #expect(name(connection.peerEnded()) == "wait")
+        #expect(name(connection.peerEnded(limits: limits)) == "wait")
         #expect(admit(&connection) == "close")
     }
 
@@ -212,7 +212,7 @@ import Testing
     func `a deadline that passes closes silently or says 408`(text: String, expected: String) {
         var connection = HTTPConnection()
         _ = receive(text, &connection)
-        #expect(name(connection.deadlinePassed()) == expected)
+        #expect(name(connection.deadlinePassed(limits: limits)) == expected)
         if expected != "wait" { #expect(receive(get, &connection) == "wait") }
     }
 
@@ -220,13 +220,22 @@ import Testing
     func `a peer that ends before its request is complete is closed`(text: String) {
         var connection = HTTPConnection()
         _ = receive(text, &connection)
-        #expect(name(connection.peerEnded()) == "close")
+        #expect(name(connection.peerEnded(limits: limits)) == "close")
+    }
+
+    @Test func `a head that has passed a limit is refused for that when no more of it comes`() {
+        let text = "GET /\(String(repeating: "a", count: limits.targetBytesMax + 99)) HTTP/1.1\r\nOrigin: http://a\r\n"
+        var (late, ended) = (HTTPConnection(), HTTPConnection())
+        #expect(receive(text, &late) == "wait" && receive(text, &ended) == "wait")
+        let actions = [late.deadlinePassed(limits: limits), ended.peerEnded(limits: limits)]
+        for case .refuse(let refusal) in actions { #expect(refusal.origin == "http://a") }
+        #expect(actions.map(name) == ["414", "414"])
     }
 
     @Test func `a peer that ends behind its requests gets all its responses`() {
         var connection = HTTPConnection()
         #expect(receive(get + get + "GET", &connection) == "/1")
-        #expect(name(connection.peerEnded()) == "wait")
+        #expect(name(connection.peerEnded(limits: limits)) == "wait")
         #expect(finish(&connection) == "/1")
         #expect(finish(&connection) == "close")
     }
@@ -238,7 +247,7 @@ import Testing
         #expect(connection.wantsReading)
         #expect(connection.deadline == nil)
         #expect(receive(get, &connection) == "wait")
-        #expect(name(connection.deadlinePassed()) == "wait")
+        #expect(name(connection.deadlinePassed(limits: limits)) == "wait")
         let flood = [UInt8](repeating: 0x41, count: limits.streamInputBytesMax)
         #expect(name(connection.receive(flood.span, limits: limits)) == "close")
     }
@@ -247,7 +256,7 @@ import Testing
         var ended = HTTPConnection()
         #expect(receive(get, &ended) == "/1")
         #expect(name(ended.streamStarted(limits: limits)) == "wait")
-        #expect(name(ended.peerEnded()) == "close")
+        #expect(name(ended.peerEnded(limits: limits)) == "close")
         var finished = HTTPConnection()
         #expect(receive(get, &finished) == "/1")
         #expect(name(finished.streamStarted(limits: limits)) == "wait")
@@ -261,7 +270,7 @@ import Testing
         #expect(receive(get, &connection) == "wait")
         #expect(finish(&connection) == "close")
         #expect(name(connection.streamStarted(limits: limits)) == "close")
-        #expect(name(connection.deadlinePassed()) == "wait")
+        #expect(name(connection.deadlinePassed(limits: limits)) == "wait")
     }
 
     @Test func `an idle connection is small`() {

@@ -142,8 +142,35 @@ import Testing
         #expect(HTTPReading.of("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n", limits: limits).requests.count == 1)
         let refusal = HTTPReading.of("GET \(path)a HTTP/1.1\r\nHost: h\r\n\r\n", limits: limits).refusal
         #expect(refusal?.status == .uriTooLong)
+        limits.headerBytesMax = 100
         let endless = "GET /" + String(repeating: "a", count: 1_000)
         #expect(HTTPReading.of(endless, limits: limits).refusal?.status == .uriTooLong)
+    }
+
+    @Test(
+        arguments: [
+            ("GET / HTTP/1.1\r\nBad Name: x\r\nOrigin: http://a\r\n\r\n", 400, "http://a"),
+            ("GET / HTTP/1.1\r\nORIGIN:\thttp://a \r\nHost: h\r\nHost: h\r\n\r\n", 400, "http://a"),
+            ("GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\nOrigin: http://a\r\nOrigin: http://a\r\n\r\n", 400, nil),
+            ("GET / HTTP\r\nX-Origin: http://b\r\nOrigin: http://a\r\n\r\n", 400, "http://a"),
+            ("GET /aaaaaaaaaa HTTP/1.1\r\nOrigin: http://a\r\n\r\n", 414, "http://a"),
+            ("GET /\(String(repeating: "a", count: 60)) HTTP/1.1\r\nOrigin: http://a\r\n\r\n", 414, "http://a"),
+            ("GET /\(String(repeating: "a", count: 90)) HTTP/1.1\r\nOrigin: http://a\r\n\r\n", 414, nil),
+            ("GET /\(String(repeating: "a", count: 60)) HTTP/1.1\r\nOrigin: http://a\r\n\n", 414, "http://a"),
+            ("GET / HTTP/1.1\r\nA: 1\r\nA: 1\r\nA: 1\r\nA: 1\r\nOrigin: http://a\r\n\r\n", 431, "http://a"),
+            ("GET / HTTP/1.1\r\nOrigin: http://a\r\nA: \(String(repeating: "a", count: 90))\r\n\r\n", 431, "http://a"),
+            ("GET / HTTP/1.1\r\nA: \(String(repeating: "a", count: 62))\r\nOrigin: http://a.example\r\n\r\n", 431, nil),
+        ] as [(String, UInt16, String?)]
+    )
+    func `a refused head has its origin, wherever that stands within the head's limit`(
+        _ text: String,
+        _ status: UInt16,
+        _ origin: String?
+    ) {
+        var limits = HTTPLimits()
+        (limits.targetBytesMax, limits.headerBytesMax, limits.headerCountMax) = (10, 100, 4)
+        let refusal = HTTPReading.of(text, limits: limits).refusal
+        #expect(refusal?.status.code == status && refusal?.origin == origin)
     }
 
     @Test func `bytes after a refusal are ignored`() {

@@ -106,7 +106,8 @@ private final class Written: Sendable {
     @Test func `a body that does not come in time gives back what it reserved`() {
         let (id, written) = open()
         post(id, "Content-Length: 20000")
-        guard let action = served.connections.update(id, { $0.http.deadlinePassed() }) else { return }
+        let limits = served.context.httpLimits
+        guard let action = served.connections.update(id, { $0.http.deadlinePassed(limits: limits) }) else { return }
         served.take(action, on: id)
         #expect(written.text.hasPrefix("HTTP/1.1 408 ") && written.isClosed)
         #expect(heldBytes == 0)
