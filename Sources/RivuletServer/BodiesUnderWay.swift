@@ -18,9 +18,9 @@ struct BodiesUnderWay {
         fileprivate(set) var ticket = 0
         fileprivate(set) var waiter: BodyBudget.Waiter?
         fileprivate var reservations: [BodyBudget.Reservation] = []
-        /// How many bytes have arrived.
-        fileprivate var receivedBytes = 0
-        /// When bytes arrived last, in milliseconds of the loop's clock.
+        /// How many bytes had arrived at `lastProgress`.
+        fileprivate var progressBytes = 0
+        /// When the body made progress last, in milliseconds of the loop's clock.
         fileprivate var lastProgress: UInt64
         /// What was left of the body's time when reading was paused, in milliseconds; nil before the first byte of it was read.
         var pausedTime: UInt64?
@@ -37,6 +37,8 @@ struct BodiesUnderWay {
 
     private var bodies: [ConnectionID: Body] = [:]
     private var lastTicket = 0
+    /// The shares of the bodies that could not even wait since stalled bodies were looked for last.
+    private var refusedShares: Set<BodyBudget.Share> = []
 
     var isEmpty: Bool { bodies.isEmpty }
     var hasWaiters: Bool { bodies.values.contains { $0.waiter != nil } }
@@ -73,7 +75,16 @@ struct BodiesUnderWay {
         bodies[id]?.pausedTime = pausedTime
     }
 
-    /// Ends the wait of that number; nil when it is over already, and the reservation is for nobody.
+    /// Notes that a body of this share could not even wait.
+    mutating func noteRefused(_ share: BodyBudget.Share) { refusedShares.insert(share) }
+
+    /// The shares noted since the last call.
+    mutating func takeRefusedShares() -> Set<BodyBudget.Share> {
+        defer { refusedShares = [] }
+        return refusedShares
+    }
+
+    /// Ends the wait of that number; nil when it is over already, and the reservation has no use.
     mutating func granted(
         _ id: ConnectionID,
         _ ticket: Int,
@@ -89,11 +100,23 @@ struct BodiesUnderWay {
 
     /// Notes how many bytes of a body have arrived.
     ///
+    /// - Parameters:
+    ///   - id: The connection of the body.
+    ///   - count: All bytes of the body so far.
+    ///   - bytesMax: The most bytes that the body may have.
+    ///   - progressBytesMin: The bytes that are progress; fewer add up until they are as many.
+    ///   - now: The time, in milliseconds of the loop's clock.
     /// - Returns: How many bytes it has to reserve before it is read on; 0 when it has enough.
-    mutating func didReceive(_ id: ConnectionID, _ count: Int, bytesMax: Int, now: UInt64) -> Int {
+    mutating func didReceive(
+        _ id: ConnectionID,
+        _ count: Int,
+        bytesMax: Int,
+        progressBytesMin: Int,
+        now: UInt64
+    ) -> Int {
         guard let body = bodies[id] else { return 0 }
-        if count > body.receivedBytes {
-            bodies[id]?.receivedBytes = count
+        if count - body.progressBytes >= progressBytesMin {
+            bodies[id]?.progressBytes = count
             bodies[id]?.lastProgress = now
         }
         guard body.isChunked else { return 0 }
@@ -104,7 +127,7 @@ struct BodiesUnderWay {
         return min(steps * BodyBudget.chunkedStepBytes, bytesMax)
     }
 
-    /// The bodies of a share that are being read and of which nothing has arrived since `time`, those longest without first.
+    /// The bodies of a share that are being read and have made no progress since `time`, those longest without first.
     func stalled(_ share: BodyBudget.Share, since time: UInt64) -> [ConnectionID] {
         bodies.filter { $1.share == share && $1.waiter == nil && $1.lastProgress <= time }
             .sorted { $0.value.lastProgress < $1.value.lastProgress }

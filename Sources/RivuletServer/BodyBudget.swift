@@ -100,29 +100,30 @@ final class BodyBudget: Sendable {
             self.grant = grant
         }
 
-        deinit { budget.waiting.giveBack(heldBytes) }
+        deinit { budget.waiting[share.rawValue].giveBack(heldBytes) }
 
         /// Leaves the line; what was granted already stays granted.
         func cancel() { budget.cancel(self) }
     }
 
     private let accounts: [ByteAccount]
-    /// What waiting bodies hold: heads, and what came with them.
-    private let waiting: ByteAccount
+    /// The memory of the waiting bodies of each share: heads, and what came with them.
+    private let waiting: [ByteAccount]
     private let lines = Mutex<[[Waiter]]>(Array(repeating: [], count: Share.allCases.count))
     /// How many bodies wait in each line; read without the lock.
     private let smallWaiters = Atomic<Int>(0)
     private let largeWaiters = Atomic<Int>(0)
 
-    /// A budget of so many bytes: an eighth is for small bodies, an eighth for what waiting bodies hold, and the rest for all others.
+    /// A budget of so many bytes: an eighth is for small bodies, a sixteenth for the waiting bodies of each share, and the rest for large bodies.
     init(bytesMax: Int) {
-        let eighth = bytesMax / 8
-        accounts = [ByteAccount(bytesMax: eighth), ByteAccount(bytesMax: bytesMax - 2 * eighth)]
-        waiting = ByteAccount(bytesMax: eighth)
+        let (eighth, sixteenth) = (bytesMax / 8, bytesMax / 16)
+        accounts = [ByteAccount(bytesMax: eighth), ByteAccount(bytesMax: bytesMax - eighth - 2 * sixteenth)]
+        // One account for both shares would let waiting bodies of one share keep those of the other from waiting.
+        waiting = Share.allCases.map { _ in ByteAccount(bytesMax: sixteenth) }
     }
 
     /// The bytes that are reserved, and held by waiting bodies.
-    var bytes: Int { accounts.reduce(waiting.bytes) { $0 + $1.bytes } }
+    var bytes: Int { (accounts + waiting).reduce(0) { $0 + $1.bytes } }
 
     /// The most bytes that bodies of this share may hold together.
     func bytesMax(of share: Share) -> Int { accounts[share.rawValue].bytesMax }
@@ -148,7 +149,7 @@ final class BodyBudget: Sendable {
     ///   - share: Of which share.
     ///   - heldBytes: How many bytes the body holds while it waits.
     ///   - grant: Called once, on any thread, with the reservation.
-    /// - Returns: The place in line; nil when waiting bodies hold too much already.
+    /// - Returns: The place in line; nil when the waiting bodies of the share would hold too much.
     func wait(
         for bytes: Int,
         _ share: Share,
@@ -156,7 +157,7 @@ final class BodyBudget: Sendable {
         _ grant: @escaping @Sendable (Reservation) -> Void
     ) -> Waiter? {
         let heldBytes = max(heldBytes, Self.waiterBytesMin)
-        guard waiting.take(heldBytes) else { return nil }
+        guard waiting[share.rawValue].take(heldBytes) else { return nil }
         let waiter = Waiter(bytes, share, holding: heldBytes, of: self, grant)
         lines.withLock { lines in
             lines[share.rawValue].append(waiter)
@@ -191,7 +192,7 @@ final class BodyBudget: Sendable {
             count(share, lines)
             return served
         }
-        // Not under the lock: a reservation that nobody wants any more is given back at once.
+        // Not under the lock: a reservation whose body has gone is given back at once.
         for waiter in served { waiter.grant(Reservation(waiter.bytes, share, of: self)) }
     }
 

@@ -11,13 +11,15 @@ public struct ServerLimits: Sendable, Hashable {
     public var bodyBytesMax: Int
     /// The most bytes of bodies that the server is reading at once; a body that finds no room waits for `bodyWaitTimeMax`.
     ///
-    /// An eighth is for bodies of at most 16 KiB, so that large ones do not lock them out, and an eighth for what waiting bodies hold. At
-    /// least 131,072, and at least four thirds of `bodyBytesMax`.
+    /// An eighth is for bodies of at most 16 KiB, so that large ones do not lock them out. A sixteenth is for the waiting ones among them,
+    /// and a sixteenth for the other waiting bodies. At least 131,072, and at least four thirds of `bodyBytesMax`.
     public var heldBodyBytesMax: Int
     /// How long a body waits for room among `heldBodyBytesMax`; then 503.
     public var bodyWaitTimeMax: Duration
     /// How long a body may make no progress while others wait for room; then 408.
     public var bodyProgressTimeMax: Duration
+    /// The fewest bytes of a body that are progress: while others wait, as many have to arrive in each `bodyProgressTimeMax`.
+    public var bodyProgressBytesMin: Int
     /// How long a client may take to send a request's head; then 408.
     public var headTimeMax: Duration
     /// How long a client may take to send a request's body; then 408.
@@ -65,6 +67,7 @@ public struct ServerLimits: Sendable, Hashable {
         heldBodyBytesMax: Int = 67_108_864,
         bodyWaitTimeMax: Duration = .seconds(5),
         bodyProgressTimeMax: Duration = .seconds(1),
+        bodyProgressBytesMin: Int = 4_096,
         headTimeMax: Duration = .seconds(10),
         bodyTimeMax: Duration = .seconds(30),
         idleTimeMax: Duration = .seconds(75),
@@ -89,6 +92,7 @@ public struct ServerLimits: Sendable, Hashable {
         self.heldBodyBytesMax = heldBodyBytesMax
         self.bodyWaitTimeMax = bodyWaitTimeMax
         self.bodyProgressTimeMax = bodyProgressTimeMax
+        self.bodyProgressBytesMin = bodyProgressBytesMin
         self.headTimeMax = headTimeMax
         self.bodyTimeMax = bodyTimeMax
         self.idleTimeMax = idleTimeMax

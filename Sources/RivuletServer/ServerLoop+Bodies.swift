@@ -44,8 +44,13 @@ extension ServerLoop {
     func bodyDidGrow(_ id: ConnectionID) {
         guard let body = bodies[id], body.waiter == nil else { return }
         let count = connections.update(id) { $0.http.heldBodyBytes } ?? 0
-        let bytesMax = context.httpLimits.bodyBytesMax
-        let missing = bodies.didReceive(id, count, bytesMax: bytesMax, now: loop.nowMilliseconds)
+        let missing = bodies.didReceive(
+            id,
+            count,
+            bytesMax: context.httpLimits.bodyBytesMax,
+            progressBytesMin: context.options.limits.bodyProgressBytesMin,
+            now: loop.nowMilliseconds
+        )
         guard missing > 0 else { return }
         if let reservation = context.bodyBudget.reserve(missing, body.share) { return bodies.hold(id, reservation) }
         let now = loop.nowMilliseconds
@@ -70,10 +75,13 @@ extension ServerLoop {
         let waiter = context.bodyBudget.wait(for: bytes, share, holding: heldBytes) { reservation in
             confined.post { $0.roomDidCome(for: id, ticket, reservation) }
         }
-        guard let waiter else { return false }
+        watchStalls()
+        guard let waiter else {
+            bodies.noteRefused(share)
+            return false
+        }
         bodies.wait(id, waiter, pausedTime: pausedTime)
         watchWait(id)
-        watchStalls()
         return true
     }
 
@@ -121,36 +129,51 @@ extension ServerLoop {
         let seconds = max(context.options.limits.bodyWaitTimeMax.milliseconds / 1_000, 1)
         return Problem(
             503,
-            "the server holds as many bytes of bodies as it may (heldBodyBytesMax). Nothing has changed; send the request again later",
+            "The server holds as many bytes of bodies as it may (heldBodyBytesMax). Nothing has changed. Send the request again later.",
             fields: [HTTPField("Retry-After", "\(seconds)")]
         )
     }
 
     // MARK: - Bodies without progress
 
-    /// Looks for bodies without progress, on all loops, while a body of this loop waits.
+    /// Looks for bodies without progress, on all loops, while a body of this loop waits, and once after one could not even wait.
     private func watchStalls() {
         guard !isWatchingStalls else { return }
         isWatchingStalls = true
         loop.schedule(after: Self.stallInterval) { [self] in
             isWatchingStalls = false
-            guard bodies.hasWaiters else { return }
-            for peer in peers { peer.post { $0.shedStalledBodies() } }
+            let refused = bodies.takeRefusedShares()
+            guard bodies.hasWaiters || !refused.isEmpty else { return }
+            for peer in peers { peer.post { $0.shedStalledBodies(refused) } }
             watchStalls()
         }
     }
 
-    /// Refuses bodies of which nothing arrives, those longest without first, as long as others wait for their memory.
-    func shedStalledBodies() {
+    /// Refuses bodies without progress, those longest without first, as long as others wait for their memory.
+    ///
+    /// `refused` are the shares in which a body could not even wait: there one stalled body goes, waiters or not.
+    func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) {
         let grace = context.options.limits.bodyProgressTimeMax.milliseconds
         let now = loop.nowMilliseconds
         guard now >= grace else { return }
-        for share in BodyBudget.Share.allCases where context.bodyBudget.hasWaiters(for: share) {
-            for id in bodies.stalled(share, since: now - grace) where context.bodyBudget.hasWaiters(for: share) {
+        for share in BodyBudget.Share.allCases {
+            var isRefused = refused.contains(share)
+            guard isRefused || context.bodyBudget.hasWaiters(for: share) else { continue }
+            for id in bodies.stalled(share, since: now - grace) {
+                guard isRefused || context.bodyBudget.hasWaiters(for: share) else { break }
+                isRefused = false
                 counters.requestRefused(.bodyStalled)
-                guard let action = connections.update(id, { $0.http.deadlinePassed() }) else { continue }
+                let detail = stalledDetail
+                guard let action = connections.update(id, { $0.http.bodyStalled(detail) }) else { continue }
                 take(action, on: id)
             }
         }
+    }
+
+    private var stalledDetail: String {
+        let limits = context.options.limits
+        return "Fewer than \(limits.bodyProgressBytesMin) bytes of the body (bodyProgressBytesMin) arrived within "
+            + "\(limits.bodyProgressTimeMax) (bodyProgressTimeMax) while other bodies waited for room. Nothing has changed. "
+            + "Send the request again, its body without a pause."
     }
 }

@@ -25,7 +25,7 @@ private final class Granted: Sendable {
 }
 
 @Suite struct BodyBudgetTests {
-    private let budget = BodyBudget(bytesMax: 8_192 * 8)
+    private let budget = BodyBudget(bytesMax: 16_384 * 8)
     private let granted = Granted()
 
     private func wait(for bytes: Int, _ share: BodyBudget.Share = .large) -> BodyBudget.Waiter? {
@@ -33,12 +33,12 @@ private final class Granted: Sendable {
     }
 
     @Test func `large bodies leave the share of small ones alone`() {
-        #expect(budget.bytesMax(of: .small) == 8_192 && budget.bytesMax(of: .large) == 49_152)
-        let large = budget.reserve(49_152, .large)
+        #expect(budget.bytesMax(of: .small) == 16_384 && budget.bytesMax(of: .large) == 98_304)
+        let large = budget.reserve(98_304, .large)
         #expect(large != nil && budget.reserve(1, .large) == nil)
-        let small = budget.reserve(8_192, .small)
+        let small = budget.reserve(16_384, .small)
         #expect(small != nil && budget.reserve(1, .small) == nil)
-        #expect(budget.bytes == 57_344)
+        #expect(budget.bytes == 114_688)
         withExtendedLifetime((large, small)) {}
     }
 
@@ -50,10 +50,10 @@ private final class Granted: Sendable {
     }
 
     @Test func `bodies in line get their room in the order in which they came`() throws {
-        var first = budget.reserve(49_152, .large)
-        let large = try #require(wait(for: 49_000))
+        var first = budget.reserve(98_304, .large)
+        let large = try #require(wait(for: 98_000))
         let little = try #require(wait(for: 1_000))
-        #expect(granted.count == 0 && budget.bytes == 49_152 + 2 * BodyBudget.waiterBytesMin)
+        #expect(granted.count == 0 && budget.bytes == 98_304 + 2 * BodyBudget.waiterBytesMin)
         withExtendedLifetime(first) {}
         first = nil
         #expect(granted.count == 1)
@@ -66,8 +66,8 @@ private final class Granted: Sendable {
     }
 
     @Test func `one that leaves the line lets those behind it go on`() throws {
-        let first = budget.reserve(40_000, .large)
-        let large = try #require(wait(for: 49_000))
+        let first = budget.reserve(80_000, .large)
+        let large = try #require(wait(for: 98_000))
         let little = try #require(wait(for: 1_000))
         #expect(granted.count == 0)
         large.cancel()
@@ -85,11 +85,20 @@ private final class Granted: Sendable {
     }
 
     @Test func `waiting bodies hold a share of their own at most`() {
-        let first = budget.reserve(49_152, .large)
+        let first = budget.reserve(98_304, .large)
         let one = wait(for: 1)
         let two = wait(for: 1)
         #expect(one != nil && two != nil && wait(for: 1) == nil)
         withExtendedLifetime((first, one, two)) {}
+    }
+
+    @Test func `waiting bodies of one share leave those of the other their place`() {
+        let full = (budget.reserve(98_304, .large), budget.reserve(16_384, .small))
+        let large = [wait(for: 1), wait(for: 1), wait(for: 1)]
+        let small = [wait(for: 1, .small), wait(for: 1, .small), wait(for: 1, .small)]
+        #expect(large.map { $0 != nil } == [true, true, false] && small.map { $0 != nil } == [true, true, false])
+        #expect(budget.bytes == 16_384 * 8)
+        withExtendedLifetime((full, large, small)) {}
     }
 
     @Test func `random ways never go over the limit and end at nothing`() {
@@ -109,7 +118,7 @@ private final class Granted: Sendable {
                     waiters.remove(at: index).cancel()
                 default: granted.release()
                 }
-                #expect(budget.bytes <= 8_192 * 8)
+                #expect(budget.bytes <= 16_384 * 8)
             }
             for waiter in waiters { waiter.cancel() }
             (held, waiters) = ([], [])
@@ -125,7 +134,7 @@ private final class Granted: Sendable {
                 group.addTask { [budget] in
                     var generator = SeededGenerator(seed: UInt64(seed))
                     for _ in 0..<2_000 {
-                        let bytes = Int.random(in: 1...40_000, using: &generator)
+                        let bytes = Int.random(in: 1...80_000, using: &generator)
                         if budget.reserve(bytes, .large) != nil { continue }
                         // What is granted is given back on whatever thread it is granted.
                         let waiter = budget.wait(for: bytes, .large, holding: 0) { _ in }

@@ -207,6 +207,36 @@ private final class Written: Sendable {
         #expect(written.text.hasPrefix("HTTP/1.1 100 ") && deadline(id) == .body)
     }
 
+    @Test func `silent heads of large bodies do not lock small bodies out`() {
+        _ = fill()
+        // Four wait, and there is no room for the others' heads.
+        for _ in 0..<8 { post(open().0, "Content-Length: 65536") }
+        let small = [open(), open()]
+        for (id, _) in small { post(id, "Content-Length: 16384") }
+        let (id, written) = open()
+        post(id, "Content-Length: 16384\r\nExpect: 100-continue")
+        #expect(served.isBodyWaiting(id))
+        served.shedStalledBodies()
+        run()
+        #expect(written.text.hasPrefix("HTTP/1.1 100 "))
+        let refused = small.map(\.1.text).filter { $0.hasPrefix("HTTP/1.1 408 ") }
+        #expect(refused.count == 1 && refused.allSatisfy { $0.contains("(bodyProgressBytesMin)") })
+    }
+
+    @Test func `a body that could not even wait lets a stalled one go, too`() {
+        let ids = fill()
+        let (id, written) = open()
+        // More of it is there than waiting bodies may hold.
+        post(id, "Content-Length: 65536", String(repeating: " ", count: 20_000))
+        #expect(written.text.hasPrefix("HTTP/1.1 503 ") && !served.context.bodyBudget.hasWaiters(for: .large))
+        served.shedStalledBodies()
+        #expect(ids.allSatisfy { served.bodies[$0] != nil })
+        served.shedStalledBodies(served.bodies.takeRefusedShares())
+        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+        served.shedStalledBodies(served.bodies.takeRefusedShares())
+        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+    }
+
     @Test func `a body whose connection has gone while it waited gives its room to the next`() {
         let ids = fill()
         let (gone, _) = open()

@@ -7,17 +7,27 @@ import Rivulet
 
 /// Serves the fixture's app under the policy `.explicit`, in memory, on a free port.
 ///
-/// `--idle-milliseconds N` is how long a session without requests stays in memory, `--state-bytes N` how large its state may be; options of
-/// `rivulet serve` are passed over. The log says what leaves memory.
+/// `--idle-milliseconds N` is how long a session without requests stays in memory, `--state-bytes N` how large its state may be. `--body-bytes`,
+/// `--held-body-bytes`, `--body-wait-milliseconds` and `--body-progress-milliseconds` are the limits of bodies. Options of `rivulet serve` are
+/// passed over. The log says what leaves memory.
 @main
 enum ExplicitServer {
     static func main() throws {
         var limits = SessionLimits()
         if let milliseconds = number(after: "--idle-milliseconds") { limits.idleTimeMax = .milliseconds(milliseconds) }
         if let bytes = number(after: "--state-bytes") { limits.stateBytesMax = bytes }
+        var serverLimits = ServerLimits()
+        if let bytes = number(after: "--body-bytes") { serverLimits.bodyBytesMax = bytes }
+        if let bytes = number(after: "--held-body-bytes") { serverLimits.heldBodyBytesMax = bytes }
+        if let milliseconds = number(after: "--body-wait-milliseconds") {
+            serverLimits.bodyWaitTimeMax = .milliseconds(milliseconds)
+        }
+        if let milliseconds = number(after: "--body-progress-milliseconds") {
+            serverLimits.bodyProgressTimeMax = .milliseconds(milliseconds)
+        }
         var logger = Logger(label: "explicit") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .debug
-        let options = ServerOptions(port: 0, workers: 1, sessionLimits: limits)
+        let options = ServerOptions(port: 0, workers: 1, limits: serverLimits, sessionLimits: limits)
         let server = StateServer(options: options, storage: MemoryStorageEngine(), logger: logger)
         try server.host(TallyApp(sessionPolicy: .explicit))
         try server.run { url in

@@ -1,0 +1,40 @@
+// Checks what counts as progress of a body.
+
+import RivuletEventLoop
+import RivuletHTTP
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct BodiesUnderWayTests {
+    private let id = ConnectionID(slot: 0, generation: 1)
+
+    /// The bodies, of which one has 10,000 bytes, at 0 ms.
+    private func begun() -> BodiesUnderWay {
+        var bodies = BodiesUnderWay()
+        bodies.begin(id, BodiesUnderWay.Body(.apps, .length(10_000), now: 0))
+        return bodies
+    }
+
+    private func receive(_ count: Int, at now: UInt64, _ bodies: inout BodiesUnderWay) {
+        #expect(bodies.didReceive(id, count, bytesMax: 10_000, progressBytesMin: 1_000, now: now) == 0)
+    }
+
+    @Test func `single bytes are no progress`() {
+        var bodies = begun()
+        for count in 1..<1_000 { receive(count, at: UInt64(count), &bodies) }
+        #expect(bodies.stalled(.small, since: 0) == [id])
+    }
+
+    @Test func `as many bytes as the rate asks for are progress, in one piece or in several`() {
+        var bodies = begun()
+        receive(400, at: 100, &bodies)
+        receive(1_000, at: 900, &bodies)
+        #expect(bodies.stalled(.small, since: 899) == [])
+        #expect(bodies.stalled(.small, since: 900) == [id])
+        receive(1_999, at: 1_000, &bodies)
+        #expect(bodies.stalled(.small, since: 900) == [id])
+        receive(3_000, at: 1_100, &bodies)
+        #expect(bodies.stalled(.small, since: 1_099) == [])
+    }
+}
