@@ -59,6 +59,23 @@ def test_another_host_is_421_which_names_the_option(guarded, host):
     assert lines(guarded, "OPTIONS * HTTP/1.1", f"Host: {host}").status == 421
 
 
+@pytest.mark.parametrize("host", ["a!b", "x..b", "[::1::]", "(1)"])
+def test_text_that_is_no_host_name_is_not_proposed_as_one(guarded, host):
+    detail = lines(guarded, "GET /v1/apps HTTP/1.1", f"Host: {host}").problem["detail"]
+    assert "--allowed-hosts" not in detail and "no host name" in detail
+
+
+def test_a_host_with_a_dot_at_the_end_is_proposed_as_the_option_takes_it(guarded):
+    detail = lines(guarded, "GET /v1/apps HTTP/1.1", "Host: evil.example.").problem["detail"]
+    assert "--allowed-hosts evil.example (" in detail
+
+
+def test_a_public_url_with_a_dot_at_the_end_is_served(serve):
+    server = serve(None, arguments=["--public-url", "https://rivulet.example."])
+    for host in ("rivulet.example", "rivulet.example.:443"):
+        assert lines(server, "GET /v1/apps HTTP/1.1", f"Host: {host}").status == 200
+
+
 def test_a_host_that_is_empty_or_missing(guarded):
     assert lines(guarded, "GET /v1/apps HTTP/1.1", "Host:").status == 421
     assert lines(guarded, "GET /v1/apps HTTP/1.0", "Host:").status == 421

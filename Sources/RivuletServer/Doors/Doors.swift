@@ -37,7 +37,7 @@ struct Doors: Sendable {
         let text = publicURL.hasSuffix("/") ? publicURL.dropLast() : publicURL[...]
         guard let origin = WebOrigin(text), origin.scheme == "http" || origin.scheme == "https" else {
             throw ServerError(
-                "--public-url is \"\(publicURL)\", which is no address of a server; write it as https://rivulet.example, without a path"
+                "--public-url is \"\(publicURL)\", which is not the URL of a server. Write it as https://rivulet.example, without a path."
             )
         }
         return origin
@@ -45,7 +45,7 @@ struct Doors: Sendable {
 
     // MARK: - Requests
 
-    /// Whether the request passes for what nearly every request is: no page's, to the host that was accepted last.
+    /// Whether the request passes without a closer look: it has no fields of a page, and its host is the one that was accepted last.
     func isOrdinary(_ request: HTTPRequest, acceptedHost: [UInt8]) -> Bool {
         !request.hasPageFields && !acceptedHost.isEmpty && request.isHost(acceptedHost)
     }
@@ -119,7 +119,13 @@ struct Doors: Sendable {
                 "The request names no host: its Host header is empty. Send the server's name in it. Nothing has changed."
             )
         }
-        let host = HostList.bare(HostList.withoutPort(authority)).map { $0.prefix(HostList.nameBytesMax) } ?? ""
+        let host = HostList.withoutDot(HostList.withoutPort(authority))
+        guard HostList.isName(host.lowercased()[...]) else {
+            return Problem(
+                421,
+                "The host that the request names is no host name and no IP address. Send the server's name or its address. Nothing has changed."
+            )
+        }
         return Problem(
             421,
             "This server does not answer for the host \"\(host)\". If it should, start it with --allowed-hosts \(host) "

@@ -40,7 +40,10 @@ struct HostList: Sendable {
             }
             if name.hasPrefix(".") { suffixes.append(name) } else { names.insert(name) }
         }
-        for name in further where !name.isEmpty { names.insert(name.lowercased()) }
+        for name in further {
+            let name = Self.withoutDot(name.lowercased()[...])
+            if !name.isEmpty { names.insert(String(name)) }
+        }
     }
 
     /// Whether the server answers for a host, with or without a port, as a request names it.
@@ -48,13 +51,11 @@ struct HostList: Sendable {
         let lowercased = authority.lowercased()
         let named = Self.withoutPort(lowercased)
         let rest = lowercased[named.endIndex...]
-        guard rest.isEmpty || rest.hasPrefix(":"), var host = Self.bare(named) else { return false }
-        if PeerAddress.IP(String(host)) != nil { return true }
+        guard rest.isEmpty || rest.hasPrefix(":"), let bare = Self.bare(named) else { return false }
+        if PeerAddress.IP(String(bare)) != nil { return true }
         guard !named.hasPrefix("[") else { return false }
-        if host.hasSuffix(".") {
-            host.removeLast()
-            if PeerAddress.IP(String(host)) != nil { return true }
-        }
+        let host = Self.withoutDot(bare)
+        if PeerAddress.IP(String(host)) != nil { return true }
         guard !names.contains(String(host)) else { return true }
         return suffixes.contains { suffix in
             guard host.hasSuffix(suffix) else { return false }
@@ -69,6 +70,9 @@ struct HostList: Sendable {
         }
         return authority[...end]
     }
+
+    /// A name without the one dot that may stand at its end.
+    static func withoutDot(_ name: Substring) -> Substring { name.hasSuffix(".") ? name.dropLast() : name }
 
     /// A host without the brackets of an IPv6 address; nil where they are not a pair.
     static func bare(_ host: Substring) -> Substring? {

@@ -20,7 +20,7 @@ struct WebOrigin: Hashable, Sendable {
         let authority = String(text[mark.upperBound...])
         host = String(HostList.withoutPort(authority))
         guard let bare = HostList.bare(host[...]) else { return nil }
-        let name = bare.hasSuffix(".") ? bare.dropLast() : bare
+        let name = HostList.withoutDot(bare)
         guard host.hasPrefix("[") ? Self.isAddress(bare) : HostList.isName(name) else { return nil }
         let rest = authority.dropFirst(host.count)
         if rest.isEmpty {

@@ -201,7 +201,7 @@ import Testing
     @Test(arguments: [
         "rivulet.example", "ftp://rivulet.example", "https://rivulet.example/app", "https://", "https://a/?b",
     ])
-    func `a public URL that is no address of a server is refused`(_ url: String) {
+    func `text that is not the URL of a server is refused as the public URL`(_ url: String) {
         var options = ServerOptions()
         options.publicURL = url
         let error = #expect(throws: ServerError.self) { try Doors(options, machineName: "") }

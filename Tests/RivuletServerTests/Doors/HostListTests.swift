@@ -54,6 +54,14 @@ import Testing
         #expect(error?.description.contains("\n") == false)
     }
 
+    @Test func `a dot at the end of the machine's name or the public URL does not count`() throws {
+        let hosts = try HostList([], and: ["builder.", "Rivulet.example.", "."])
+        for host in ["builder", "builder.", "rivulet.example", "rivulet.example.:443"] {
+            #expect(hosts.contains(host), "\(host)")
+        }
+        #expect(!hosts.contains("") && !hosts.contains("."))
+    }
+
     @Test func `a list has a limit`() throws {
         let entries = (0...HostList.entriesMax).map { "h\($0).example" }
         #expect(throws: ServerError.self) { try HostList(entries) }
