@@ -17,6 +17,8 @@ final class LineDispatch {
     private let session: any HostedSession
     private let owner: ServerLoop
     private let exchange: Exchange
+    /// The trace of the request; nil without one.
+    private let trace: TraceParent?
     /// The answers by their lines; empty until they are there.
     private var answers: [[UInt8]]
     private var answerBytes = 0
@@ -30,13 +32,15 @@ final class LineDispatch {
         _ wish: DispatchWish,
         to session: any HostedSession,
         on owner: ServerLoop,
-        _ exchange: Exchange
+        _ exchange: Exchange,
+        _ trace: TraceParent?
     ) {
         self.lines = lines.lines
         self.wish = wish
         self.session = session
         self.owner = owner
         self.exchange = exchange
+        self.trace = trace
         answers = Array(repeating: [], count: lines.lines.count)
     }
 
@@ -79,7 +83,7 @@ final class LineDispatch {
         case .success(let answer): finish(line, answer)
         case .failure(let error):
             let response = owner.refusal(error, of: body)
-            finish(line, response.refusal.map { owner.line($0, app: session.key.app) } ?? response.body)
+            finish(line, response.refusal.map { owner.line($0, app: session.key.app, trace) } ?? response.body)
         }
     }
 

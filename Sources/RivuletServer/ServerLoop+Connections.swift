@@ -155,9 +155,10 @@ extension ServerLoop: LoopDelegate {
     }
 
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
-        _ = bodies.end(id)
+        if bodies.end(id) != nil, refusal.status == .contentTooLarge { counters.requestRefused(.body) }
         var traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
         traits.constantFields = context.doors.fields(forOrigin: refusal.origin)
+        if context.logsRequests { traits.trace = .random() }
         _ = connections.update(id) { [traits] entry in
             // A request that is refused while its body comes has traits of its own.
             if entry.request == nil { entry.request = traits }

@@ -13,8 +13,9 @@ extension ServerLoop {
         let contentType = request.headers["content-type"]
         if contentType != JSONBody.usualType, EventLines.isType(contentType) {
             let lines = try EventLines(request.body, wish, linesMax: context.options.limits.linesPerRequestMax)
+            let trace = connections.update(exchange.connection) { $0.request?.trace } ?? nil
             return withExistingSession(key, of: app, exchange) { session, owner in
-                LineDispatch(lines, wish, to: session, on: owner, exchange).run()
+                LineDispatch(lines, wish, to: session, on: owner, exchange, trace).run()
             }
         }
         try JSONBody.checkType(contentType)

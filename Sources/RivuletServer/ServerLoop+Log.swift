@@ -71,9 +71,9 @@ extension ServerLoop {
         return response
     }
 
-    /// The document of one refused line of a dispatch, with a `trace_id` of its own where the log has more.
-    func line(_ refusal: Refusal, app: String) -> [UInt8] {
-        let trace = refusal.cause.map { _ in TraceParent.random() }
+    /// The document of one refused line of a dispatch, with the `trace_id` of its request's trace, or one of its own where the log has more.
+    func line(_ refusal: Refusal, app: String, _ trace: TraceParent?) -> [UInt8] {
+        let trace = trace ?? refusal.cause.map { _ in TraceParent.random() }
         var problem = refusal.problem
         if let trace { problem.members.append(("trace_id", JSONValue.string(trace.traceID).json)) }
         if let cause = refusal.cause { logFailure(cause, trace) }
@@ -89,6 +89,8 @@ extension ServerLoop {
     }
 
     /// The line says nothing that a client made up: the app and the event are ones that the server has.
+    ///
+    /// Its `trace_id` is that of the problem document; where the document has none, the line has one of its own.
     private func logRefusedDispatch(_ refusal: Refusal, _ app: String, _ trace: TraceParent?) {
         guard context.logger.logLevel <= .info, quotas.refusals.admit() else { return }
         var metadata: Logger.Metadata = ["status": "\(refusal.problem.status)", "kind": "\(refusal.outcome.value)"]
@@ -96,7 +98,7 @@ extension ServerLoop {
             metadata["app"] = "\(app)"
             if let event = refusal.event(), names.contains(event) { metadata["event"] = "\(event)" }
         }
-        if let trace { metadata["trace_id"] = "\(trace.traceID)" }
+        metadata["trace_id"] = "\((trace ?? .random()).traceID)"
         context.logger.info("a dispatch was refused", metadata: metadata)
     }
 

@@ -44,10 +44,14 @@ def test_an_access_line_has_the_route_and_not_the_path(logged):
     server.get("/v1/apps/counter/sessions/me/state/p/count?x=canary", traceparent=PARENT)
     server.get("/canary.html")
     server.get("/v1/canary")
+    with Connection(server) as connection:
+        connection.send(b"GET /canary\r\n\r\n")
+        assert connection.answer().status == 400
     lines = fields(server, "request")
     routes = "/v1/apps/{app}/sessions/{session}/"
     assert [(line["method"], line["route"], line["status"]) for line in lines] == [
         ("POST", routes + "events", "200"), ("GET", routes + "state", "400"), ("GET", "/{file}", "404"), ("GET", "none", "404"),
+        ("OTHER", "none", "400"),
     ]
     assert lines[1]["trace_id"] == TRACE and all(re.fullmatch("[0-9a-f]{32}", line["trace_id"]) for line in lines)
     assert all(re.fullmatch(r"\d+\.\d{3}", line["milliseconds"]) for line in lines)
@@ -73,8 +77,11 @@ def test_a_refused_dispatch_is_one_line_without_what_its_client_wrote(logged):
     server.request("PUT", "/v1/apps/counter/sessions/canary/state/p/count", b"canary", {"Content-Type": "text/canary"})
     server.session("canary").dispatch("increment")
     counter = {"app": "counter", "kind": "invalid"}
-    assert fields(server, "a dispatch was refused") == [
-        {**counter, "event": "setStep", "status": "422", "trace_id": TRACE},
+    refused = fields(server, "a dispatch was refused")
+    traces = [line.pop("trace_id") for line in refused]
+    assert traces[0] == TRACE and len(set(traces)) == 5 and all(re.fullmatch("[0-9a-f]{32}", trace) for trace in traces)
+    assert refused == [
+        {**counter, "event": "setStep", "status": "422"},
         {**counter, "status": "422"},
         {"app": "todos", "event": "toggle", "kind": "rejected", "status": "422"},
         {"kind": "not_found", "status": "404"},

@@ -2,6 +2,7 @@
 // Checks what the log says of requests.
 
 import CounterFixture
+import Foundation
 import Logging
 import RivuletSessions
 import Synchronization
@@ -57,7 +58,32 @@ import Testing
         let server = try start()
         defer { server.stop() }
         _ = await send(post(body), to: server)
-        #expect(lines.all == ["info a dispatch was refused \(fields)"])
+        let line = try #require(lines.all.first)
+        #expect(line.hasPrefix("info a dispatch was refused \(fields) trace_id=") && lines.all.count == 1)
+        let trace = try #require(line.split(separator: "=").last)
+        #expect(trace.count == 32 && trace.allSatisfy(\.isHexDigit))
+    }
+
+    @Test func `each refused line of a dispatch is a line with the trace of its request`() async throws {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        let server = try start()
+        defer { server.stop() }
+        let body = #"{"rename":""}"# + "\n" + #"{"canary":1}"# + "\n"
+        let head = "POST /v1/apps/tally/sessions/canary/events HTTP/1.1\r\nHost: localhost\r\n"
+        let fields = "Content-Type: application/x-ndjson\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n"
+        let traced = "traceparent: 00-\(trace)-00f067aa0ba902b7-00\r\n"
+        let answer = await send(head + fields + traced + "\r\n" + body, to: server)
+        #expect(answer.components(separatedBy: #""trace_id":"\#(trace)""#).count == 3)
+        #expect(lines.all.count == 2 && lines.all.allSatisfy { $0.hasSuffix(" trace_id=\(trace)") })
+    }
+
+    @Test func `a head that cannot be read has a line with a trace, which stands in the problem`() async throws {
+        let server = try start(.debug)
+        defer { server.stop() }
+        let answer = await send("GET / HTTP/1.1\r\nBad Name: canary\r\n\r\n", to: server)
+        let line = try #require(lines.all.first { $0.hasPrefix("debug request ") })
+        let trace = try #require(line.split(separator: " trace_id=").last)
+        #expect(trace.count == 32 && answer.contains(#""trace_id":"\#(trace)""#))
     }
 
     @Test func `lines beyond the limit are counted`() async throws {
