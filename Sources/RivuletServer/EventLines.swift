@@ -34,7 +34,10 @@ struct EventLines: Sendable {
         if lines.last?.isEmpty == true { lines.removeLast() }
         guard !lines.isEmpty else { throw Problem(400, "the body has no line; send one event per line") }
         guard lines.count <= linesMax else {
-            throw Problem(413, "one request takes at most \(linesMax) lines; send several. Nothing has changed")
+            throw Problem(
+                413,
+                "One request takes at most \(linesMax) lines (linesPerRequestMax). Nothing has changed. Send several requests."
+            )
         }
         self.lines = lines
     }

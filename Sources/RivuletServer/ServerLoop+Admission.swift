@@ -30,8 +30,6 @@ extension ServerLoop {
                 return nil
             }
             let route = try route(of: request, framing, callers, on: id)
-            // The other resources of an app are looked for when the body is there.
-            if let app = route.app { try refuseUnknownApp(app) }
             let action = try beginBody(id, route, framing)
             _ = connections.update(id) { $0.isInTurn = false }
             return action
@@ -64,7 +62,8 @@ extension ServerLoop {
 
     /// Finds the resource of a request, and checks what the head says of the rest.
     ///
-    /// The request has passed the doors. The order is part of the contract: the caller first, then the route, the method, the body's length, and whether there may be one.
+    /// The request has passed the doors. The order is part of the contract: the caller first, then the route, the method, the body's length, whether
+    /// there may be one, and the app.
     private func route(
         of request: HTTPRequest,
         _ framing: HTTPHead.Framing,
@@ -85,6 +84,9 @@ extension ServerLoop {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
+            cause = .route
+            // The other resources of an app are looked for when the body is there.
+            if let name = route.app { _ = try app(name) }
             return route
         } catch {
             counters.requestRefused(cause)
@@ -92,18 +94,9 @@ extension ServerLoop {
         }
     }
 
-    private func refuseUnknownApp(_ name: String) throws(Problem) {
-        do throws(Problem) {
-            _ = try app(name)
-        } catch {
-            counters.requestRefused(.route)
-            throw error
-        }
-    }
-
     private func checkBody(_ framing: HTTPHead.Framing, _ route: Route, _ method: HTTPMethod) throws(Problem) {
         if case .length(let count) = framing, count > context.httpLimits.bodyBytesMax {
-            throw Problem(413, "the body is longer than \(context.httpLimits.bodyBytesMax) bytes")
+            throw Problem(413, HTTPRefusal.tooLarge(context.httpLimits).detail)
         }
         guard route.resource.takesBody(method) else {
             throw Problem(400, "\(method.name) takes no body here; send none. Nothing has changed")

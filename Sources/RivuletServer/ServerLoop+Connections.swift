@@ -108,6 +108,8 @@ extension ServerLoop: LoopDelegate {
         case .refuse(let refusal): refuse(refusal, on: id)
         case .close: closeGently(id)
         }
+        // The rest of a refused body has been read away: no further request is taken from this connection.
+        if isDraining, connections.update(id, { $0.http.deadline == .idle }) == true { closeGently(id) }
         settle(id)
     }
 

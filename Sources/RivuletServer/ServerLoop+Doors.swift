@@ -62,9 +62,14 @@ extension ServerLoop {
     private func optionMethods(of request: HTTPRequest) throws(Problem) -> [HTTPMethod] {
         guard !request.isPath("*") else { return [.get, .head, .post, .put, .patch, .delete] }
         var segments = request.pathSegments
-        // A question for methods is nobody's: it makes no caller.
+        // OPTIONS for `me` makes no session and sets no cookie: any id has the same methods.
         if Self.isOfCaller(segments) { segments[4] = "caller" }
-        return methods(of: try Route(segments: segments))
+        do throws(Problem) {
+            return methods(of: try Route(segments: segments))
+        } catch {
+            counters.requestRefused(.route)
+            throw error
+        }
     }
 
     /// The value of `Allow`: OPTIONS comes with every resource.

@@ -143,7 +143,10 @@ extension ServerLoop {
     }
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
-        guard let file = context.files[path] else { throw Problem(404, "there is no such file") }
+        guard let file = context.files[path] else {
+            counters.requestRefused(.route)
+            throw Problem(404, "there is no such file")
+        }
         return try FileAnswer(file, request, pageFields: context.pageFields).response()
     }
 

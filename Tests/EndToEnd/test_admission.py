@@ -2,11 +2,14 @@
 # What the server decides by a request's head, and what bodies that do not come cost it.
 
 import contextlib
+import pathlib
 import resource
 
 import pytest
 
+import harness
 from harness import Connection, Server, message
+from test_metrics import Metrics
 
 EVENT = {"Content-Type": "application/json"}
 NOTHING = "/v1/apps/nothing/sessions/a/events"
@@ -98,3 +101,103 @@ def test_silent_large_bodies_stop_no_small_dispatch_and_take_no_memory():
         metrics = server.get("/metrics").body.decode()
         held = next(line for line in metrics.splitlines() if line.startswith("rivulet_body_bytes_held "))
         assert 48 * MIB <= float(held.split()[1]) <= 64 * MIB
+
+
+# Counts
+
+
+def causes(server):
+    """How many requests the server has refused, by cause."""
+    counts = Metrics(server).nonzero("rivulet_requests_refused_total")
+    return {dict(labels)["cause"]: count for labels, count in counts.items()}
+
+
+REFUSALS = [
+    ("POST", NOTHING, {"Content-Length": "2"}, 404, "route"),
+    ("POST", "/v1/nothing", {"Content-Length": "2"}, 404, "route"),
+    ("GET", "/v1/apps/nothing", {}, 404, "route"),
+    ("GET", "/nothing.html", {}, 404, "route"),
+    ("GET", "/.nothing", {}, 404, "route"),
+    ("OPTIONS", "/v1/nothing", {}, 404, "route"),
+    ("PUT", "/v1/apps", {"Content-Length": "2"}, 405, "method"),
+    ("POST", "/v1/apps/counter/sessions/a/reset", {"Content-Length": "2"}, 400, "body"),
+    ("POST", "/v1/apps/counter/sessions/a/events", {"Content-Length": "2", "Content-Encoding": "br"}, 415, "body"),
+    ("POST", "/v1/apps/counter/sessions/a/events", {"Content-Length": str(MIB + 1)}, 413, "body"),
+    ("POST", "/v1/apps/counter/sessions/a/events", {"Transfer-Encoding": "chunked"}, 413, "body"),
+]
+
+
+@pytest.mark.parametrize("is_cut", [False, True], ids=["whole", "cut"])
+def test_a_refusal_is_counted_by_its_cause_however_its_bytes_arrive(serve, is_cut):
+    server = serve(None)
+    counts = {}
+    for method, target, framing, status, cause in REFUSALS:
+        body = f"{MIB + 1:x}\r\n".encode() if "Transfer-Encoding" in framing else b"{}" if framing else b""
+        with Connection(server) as connection:
+            parts = message(method, target, None, EVENT | framing), body
+            for part in parts if is_cut else [b"".join(parts)]:
+                connection.send(part)
+                if part.endswith(b"\r\n\r\n") and status != 413:
+                    # The answer comes before the body.
+                    assert connection.answer(method).problem["status"] == status, target
+                    break
+            else:
+                assert connection.answer(method).problem["status"] == status, target
+        counts[cause] = counts.get(cause, 0) + 1
+        assert causes(server) == counts, (method, target, framing)
+
+
+def test_a_body_that_is_too_large_is_413_with_the_limit_and_what_to_do(shared, session):
+    for framing, body in (({"Content-Length": str(MIB + 1)}, b""), ({"Transfer-Encoding": "chunked"}, f"{MIB + 1:x}\r\n".encode())):
+        with Connection(shared) as connection:
+            connection.send(message("POST", session.path + "/events", None, EVENT | framing) + body)
+            assert connection.answer("POST").problem["detail"] == (
+                "The body is longer than 1048576 bytes (bodyBytesMax). Nothing has changed. Send a smaller body."
+            )
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Starts a server with room for three bodies of 64 KiB, and for four that wait; its program stands beside the binary under test."""
+    path = pathlib.Path(harness.binary()).with_name("ExplicitServer")
+    if not path.exists():
+        pytest.skip(f"no {path}: build it with `swift build`")
+    monkeypatch.setattr(harness, "binary", lambda: str(path))
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments):
+            options = ["--body-bytes", 65_536, "--held-body-bytes", 262_144, *arguments]
+            return stack.enter_context(Server(None, arguments=options)), stack
+
+        yield start
+
+
+def silent(server, stack):
+    """A connection whose body has no byte yet; it is asked for when there is room for it."""
+    connection = stack.enter_context(Connection(server))
+    connection.send(head("/v1/apps/tally/sessions/a/events", 65_536, Expect="100-continue"))
+    return connection
+
+
+def test_a_body_for_which_there_is_no_room_is_503_and_counted(narrow):
+    server, stack = narrow("--body-wait-milliseconds", 60_000, "--body-progress-milliseconds", 60_000)
+    for _ in range(3):
+        assert silent(server, stack).head()[0] == 100
+    for _ in range(4):
+        silent(server, stack)
+    refused = silent(server, stack).answer("POST")
+    assert refused.problem["status"] == 503 and "heldBodyBytesMax" in refused.problem["detail"] and "retry-after" in refused.headers
+    assert causes(server) == {"body_room": 1}
+
+
+def test_a_body_without_progress_makes_room_and_is_408_and_counted(narrow):
+    server, stack = narrow("--body-progress-milliseconds", 0)
+    stalled = silent(server, stack)
+    others = [silent(server, stack) for _ in range(2)]
+    for connection in (stalled, *others):
+        assert connection.head()[0] == 100
+    assert silent(server, stack).head()[0] == 100
+    assert causes(server) == {"body_stalled": 1}
+    detail = stalled.answer("POST").problem["detail"]
+    for text in ("bodyProgressBytesMin", "bodyProgressTimeMax", "Nothing has changed.", "Send the request again"):
+        assert text in detail

@@ -1,6 +1,7 @@
 # Part of Rivulet. See README.md for the architecture.
 # What the README shows is what the sources say and what curl gets.
 
+import json
 import pathlib
 import re
 import subprocess
@@ -15,6 +16,17 @@ def test_the_readme_shows_the_whole_counter_as_it_is():
     source = (ROOT / "Sources/RivuletExamples/CounterApp.swift").read_text()
     app = source[source.index("import Rivulet") :].strip()
     assert f"```swift\n{app}\n```" in README
+
+
+def test_the_image_is_open_and_the_readme_publishes_it_to_this_machine_only():
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    [command] = re.findall(r"^CMD (\[.*\])$", dockerfile, re.M)
+    arguments = json.loads(command)
+    assert arguments[0] == "serve" and arguments[arguments.index("--host") + 1] == "0.0.0.0"
+    # Without this word a server on that address does not start.
+    assert "--open" in arguments
+    runs = re.findall(r"docker run .*", README + dockerfile)
+    assert len(runs) >= 2 and all("-p 127.0.0.1:8080:8080" in run for run in runs)
 
 
 def commands(variable):

@@ -44,4 +44,24 @@ import Testing
         #expect(isClosed)
         #expect(served.streams.count == 0)
     }
+
+    @Test func `a connection whose refused body has been read away is closed while the server drains`() throws {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        let loop = try EventLoop(index: 0)
+        let context = try server.makeContext(workers: 1, clock: ContinuousClock())
+        let served = ServerLoop(index: 0, loop: loop, context: context)
+        let wire = MemoryWire(loop: loop, delegate: served)
+        served.wire = wire
+        let isClosed = Mutex(false)
+        let id = wire.open { bytes in
+            if bytes == nil { isClosed.withLock { $0 = true } }
+        }
+        let head = "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+        wire.receive(id, Array("\(head)01234".utf8))
+        served.drain()
+        #expect(!isClosed.withLock { $0 })
+        wire.receive(id, Array("56789".utf8))
+        #expect(isClosed.withLock { $0 })
+    }
 }
