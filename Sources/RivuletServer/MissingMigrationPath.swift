@@ -21,29 +21,33 @@ public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible 
 
 /// Counts, over the sessions of one app, what the steps of a migration looked for.
 struct MigrationPathCounts {
-    /// The paths of an app that are told apart; those beyond count as one.
+    /// The most found and the most missing paths of an app that are remembered; a path beyond counts as found.
     private static let pathsMax = 1_000
-    /// The sets of missing paths that are told apart; the sessions of those beyond count as unreadable when any path is missing.
+    /// The most sets of missing paths that are remembered; the sessions of those beyond count as unreadable when any path is missing.
     private static let groupsMax = 1_000
 
     private var found: Set<MigrationPath> = []
+    /// Whether a path found no room: a path that is new from here on may have been found, and counts as found.
+    private var isFull = false
     private var missing: [MigrationPath: (sessions: Int, beginnings: [String])] = [:]
     private var groups: [Set<MigrationPath>: Int] = [:]
     private var others = 0
 
     /// Adds what the steps looked for in one session; `isReadable`: nothing else stands against it.
     mutating func add(_ findings: MigrationFindings, isReadable: Bool = true) {
-        for path in findings.found where found.contains(path) || found.count < Self.pathsMax {
-            found.insert(path)
-            missing[path] = nil
-        }
         var lacking: Set<MigrationPath> = []
-        for (path, beginnings) in findings.missing where !found.contains(path) {
-            let path =
-                missing[path] != nil || missing.count < Self.pathsMax
-                ? path : MigrationPath(version: path.version, path: IgnoredKeyPath.others)
-            guard lacking.insert(path).inserted else { continue }
+        // What this session lacks is judged by the sessions before it, which found room.
+        let wasFull = isFull
+        for (path, beginnings) in findings.missing.sorted(by: { $0.key < $1.key }) where !found.contains(path) {
+            if missing[path] == nil, missing.count >= Self.pathsMax { isFull = true }
+            guard missing[path] != nil || (!wasFull && missing.count < Self.pathsMax) else { continue }
+            lacking.insert(path)
             missing[path, default: (0, beginnings)].sessions += 1
+        }
+        for path in findings.found {
+            missing[path] = nil
+            guard !found.contains(path) else { continue }
+            if found.count < Self.pathsMax { found.insert(path) } else { isFull = true }
         }
         guard !lacking.isEmpty, isReadable else { return }
         if groups[lacking] != nil || groups.count < Self.groupsMax {

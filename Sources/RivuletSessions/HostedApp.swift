@@ -184,7 +184,7 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings {
-        RestoredState.findings(in: stored, of: engine.definition, key)
+        RestoredState.findings(in: stored, of: engine.definition, key) ?? MigrationFindings()
     }
 
     package func encodeDescription(into writer: inout JSONWriter) {

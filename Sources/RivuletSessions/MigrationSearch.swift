@@ -10,26 +10,30 @@ internal import Synchronization
 ///
 /// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier schema only become
 /// fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on a thread of its own.
+///
+/// A path counts as found where the search cannot prove that no session has it: beyond a limit, or where a session cannot be read.
 package final class MigrationSearch: Sendable {
     private enum Verdict {
-        /// A session has the path.
-        case present
-        /// None of so many sessions of its schema has it; `isPartial`: more were not looked at.
-        case absent(sessions: Int, isPartial: Bool)
+        /// A session has the path, or a search could not read all sessions.
+        case accepted
+        /// None of the stored sessions has it; so many of them went through the step and lack it.
+        case absent(sessions: Int)
     }
 
-    /// The most paths that are told apart; paths beyond are not looked for.
+    /// The most paths that are remembered; a path beyond counts as found.
     private static let pathsMax = 10_000
     /// The sessions that are listed at once.
     private static let pageSize = 1_000
 
     private let app: String
-    private let look: @Sendable (SessionKey, StoredSession) -> MigrationFindings
+    private let look: @Sendable (SessionKey, StoredSession) -> MigrationFindings?
     private let verdicts = Mutex<[MigrationPath: Verdict]>([:])
     private let queue = DispatchQueue(label: "rivulet.migrations")
 
-    /// Begins with nothing known; `look` takes a session's document through the steps of this build.
-    init(app: String, look: @escaping @Sendable (SessionKey, StoredSession) -> MigrationFindings) {
+    /// Begins with nothing known.
+    ///
+    /// `look` takes a session's document through the steps of this build; it returns nil where the document cannot be read.
+    init(app: String, look: @escaping @Sendable (SessionKey, StoredSession) -> MigrationFindings?) {
         self.app = app
         self.look = look
     }
@@ -51,25 +55,32 @@ package final class MigrationSearch: Sendable {
         var unknown: Set<MigrationPath> = []
         var faults: [MigrationPath: String] = [:]
         verdicts.withLock { verdicts in
-            for path in findings.found where verdicts[path] != nil || verdicts.count < Self.pathsMax {
-                verdicts[path] = .present
-            }
+            for path in findings.found { Self.remember(.accepted, of: path, in: &verdicts) }
             for (path, beginnings) in findings.missing {
                 switch verdicts[path] {
-                case .present: break
-                case .absent(let sessions, let isPartial):
+                case .accepted: break
+                case .absent(let sessions):
                     guard isStored || sessions > 0 else { continue }
-                    let count = "\(isPartial ? "the first " : "")\(max(sessions, 1)) sessions"
-                    faults[path] = path.fault(in: count, beginnings: beginnings)
-                case nil where verdicts.count >= Self.pathsMax:
-                    faults[path] = "the steps look for more than \(Self.pathsMax) paths"
-                case nil: unknown.insert(path)
+                    faults[path] = path.fault(in: "\(max(sessions, 1)) sessions", beginnings: beginnings)
+                case nil:
+                    // A path beyond may have been found earlier: it is no evidence.
+                    guard verdicts.count + unknown.count < Self.pathsMax else { continue }
+                    unknown.insert(path)
                 }
             }
         }
         guard let fault = faults.min(by: { $0.key < $1.key })?.value else { return unknown }
         let remedy = "Correct the step, or say required: false where sessions may lack the path"
         throw .unreadable(key, detail: "\(fault). \(remedy)")
+    }
+
+    private static func remember(
+        _ verdict: Verdict,
+        of path: MigrationPath,
+        in verdicts: inout [MigrationPath: Verdict]
+    ) {
+        guard verdicts[path] != nil || verdicts.count < pathsMax else { return }
+        verdicts[path] = verdict
     }
 
     // MARK: - Searching
@@ -102,38 +113,57 @@ package final class MigrationSearch: Sendable {
         // An earlier search may have had them too.
         var wanted = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
         var lacking: [MigrationPath: Int] = [:]
-        var (looked, isPartial) = (0, false)
+        var (read, isComplete) = (0, true)
         var last: String?
-        while !wanted.isEmpty, !isPartial, let (ids, end) = try page(of: storage, after: last) {
-            for id in ids where !wanted.isEmpty {
-                guard looked < sessionsMax else {
-                    isPartial = true
-                    break
+        sessions: while !wanted.isEmpty, let (ids, end) = try page(of: storage, after: last) {
+            for id in ids {
+                guard read < sessionsMax else {
+                    isComplete = false
+                    break sessions
                 }
-                looked += 1
-                let findings = try findings(in: SessionKey(app: app, id: id), of: storage)
-                for path in wanted where findings.found.contains(path) { verdicts.withLock { $0[path] = .present } }
-                wanted.subtract(findings.found)
+                read += 1
+                guard let findings = try findings(in: SessionKey(app: app, id: id), of: storage) else {
+                    isComplete = false
+                    continue
+                }
+                let found = wanted.intersection(findings.found)
+                verdicts.withLock { verdicts in
+                    for path in found { Self.remember(.accepted, of: path, in: &verdicts) }
+                }
+                wanted.subtract(found)
+                guard !wanted.isEmpty else { break sessions }
                 for path in wanted where findings.missing[path] != nil { lacking[path, default: 0] += 1 }
             }
             last = end
         }
-        for path in wanted {
-            verdicts.withLock { verdicts in
-                // A load may have met the path meanwhile, in a session that was then stored in today's shape.
-                guard verdicts[path] == nil else { return }
-                verdicts[path] = .absent(sessions: lacking[path] ?? 0, isPartial: isPartial)
+        verdicts.withLock { verdicts in
+            // A load may have met a path meanwhile, in a session that was then stored in today's shape.
+            for path in wanted where verdicts[path] == nil {
+                let verdict: Verdict = isComplete ? .absent(sessions: lacking[path] ?? 0) : .accepted
+                Self.remember(verdict, of: path, in: &verdicts)
             }
         }
-        for path in paths.sorted() {
-            logger.info(
-                "stored sessions were searched for a path that a migration step needs",
-                metadata: [
-                    "app": "\(app)", "step": "\(path.version)", "path": "\(path.path)",
-                    "found": "\(!wanted.contains(path))", "sessions": "\(looked)",
-                ]
-            )
-        }
+        for path in paths.sorted() { log(path, isFound: !wanted.contains(path), isComplete, lacking, logger) }
+    }
+
+    private func log(
+        _ path: MigrationPath,
+        isFound: Bool,
+        _ isComplete: Bool,
+        _ lacking: [MigrationPath: Int],
+        _ logger: Logger
+    ) {
+        let isJudged = isFound || isComplete
+        logger.log(
+            level: isJudged ? .info : .warning,
+            isJudged
+                ? "stored sessions were searched for a path that a migration step needs"
+                : "not all stored sessions could be searched for a path that a migration step needs; it counts as found",
+            metadata: [
+                "app": "\(app)", "step": "\(path.version)", "path": "\(path.path)", "found": "\(isFound)",
+                "lacking": "\(lacking[path] ?? 0)",
+            ]
+        )
     }
 
     private func page(
@@ -144,14 +174,15 @@ package final class MigrationSearch: Sendable {
         return ids.last.map { (ids, $0) }
     }
 
-    /// What the steps look for in a session; nothing in one that is damaged, which its own load tells.
-    private func findings(in key: SessionKey, of storage: any StorageEngine) throws(StorageError) -> MigrationFindings {
+    /// The paths that the steps look for in a session; nil for a session that cannot be read, which its own load says.
+    private func findings(in key: SessionKey, of storage: any StorageEngine) throws(StorageError) -> MigrationFindings?
+    {
         do throws(StorageError) {
             guard let stored = try Self.wait({ storage.load(key, reply: $0) }) else { return MigrationFindings() }
             return look(key, stored)
         } catch {
             guard case .corrupt(_?, _) = error else { throw error }
-            return MigrationFindings()
+            return nil
         }
     }
 

@@ -161,8 +161,10 @@ struct RestoredState<Definition: AppDefinition> {
         }
     }
 
-    /// What the steps look for in a stored session; nothing where it is of no earlier version, or cannot be migrated.
-    static func findings(in stored: StoredSession, of definition: Definition, _ key: SessionKey) -> MigrationFindings {
+    /// The paths that the steps look for in a stored session: none in a session of no earlier version.
+    ///
+    /// - Returns: nil when the session cannot be migrated.
+    static func findings(in stored: StoredSession, of definition: Definition, _ key: SessionKey) -> MigrationFindings? {
         let schema = stored.snapshot?.schema ?? firstSchema
         guard schema < definition.schema else { return MigrationFindings() }
         do throws(SessionError) {
@@ -170,7 +172,7 @@ struct RestoredState<Definition: AppDefinition> {
             return try migrate(&document, from: schema, definition, key)
         } catch {
             // Its own load says so.
-            return MigrationFindings()
+            return nil
         }
     }
 

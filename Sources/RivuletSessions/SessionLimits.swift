@@ -58,8 +58,9 @@ public struct SessionLimits: Sendable, Hashable {
     public var resumesMax: Int
     /// The most bytes of one answer of log entries, but for a single larger one.
     public var logAnswerBytesMax: Int
-    /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks; when none of them has it, the
-    /// session is not read.
+    /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks.
+    ///
+    /// Where more are stored and none of these has the path, the path counts as found.
     public var migrationSearchSessionsMax: Int
     /// How long the answer to a dispatch with an idempotency key is kept.
     public var keptAnswerTime: Duration

@@ -144,6 +144,75 @@ import Testing
         #expect([report.sessions, report.unreadable, report.migrated] == [1, 1, 0])
     }
 
+    /// The fixture's app with another step.
+    private struct SteppingApp: AppDefinition {
+        let name = "tally"
+        let schemaVersion = 2
+        let defaultState = TallyApp().defaultState
+        let migrations: [StateMigration]
+
+        init(_ step: @escaping @Sendable (inout JSONValue) throws -> Void) {
+            migrations = [StateMigration(from: 1, step)]
+        }
+
+        func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
+    }
+
+    private func report(_ documents: [String: String], of app: SteppingApp) throws -> StoredSessionsReport {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(app)
+        let keys = documents.map { (SessionKey(app: "tally", id: $0.key), $0.value) }
+        let storage = Snapshots(documents: Dictionary(uniqueKeysWithValues: keys))
+        return try server.check(storage) { key, reason in Issue.record("\(key): \(reason)") }
+    }
+
+    /// An object with 1,000 values, 50 for each of 20 keys.
+    private var grid: String {
+        let row = "{" + (0..<50).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        return "{" + (0..<20).map { "\"\($0)\":\(row)" }.joined(separator: ",") + "}"
+    }
+
+    @Test func `beyond the paths that are remembered, a path that was found is not missing`() throws {
+        let app = SteppingApp { document in
+            try document.update("/p/grid", required: false) { grid in
+                for row in 0..<20 {
+                    try grid.update("/\(row)") { row in
+                        for cell in 0..<50 { try row.remove("/\(cell)") }
+                    }
+                }
+            }
+            try document.remove("/p/first")
+            try document.remove("/p/late")
+        }
+        let documents = [
+            "a": #"{"p":{"grid":\#(grid)}}"#, "b": #"{"p":{"late":1}}"#, "c": #"{"p":{}}"#,
+        ]
+        let report = try report(documents, of: app)
+        #expect(
+            report.missingPaths.map(\.description) == ["step 1→2: /p/first was found in 0 of 3 sessions"],
+            "the second session has /p/late"
+        )
+        #expect([report.sessions, report.unreadable, report.migrated] == [3, 3, 0])
+    }
+
+    @Test func `beyond the paths that are remembered, a missing path is not judged`() throws {
+        let (rows, cells) = (100..<130, 100..<150)
+        let app = SteppingApp { document in
+            for row in rows {
+                for cell in cells { try document.remove("/p/\(row)/\(cell)") }
+            }
+        }
+        let lacking = #"{"p":{}}"#
+        let report = try report(["a": lacking, "b": lacking], of: app)
+        let judged = rows.prefix(20).flatMap { row in cells.map { "/p/\(row)/\($0)" } }
+        #expect(report.missingPaths.map(\.path) == judged)
+        #expect(report.missingPaths.allSatisfy { $0.sessions == 2 })
+        let row = "{" + cells.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        let grid = "{" + rows.map { "\"\($0)\":\(row)" }.joined(separator: ",") + "}"
+        let clean = try self.report(["a": lacking, "b": "{\"p\":\(grid)}", "c": lacking], of: app)
+        #expect(clean.missingPaths.isEmpty && clean.isClean)
+    }
+
     /// The fixture's app with a step of which one path is in one session, and one in none.
     private struct MovingApp: AppDefinition {
         let name = "tally"

@@ -145,15 +145,21 @@ import Testing
         #expect(try harness.value("/title") == #""a shelf""#)
     }
 
-    @Test func `damaged sessions are passed over in the search`() throws {
+    @Test func `a session that cannot be read may have the path: nothing is refused`() throws {
+        for (damaged, broken) in [(["b"], whole), ([], "{")] {
+            let harness = try harness(["b": broken, "s1": bare])
+            for id in damaged { harness.storage.damage(SessionKey(app: "tally", id: id)) }
+            harness.deploy(renaming)
+            #expect(try harness.value("/title") == #""a shelf""#)
+        }
+    }
+
+    @Test func `damaged sessions do not end a search`() throws {
         let harness = try harness(["a": "{", "b": whole, "s1": bare, "z": whole])
         harness.storage.damage(SessionKey(app: "tally", id: "b"))
         harness.deploy(renaming)
         #expect(try harness.value("/title") == #""a shelf""#)
-        let without = try self.harness(["a": "{", "b": whole, "s1": bare])
-        without.storage.damage(SessionKey(app: "tally", id: "b"))
-        without.deploy(renaming)
-        #expect(try fault(without).contains("0 of 1 sessions"))
+        #expect(harness.storage.loads == 5, "its own, and those of four sessions")
     }
 
     @Test func `storage that fails during a search decides nothing`() throws {
@@ -164,10 +170,46 @@ import Testing
         #expect(try harness.value("/title") == #""a shelf""#)
     }
 
-    @Test func `a search ends at its limit, and says so`() throws {
+    @Test func `a search that ends at its limit refuses nothing`() throws {
         let limits = SessionLimits(migrationSearchSessionsMax: 2)
         let harness = try harness(["a": bare, "s1": bare, "z": whole], limits: limits)
         harness.deploy(renaming)
-        #expect(try fault(harness).contains("/name was found in 0 of the first 2 sessions"))
+        #expect(try harness.value("/title") == #""a shelf""#)
+        let exact = try self.harness(["a": bare, "s1": bare], limits: limits)
+        exact.deploy(renaming)
+        #expect(try fault(exact).hasPrefix("step 1→2: /name was found in 0 of 2 sessions"))
+    }
+
+    @Test func `sessions of today's schema do not count`() throws {
+        let harness = try harness(["s1": bare, "s2": bare])
+        for id in ["a", "t", "z"] { try store(#"{"title":"T"}"#, id, schema: 2, in: harness) }
+        harness.deploy(renaming)
+        #expect(try fault(harness).hasPrefix("step 1→2: /name was found in 0 of 2 sessions"))
+    }
+
+    /// An app whose step edits each cell of a grid of 10,000, and needs a name.
+    private var grid: ShelfApp {
+        app { document in
+            try document.update("/grid", required: false) { grid in
+                for row in 0..<100 {
+                    try grid.update("/\(row)") { row in
+                        for cell in 0..<100 { try row.update("/\(cell)") { _ in } }
+                    }
+                }
+            }
+            try document.move("/name", to: "/title")
+        }
+    }
+
+    @Test func `beyond the paths that are remembered, a path counts as found`() throws {
+        let row = "{" + (0..<100).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        let rows = (0..<100).map { "\"\($0)\":\(row)" }.joined(separator: ",")
+        let harness = try harness(["s1": #"{"number":"1","grid":{\#(rows)}}"#, "s2": #"{"number":"1"}"#, "z": whole])
+        harness.deploy(grid)
+        #expect(try harness.value("/title") == #""a shelf""#)
+        var other: Result<any HostedSession, SessionError>?
+        harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { other = $0 }
+        _ = try harness.wait { other }.get()
+        #expect(harness.storage.loads == 2, "no search could be remembered")
     }
 }
