@@ -74,12 +74,13 @@ extension JSONValue {
         try set(path, to: value)
     }
 
-    /// Changes every element of the array at a JSON Pointer, in order; does nothing when there is no array.
+    /// Changes every element of the array, or every value of the object, at a JSON Pointer, in order; does nothing when there is neither.
     ///
     /// - Parameters:
-    ///   - path: The JSON Pointer of the array.
-    ///   - required: Whether a migration step fails when no stored session has an array or null there; without effect outside of a step.
-    ///   - body: Changes an element; pointers of its own edits begin at the element.
+    ///   - path: The JSON Pointer of the array or the object.
+    ///   - required: Whether a migration step fails when no stored session has an array, an object or null there; without effect outside of a
+    ///     step.
+    ///   - body: Changes an element or a value; pointers of its own edits begin at it.
     /// - Throws: ``JSONError`` of kind `malformed` when the text is no JSON Pointer, and what the closure throws; nothing has changed then.
     public mutating func updateEach(
         _ path: String,
@@ -87,12 +88,25 @@ extension JSONValue {
         _ body: (inout JSONValue) throws -> Void
     ) throws {
         let old = try value(at: path)
-        note(path, isFound: old == .null || old?.elements != nil, required)
-        guard var elements = old?.elements else { return }
-        try Self.noting(within: path + "/*") {
-            for index in elements.indices { try body(&elements[index]) }
+        switch old {
+        case .array(var elements):
+            note(path, isFound: true, required)
+            try Self.noting(within: path + "/*") {
+                for index in elements.indices { try body(&elements[index]) }
+            }
+            try set(path, to: .array(elements))
+        case .object(let members):
+            note(path, isFound: true, required)
+            let edited = try Self.noting(within: path + "/*") {
+                try members.map { member in
+                    var value = member.value
+                    try body(&value)
+                    return Member(name: member.name, value: value)
+                }
+            }
+            try set(path, to: .object(edited))
+        default: note(path, isFound: old == .null, required)
         }
-        try set(path, to: .array(elements))
     }
 
     /// Tells the migration step that runs, if one does, whether a path was found.
@@ -100,9 +114,9 @@ extension JSONValue {
         EditNotebook.current?.note(path, isFound: isFound, isRequired: isRequired)
     }
 
-    private static func noting(within path: String, _ body: () throws -> Void) rethrows {
+    private static func noting<Value>(within path: String, _ body: () throws -> Value) rethrows -> Value {
         guard let notebook = EditNotebook.current else { return try body() }
-        try notebook.within(path, body)
+        return try notebook.within(path, body)
     }
 
     private mutating func take(_ path: String) throws(JSONError) -> JSONValue? {

@@ -54,6 +54,21 @@ import Testing
         #expect(findings.missing == ["/p/items/*/m", "/after"], "what no element reached is not missing")
     }
 
+    @Test func `edits of a dictionary's values are noted once for all keys`() throws {
+        let scores: JSONValue = [
+            "scores": ["anna": ["count": 1], "ben": ["count": 2], "a/b": ["total": 3]], "none": [:],
+        ]
+        var document = scores
+        let findings = try EditFindings.noting {
+            try document.updateEach("/scores") { try $0.move("/count", to: "/total") }
+            try document.updateEach("/scores") { try $0.remove("/lost") }
+            try document.updateEach("/none") { try $0.remove("/never") }
+        }
+        #expect(document == ["scores": ["anna": ["total": 1], "ben": ["total": 2], "a/b": ["total": 3]], "none": [:]])
+        #expect(findings.found == ["/scores", "/scores/*/count", "/none"])
+        #expect(findings.missing == ["/scores/*/lost"])
+    }
+
     @Test func `an array is found where it is empty or null, and not where there is something else`() throws {
         let findings = try findings { document in
             try document.updateEach("/p/none") { _ in }

@@ -57,6 +57,7 @@ import Testing
         #expect(
             try edited { try $0.updateEach("/a/b") { $0 = .array([$0]) } } == #"{"a":{"b":[[1],[{"c":2}]]},"d":null}"#
         )
+        #expect(try edited { try $0.updateEach("/a") { $0 = .bool(true) } } == #"{"a":{"b":true},"d":null}"#)
         #expect(try edited { try $0.updateEach("/d") { $0 = .null } } == document)
         let result = try edited { value in
             #expect(throws: JSONError.self) {

@@ -3,6 +3,7 @@
 
 import Foundation
 import Rivulet
+import RivuletTesting
 import Testing
 
 // WallsTests checks that every sample of that page stands here, line by line.
@@ -51,7 +52,36 @@ let unitsRenamed = StateMigration(from: 2) { document in
     }
 }
 
+let stockRenamed = StateMigration(from: 3) { document in
+    try document.updateEach("/p/prices") { $0 = ["cents": $0] }
+    try document.updateEach("/p/stock") { try $0.move("/count", to: "/quantity") }
+    try document.remove("/p/stock/tea/reserved", required: false)
+}
+
 @Suite struct DocumentedMigrationsTests {
+    @Test func `the sample's step moves the sum, and the count of each item`() throws {
+        let document = try JSONValue(parsing: #"{"p":{"sum":12,"items":[{"id":"a","count":2}]}}"#)
+        let state = try CartApp().state(migrating: document, from: 1)
+        #expect(state.p == Cart(total: 12, items: [CartItem(id: "a", quantity: 2)]))
+    }
+
+    @Test func `a step edits each value of a dictionary, whatever its keys`() throws {
+        var document = try JSONValue(
+            parsing: #"{"p":{"prices":{"tea":3,"coffee":4},"stock":{"tea":{"count":12}}}}"#
+        )
+        let expected: JSONValue = [
+            "p": ["prices": ["tea": ["cents": 3], "coffee": ["cents": 4]], "stock": ["tea": ["quantity": 12]]]
+        ]
+        try stockRenamed.migrate(&document)
+        #expect(document == expected)
+    }
+
+    @Test func `a dictionary with other keys is an array of keys and values, and each visits both`() throws {
+        var document: JSONValue = ["stock": ["tea", ["count": 1], "coffee", ["count": 2]]]
+        try document.updateEach("/stock") { try $0.move("/count", to: "/quantity") }
+        #expect(document == ["stock": ["tea", ["quantity": 1], "coffee", ["quantity": 2]]])
+    }
+
     @Test func `a step gives an enum's raw value its new name, where it is`() throws {
         var document: JSONValue = ["p": ["items": [["unit": "kilo"], ["unit": "piece"], ["id": "c"]]]]
         let expected: JSONValue = ["p": ["items": [["unit": "kg"], ["unit": "piece"], ["id": "c"]]]]
