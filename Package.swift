@@ -17,7 +17,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "rivulet",
     products: [
-        .executable(name: "rivulet", targets: ["RivuletCLI"]),
+        .executable(name: "rivulet", targets: ["RivuletMain"]),
         .library(name: "Rivulet", targets: ["Rivulet"]),
         .library(name: "RivuletObjects", targets: ["RivuletObjects"]),
         .library(name: "RivuletObservation", targets: ["RivuletObservation"]),
@@ -151,7 +151,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "RivuletExamples", dependencies: ["Rivulet"], swiftSettings: settings),
-        .executableTarget(
+        .target(
             name: "RivuletCLI",
             dependencies: [
                 "CProcessArguments",
@@ -162,6 +162,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Tests of commands import them from a library: a package with a macro does not build executables for its tests.
+        .executableTarget(name: "RivuletMain", dependencies: ["RivuletCLI"], swiftSettings: settings),
         .target(name: "CAllocationCount", path: "Benchmarks/Observation/CAllocationCount"),
         .executableTarget(
             name: "ObservationBenchmark",
@@ -240,7 +242,9 @@ let package = Package(
             name: "RivuletTests",
             dependencies: [
                 "Rivulet",
+                "RivuletCLI",
                 "RivuletTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -23,10 +23,15 @@ struct Check: ParsableCommand {
     var strict = false
 
     func run() throws {
+        try run { server, storage in try ExampleApps.host(on: server, storage: storage, keys: nil) }
+    }
+
+    /// Checks the folder with the apps that the closure hosts.
+    func run(hosting host: (StateServer, MemoryStorageEngine) throws -> Void) throws {
         let storage = try SQLiteStorageInspection(folder: data)
         let nothing = MemoryStorageEngine()
         let server = StateServer(storage: nothing)
-        try ExampleApps.host(on: server, storage: nothing, keys: nil)
+        try host(server, nothing)
         let report = try server.check(storage) { session, reason in
             print("\(session): \(reason)")
         } onUnreadableItem: { place, reason in

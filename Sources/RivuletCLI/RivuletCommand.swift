@@ -1,7 +1,7 @@
 // Part of Rivulet. See README.md for the architecture.
 // Owns the command `rivulet`.
 
-import ArgumentParser
+package import ArgumentParser
 import CProcessArguments
 import FoundationEssentials
 import Rivulet
@@ -14,15 +14,16 @@ import Musl
 import Darwin
 #endif
 
-/// The binary's entry point.
-@main
-struct RivuletCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+/// The command with its subcommands.
+package struct RivuletCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
         subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self]
     )
+
+    package init() {}
 
     /// The arguments after the program's name.
     ///
@@ -35,12 +36,19 @@ struct RivuletCommand: ParsableCommand {
     }
 
     /// Runs the command.
-    ///
-    /// A refusal is one line on standard error and exit code 1, whatever was wrong.
-    static func main() {
-        do {
+    package static func main() {
+        exitOnFailure {
             var command = try parseAsRoot(arguments)
             try command.run()
+        }
+    }
+
+    /// Runs the body, and ends the process when the body throws.
+    ///
+    /// A refusal is one line on standard error and exit code 1, whatever was wrong.
+    static func exitOnFailure(_ body: () throws -> Void) {
+        do {
+            try body()
         } catch {
             // A command that has said what is wrong throws only its exit code.
             guard !(error is ExitCode), exitCode(for: error) != .success else { exit(withError: error) }

@@ -34,6 +34,7 @@ import Testing
         ],
         "RivuletExamples": ["Rivulet"],
         "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletExamples"],
+        "RivuletMain": ["RivuletCLI"],
     ]
 
     /// Rooms that touch nothing outside of the process: no Foundation but where a type of it is the subject.
