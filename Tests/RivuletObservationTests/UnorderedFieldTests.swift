@@ -2,6 +2,7 @@
 // This file owns the tests of fields whose elements have no order: an equal value is no change.
 
 import FoundationEssentials
+import RivuletJSON
 import RivuletObservation
 import Testing
 
@@ -17,6 +18,7 @@ struct Bar: Equatable {
     var prices: [Drink: Int] = [:]
     var owners: [UUID: Int] = [:]
     var order = Order(drinks: Set(Drink.allCases))
+    var tables: [Int: String] = [:]
 }
 
 @Suite
@@ -42,5 +44,14 @@ struct UnorderedFieldTests {
         }
         #expect(recording.changes.map(\.path) == [])
         #expect(ChangeRecorder.record(&bar) { $0.drinks.remove(.tea) }.changes.map(\.path) == ["/drinks"])
+    }
+
+    @Test
+    func `two number keys of a field that are the same are an error, and none is lost`() throws {
+        let error = #expect(throws: JSONError.self) {
+            try Bar(jsonBytes: Array(#"{"tables":{"1":"a","01":"b"}}"#.utf8))
+        }
+        #expect(error?.pointer == "/tables/01")
+        #expect(try Bar(jsonBytes: Array(#"{"tables":{"01":"b"}}"#.utf8)).tables == [1: "b"])
     }
 }
