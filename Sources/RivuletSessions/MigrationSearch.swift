@@ -111,7 +111,8 @@ package final class MigrationSearch: Sendable {
         _ logger: Logger
     ) throws(StorageError) {
         // An earlier search may have had them too.
-        var wanted = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
+        let sought = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
+        var wanted = sought
         var lacking: [MigrationPath: Int] = [:]
         var (read, isComplete) = (0, true)
         var last: String?
@@ -143,7 +144,7 @@ package final class MigrationSearch: Sendable {
                 Self.remember(verdict, of: path, in: &verdicts)
             }
         }
-        for path in paths.sorted() { log(path, isFound: !wanted.contains(path), isComplete, lacking, logger) }
+        for path in sought.sorted() { log(path, isFound: !wanted.contains(path), isComplete, lacking, logger) }
     }
 
     private func log(
