@@ -10,7 +10,7 @@ import RivuletSessions
 enum ExpectedCursors {
     /// The cursors that are met by the session's own; empty when there is no condition.
     ///
-    /// `*` asks for nothing. A tag that is no cursor of ours is met by none.
+    /// `*` asks for nothing. A tag that is no cursor of ours is met by none. That of a value of the past stands for its version.
     ///
     /// - Throws: 400 for a field that has no entity tag at all.
     static func parse(_ field: String?) throws(Problem) -> [Cursor] {
@@ -19,7 +19,7 @@ enum ExpectedCursors {
             throw Problem(400, "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)")
         }
         return tags.map { tag in
-            Cursor(tag.dropFirst().dropLast())
+            ContentTag.cursor(in: tag[...])
                 ?? Cursor(epoch: "", position: Cursor.Position(version: 0, transients: 0), residence: "")
         }
     }

@@ -143,7 +143,9 @@ enum OpenAPIParameters {
 
     /// The components of response headers.
     static let headers: JSONValue = [
-        "ETag": header("Of a session: the cursor, in quotes. Of a file: a tag of its bytes."),
+        "ETag": header(
+            "Of a session: the cursor, in quotes; with `version`, `\"epoch.version-hash\"`. Of a file: a tag of its bytes."
+        ),
         "Rivulet-Version": header("The version of the session's durable history.", type: "integer"),
         "Location": header("The path of the new session."),
         "Link": header("With `rel=\"next\"`, where the list goes on; with `rel=\"edit\"`, the stream under its name."),

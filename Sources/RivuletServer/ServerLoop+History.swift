@@ -45,7 +45,7 @@ extension ServerLoop {
 
     /// Answers a value of the past.
     ///
-    /// Another life of the session may have another version of this number, so a cache has to ask each time; the tag names the life.
+    /// Another life of the session, or another build, may give this number another value, so a cache has to ask each time: the tag tells.
     func readPast(
         _ key: SessionKey,
         _ path: JSONPointer,
@@ -58,7 +58,7 @@ extension ServerLoop {
         withExistingSession(key, of: app, exchange) { session, owner in
             session.read(path, at: version) { result in
                 owner.send(result, to: exchange) { answer in
-                    let tag = answer.cursor.tag
+                    let tag = ContentTag.past(answer)
                     let fields =
                         Response.fields(tag: tag, version: answer.cursor.position.version)
                         + [HTTPField("Cache-Control", "private, no-cache")]

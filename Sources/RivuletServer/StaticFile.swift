@@ -21,7 +21,7 @@ struct StaticFile: Sendable {
         self.contentType = contentType
         self.lastModified = lastModified
         self.bytes = bytes
-        tag = Self.tag(of: bytes)
+        tag = "\"\(ContentTag.hash(of: bytes))\""
         compressed = Self.compressed(bytes)
     }
 
@@ -47,12 +47,6 @@ struct StaticFile: Sendable {
         case "txt", "md": "text/plain; charset=utf-8"
         default: "application/octet-stream"
         }
-    }
-
-    /// FNV-1a, 64 bits, and the length: it tells one version of a file from another, not friend from foe.
-    private static func tag(of bytes: [UInt8]) -> String {
-        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\"\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))\""
     }
 
     private static func compressed(_ bytes: [UInt8]) -> [UInt8]? {

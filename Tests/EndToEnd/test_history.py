@@ -132,12 +132,17 @@ def test_the_state_of_every_version_can_be_read(counted):
 
 def test_the_tag_of_the_past_names_its_version_and_answers_304(counted):
     answer = past(counted, 3, "/p/count")
-    assert answer.headers["etag"] == f'"{counted.info()["epoch"]}.3"'
+    epoch = counted.info()["epoch"]
+    assert re.fullmatch(f'"{epoch}[.]3-[0-9a-z]+-[0-9a-z]+"', answer.headers["etag"])
+    assert past(counted, 3, "/p/limits").headers["etag"] != answer.headers["etag"]
     assert answer.headers["cache-control"] == "private, no-cache"
     counted.dispatch("increment")
     again = past(counted, 3, "/p/count", If_None_Match=answer.headers["etag"])
     assert (again.status, again.body, again.headers["etag"]) == (304, b"", answer.headers["etag"])
     assert past(counted, 4, "/p/count", If_None_Match=answer.headers["etag"]).json == 4
+    stale = post(counted, "reset", If_Match=answer.headers["etag"])
+    assert stale.problem["status"] == 412 and stale.json["detail"].startswith("the session has moved on")
+    assert post(counted, "reset", If_Match=past(counted, 6).headers["etag"]).status == 200
 
 
 @pytest.mark.parametrize("query", ["version=-1", "version=x", "version=", "version=1&version=2", "at=1"])

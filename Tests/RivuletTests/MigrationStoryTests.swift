@@ -126,8 +126,12 @@ struct BoardApp: AppDefinition {
         let report = try report(of: corrected)
         #expect(report.isClean)
         #expect(report.lines == ["1 sessions: 1 can be read, 1 of them would be migrated; 0 cannot"])
+        var tag: String?
         // A build that was deployed with the typo and said that the path need not be there.
         try await run(BoardApp(titleAt: "/name", required: false)) { client in
+            let wrong = try await client.get("\(session)/state/p/title?version=2")
+            #expect(wrong.text == #""Board""#)
+            tag = wrong[field: "ETag"]
             let answer = try await client.post("\(session)/events", json: ["rename": "Board 2"])
             #expect(answer.status == 200)
         }
@@ -137,6 +141,9 @@ struct BoardApp: AppDefinition {
                 let answer = try await client.get("\(session)/state/p/title?version=\(version)")
                 #expect(answer.text == "\"\(title)\"")
             }
+            let fields = ["If-None-Match": try #require(tag)]
+            let read = try await client.send("GET", "\(session)/state/p/title?version=2", fields: fields)
+            #expect(read.status == 200 && read.text == #""Sprint 1""#, "the wrong title has another tag")
             let fork = try await client.post("\(session)/fork?version=2", json: ["id": "copy"])
             #expect(fork.status == 201)
             let copy = try await client.get("/v1/apps/boards/sessions/copy/state/p/title")
