@@ -32,6 +32,8 @@ enum SecretKeyFile {
 
     /// The secret of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
     static func readOrMake(in folder: String) throws(ServerError) -> SecretKey {
+        // A folder that cannot be used is refused as such, before a file in it is.
+        try makeFolder(folder)
         let path = folder + "/" + name
         let isNew = unsafe access(path, F_OK) != 0
         if isNew { try make(path, in: folder) }
@@ -40,7 +42,6 @@ enum SecretKeyFile {
 
     /// Writes beside it and links: two servers that start at once read the same one, and none reads half of it.
     private static func make(_ path: String, in folder: String) throws(ServerError) {
-        try makeFolder(folder)
         let draft = path + "." + RandomToken.make(count: 12)
         let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot make the secret key file \(draft)", errno) }
@@ -59,13 +60,17 @@ enum SecretKeyFile {
         try synchronizeFolder(folder)
     }
 
-    /// Makes the data folder where it is missing; what cannot be used is refused for what it is, before a file in it is.
+    /// Makes the data folder where it is missing, and checks that it can be read, written and entered.
     private static func makeFolder(_ folder: String) throws(ServerError) {
         var prefix = folder.hasPrefix("/") ? "/" : ""
         for part in folder.split(separator: "/") {
             let parent = prefix.isEmpty ? "." : prefix
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
             if unsafe mkdir(prefix, 0o700) == 0 {
+                // Whatever the umask took away.
+                guard unsafe chmod(prefix, 0o700) == 0 else {
+                    throw folderFailure("cannot make the data folder \(prefix)", errno)
+                }
                 // The sessions will be kept in it, so it has to outlive a power cut as they do.
                 try synchronizeFolder(parent)
             } else if errno != EEXIST {
@@ -112,19 +117,23 @@ enum SecretKeyFile {
 
     private static func folderFailure(_ what: String, _ code: Int32) -> ServerError {
         let reason = unsafe String(cString: strerror(code))
-        return ServerError(
-            "\(what): \(reason) (errno \(code)); choose another folder with --data, or let this server's user read and write there",
-            status: code
-        )
+        let remedy =
+            isFull(code)
+            ? "free space on that disk"
+            : "choose another folder with --data, or let this server's user read and write there"
+        return ServerError("\(what): \(reason) (errno \(code)); \(remedy)", status: code)
     }
 
     private static func failure(_ what: String, _ code: Int32) -> ServerError {
         let reason = unsafe String(cString: strerror(code))
+        let remedy = isFull(code) ? "free space on that disk" : "let this server's user read and write there"
         return ServerError(
-            "\(what): \(reason) (errno \(code)); give this server one in RIVULET_SECRET_KEY, or mend that",
+            "\(what): \(reason) (errno \(code)); \(remedy), or give the server a key in RIVULET_SECRET_KEY",
             status: code
         )
     }
+
+    private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 }
 
 extension SecretKey {

@@ -73,6 +73,20 @@ def test_an_impossible_data_folder_is_refused_for_the_folder(place, tmp_path):
     assert "SECRET" not in outcome.stderr and "secret key" not in outcome.stderr
 
 
+def test_a_folder_of_another_user_is_refused_for_the_folder_though_it_has_a_key(serve, data, tmp_path):
+    server = serve(data)
+    assert server.stop() == 0 and (data / "secret.key").exists()
+    tmp_path.chmod(0o755)
+    # The key can be reached, and neither it nor the folder can be used.
+    data.chmod(0o555)
+    (data / "secret.key").chmod(0o000)
+    options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    outcome = run("serve", "--port", "0", "--data", "data", cwd=tmp_path, **options)
+    assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1, outcome.stderr
+    assert "cannot write in the data folder data: Permission denied" in outcome.stderr and "choose another folder with --data" in outcome.stderr
+    assert "SECRET" not in outcome.stderr and "secret key" not in outcome.stderr
+
+
 def output(*arguments, **variables):
     """The first line and what follows until the stop, both streams as one."""
     process = subprocess.Popen(
