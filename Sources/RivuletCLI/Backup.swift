@@ -21,7 +21,7 @@ struct Backup: ParsableCommand {
         defaultSubcommand: Create.self
     )
 
-    /// Makes one.
+    /// Makes a backup.
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Copy a data folder into a folder that is empty or not there.",
@@ -43,17 +43,20 @@ struct Backup: ParsableCommand {
             let contents = try SQLiteBackup.create(of: data, in: to)
             print("backup of \(data) in \(to): \(Backup.text(contents))")
             for line in keyLines(hasKey: contents.hasKey) { print(line) }
-            for file in contents.leftOut { print("not in the backup, as no Rivulet program made it: \(data)/\(file)") }
+            for file in contents.leftOut { print("not in the backup, as Rivulet does not know it: \(data)/\(file)") }
         }
 
-        /// Where the key is that the backup needs.
+        /// The places of the keys that the backup needs.
         private func keyLines(hasKey: Bool) -> [String] {
             let names = ["SECRET_KEY", "SECRET_KEY_FILE", "OLDER_SECRET_KEY", "OLDER_SECRET_KEY_FILE"]
-            let outside = names.filter { Environment.text($0) != nil }.map { name in
-                let file = name.hasSuffix("_FILE") ? Environment.text(name).map { " (\($0))" } ?? "" : ""
-                return "the key in RIVULET_\(name)\(file) is not in the backup: keep it, too"
+            let kept = data + "/secret.key"
+            let outside = names.compactMap { name -> String? in
+                guard let text = Environment.text(name) else { return nil }
+                let isFile = name.hasSuffix("_FILE")
+                if hasKey, isFile, isSameFile(text, kept) { return nil }
+                return "the key in RIVULET_\(name)\(isFile ? " (\(text))" : "") is not in the backup: keep it, too"
             }
-            if hasKey { return ["the key \(data)/secret.key is in the backup"] + outside }
+            if hasKey { return ["the key \(kept) is in the backup"] + outside }
             guard outside.isEmpty else { return outside }
             return [
                 "there is no key in \(data): if the server gets one from RIVULET_SECRET_KEY or RIVULET_SECRET_KEY_FILE, keep it, too; "
@@ -62,7 +65,7 @@ struct Backup: ParsableCommand {
         }
     }
 
-    /// Verifies one.
+    /// Verifies a backup.
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Read a whole backup; exits with 1 and names what is damaged."
@@ -79,7 +82,7 @@ struct Backup: ParsableCommand {
         }
     }
 
-    /// Puts one back.
+    /// Restores a backup.
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put a backup into a data folder that is empty or not there, after it was verified."
@@ -94,11 +97,22 @@ struct Backup: ParsableCommand {
         func run() throws {
             let contents = try SQLiteBackup.restore(from, to: data)
             print("restored \(from) to \(data): \(Backup.text(contents))")
-            if !contents.hasKey { print("the key is not in the backup: give the server the one of then") }
+            if !contents.hasKey {
+                print("the backup has no key: give the server the key that it had when the backup was made")
+            }
         }
     }
 
     private static func text(_ contents: SQLiteBackup.Contents) -> String {
-        "\(contents.sessionCount) sessions, \(contents.itemCount) items and values, \(contents.byteCount) bytes"
+        let sessions = contents.sessionCount == 1 ? "1 session" : "\(contents.sessionCount) sessions"
+        let items = contents.itemCount == 1 ? "1 item or value" : "\(contents.itemCount) items and values"
+        return "\(sessions), \(items), \(contents.byteCount) bytes"
     }
+}
+
+/// Whether two paths lead to one file.
+private func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }

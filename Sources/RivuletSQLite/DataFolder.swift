@@ -16,6 +16,16 @@ final class DataFolder: Sendable {
 
     /// The name of a server's database file.
     static let serverFilename = "rivulet.db"
+    /// The name of the lock of a server's database.
+    static let serverLockName = "rivulet.lock"
+    /// The end of the name of a database that a program has named.
+    static let namedSuffix = ".sqlite3"
+    /// The folders of a data folder in which values and in-process states have databases.
+    static let subfolders: Set = ["values", "states"]
+    /// The ends of the names of a database and of the files beside it.
+    static let databaseSuffixes = ["", "-wal", "-shm", "-journal", ".lock"] + vacuumSuffixes
+    /// The ends of the names of the copy that a vacuum writes, and of the files beside that.
+    private static let vacuumSuffixes = [".vacuum", ".vacuum-journal", ".vacuum-wal", ".vacuum-shm"]
 
     /// Makes the folder if it is missing, and takes the lock of this database.
     init(path: String, filename: String = serverFilename) throws(StorageError) {
@@ -23,11 +33,11 @@ final class DataFolder: Sendable {
         databasePath = Self.databasePath(in: folder, filename: filename)
         try Self.makeFolder(folder)
         try Self.refuseUnfinishedRestore(in: folder)
-        let lock = filename == Self.serverFilename ? "rivulet.lock" : filename + ".lock"
+        let lock = filename == Self.serverFilename ? Self.serverLockName : filename + ".lock"
         lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
         notices = DataFolderModes.tighten(folder, filename: filename)
         try Self.makeFile(databasePath)
-        try Self.remove(Self.vacuumPath(of: databasePath))
+        try Self.removeVacuum(of: databasePath)
     }
 
     /// The name of the folder in which a restore or a backup puts files before they take their places.
@@ -35,6 +45,11 @@ final class DataFolder: Sendable {
 
     /// The path of the file that a vacuum writes before it takes the place of the database.
     static func vacuumPath(of databasePath: String) -> String { databasePath + ".vacuum" }
+
+    /// Removes the files of a vacuum that did not end.
+    static func removeVacuum(of databasePath: String) throws(StorageError) {
+        for suffix in vacuumSuffixes { try remove(databasePath + suffix) }
+    }
 
     /// The path of the database file in a folder.
     static func databasePath(in folder: String, filename: String = serverFilename) -> String {
@@ -125,6 +140,8 @@ final class DataFolder: Sendable {
                         + "stop that server, or give this one another folder"
                 )
             }
+            // What the umask took away; a file of another user keeps its mode.
+            _ = fchmod(descriptor, 0o600)
             let text = Array("\(getpid())\n".utf8)
             guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
                 throw failure("cannot write the lock file \(path)", errno)
@@ -143,9 +160,15 @@ final class DataFolder: Sendable {
         return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
     }
 
+    /// The failure of a call on a file or a folder, with the remedy of its cause; servers and commands have it in common.
     static func failure(_ what: String, _ code: Int32) -> StorageError {
-        let reason = unsafe String(cString: strerror(code))
-        let detail = "\(what): \(reason) (errno \(code)); give this server a folder that its user may read and write"
-        return code == ENOSPC || code == EDQUOT ? .full(detail: detail) : .unavailable(detail: detail)
+        let reason = "\(what): \(unsafe String(cString: strerror(code))) (errno \(code))"
+        switch code {
+        case ENOSPC, EDQUOT: return .full(detail: reason + "; free space on that disk")
+        case EIO: return .unavailable(detail: reason + "; check that disk")
+        default:
+            let remedy = "let the user of this process read and write there, or name another folder"
+            return .unavailable(detail: "\(reason); \(remedy)")
+        }
     }
 }

@@ -11,7 +11,7 @@ enum DataFolderModes {
     /// the shared-memory file the mode of the database. The files are not opened: closing one would end SQLite's locks on it.
     static func tighten(_ folder: String, filename: String) -> [String] {
         let suffixes = ["", "-wal", "-shm", "-journal"]
-        let files = suffixes.map { folder + "/" + filename + $0 } + [folder + "/rivulet.lock"]
+        let files = suffixes.map { folder + "/" + filename + $0 } + [folder + "/" + DataFolder.serverLockName]
         let isShared = hasOthersFiles(folder, filename: filename)
         return (isShared ? files : [folder] + files).compactMap { path in
             tighten(path) ? nil : notice(path)
@@ -37,15 +37,18 @@ enum DataFolderModes {
     /// Whether a folder has something that no Rivulet program has put there.
     private static func hasOthersFiles(_ folder: String, filename: String) -> Bool {
         let ours = ["rivulet.", "secret.key", filename]
-        let folders: Set = ["values", "states", "lost+found"]
+        let folders = DataFolder.subfolders.union(["lost+found"])
         return names(in: folder).contains { name in
             !folders.contains(name) && !ours.contains(where: name.hasPrefix)
         }
     }
 
     /// The names of what is in a folder; empty when it cannot be listed.
-    static func names(in folder: String) -> [String] {
-        guard let stream = unsafe opendir(folder) else { return [] }
+    static func names(in folder: String) -> [String] { list(folder) ?? [] }
+
+    /// The names of what is in a folder; nil when it cannot be listed, and `errno` says why.
+    static func list(_ folder: String) -> [String]? {
+        guard let stream = unsafe opendir(folder) else { return nil }
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {

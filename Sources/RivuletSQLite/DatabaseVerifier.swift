@@ -8,6 +8,8 @@ internal import RivuletStores
 struct DatabaseVerifier {
     /// What is damaged, a line each.
     private(set) var damages: [String] = []
+    /// Whether some damage is that of a session with a name, which can be deleted.
+    private(set) var hasDamagedSessions = false
     /// The sessions that are stored.
     private(set) var sessionCount = 0
     /// The items of stores and the values that are stored.
@@ -74,7 +76,7 @@ struct DatabaseVerifier {
             do throws(SQLiteError) {
                 _ = try reader.load(key)
             } catch {
-                try add(error, of: "session \(key)")
+                try add(error, of: "session \(key)", key)
             }
         }
     }
@@ -106,18 +108,22 @@ struct DatabaseVerifier {
             do throws(SQLiteError) {
                 try body(rows)
             } catch {
-                try add(error, of: try name(ofSession: rows.integer(0)))
+                let key = try key(ofSession: rows.integer(0))
+                try add(error, of: key.map { "session \($0)" } ?? "a deleted session", key)
             }
         }
     }
 
-    private func name(ofSession sid: Int64) throws(SQLiteError) -> String {
+    /// The name of a session; nil: it is deleted.
+    private func key(ofSession sid: Int64) throws(SQLiteError) -> SessionKey? {
         let row = try SQLiteStatement("SELECT app, id FROM session WHERE sid = \(sid)", on: connection)
-        return try row.step() ? "session \(SessionKey(app: row.text(0), id: row.text(1)))" : "a deleted session"
+        return try row.step() ? SessionKey(app: row.text(0), id: row.text(1)) : nil
     }
 
     /// Notes damage; any other failure ends the check.
-    private mutating func add(_ error: SQLiteError, of name: String) throws(SQLiteError) {
+    private mutating func add(_ error: SQLiteError, of name: String, _ key: SessionKey?) throws(SQLiteError) {
+        // Damage of the store as a whole has no key.
+        if case .corrupt(.some, _) = error.storageError(for: key) { hasDamagedSessions = true }
         guard case .damaged(let detail, _) = error else {
             guard case .corrupt(_, let detail) = error.storageError(for: nil) else { throw error }
             return add("\(name): \(detail)")

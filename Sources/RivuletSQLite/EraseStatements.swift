@@ -29,6 +29,8 @@ struct EraseStatements {
     private var skipped: Set<Int64> = []
     /// The session that is being erased.
     private var current: Int64?
+    /// Whether the marks could not be read since the start.
+    private var areMarksUnreadable = false
 
     /// The sessions that could not be erased, at most; after so many the next start tries again.
     private static let skippedMax = 1_000
@@ -63,7 +65,7 @@ struct EraseStatements {
     }
 
     /// Whether a step would find something to erase.
-    var hasWork: Bool { pendingCount > skipped.count && skipped.count < Self.skippedMax }
+    var hasWork: Bool { !areMarksUnreadable && pendingCount > skipped.count && skipped.count < Self.skippedMax }
 
     /// Marks a session whose name is gone.
     mutating func add(_ sid: Int64) throws(SQLiteError) {
@@ -84,19 +86,21 @@ struct EraseStatements {
         pendingChange = 0
     }
 
-    /// Leaves the session alone in which a step has failed, until the next start.
+    /// Leaves the session alone in which a step has failed, until the next start; nil: the marks, and with them all sessions.
     mutating func skip() -> Int64? {
-        if let current { skipped.insert(current) }
+        if let current { skipped.insert(current) } else { areMarksUnreadable = true }
         return current
     }
 
     /// Erases as much as one step may write.
     mutating func step() throws(SQLiteError) {
         var bytes = stepBytes
+        current = nil
         while bytes > 0, let sid = try next() {
             current = sid
-            guard try erase(sid, &bytes) else { return }
+            let isWhole = try erase(sid, &bytes)
             current = nil
+            guard isWhole else { return }
             defer { unmark.reset() }
             try unmark.bind(sid, at: 1)
             try unmark.step()

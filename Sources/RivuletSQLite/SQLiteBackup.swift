@@ -7,7 +7,7 @@ public import RivuletSessions
 /// The making, verifying and restoring of backups.
 ///
 /// A backup is a folder: the databases, the key if it is in the data folder, and the list `rivulet.backup` with their checksums. The list
-/// is written last, so a backup that was not finished is none. Folders have mode 0700, files 0600.
+/// is written last, so a backup that was not finished is none. Folders have mode 0700, files 0600. Links to folders become folders.
 public enum SQLiteBackup {
     /// What a backup has.
     public struct Contents: Hashable, Sendable {
@@ -19,10 +19,12 @@ public enum SQLiteBackup {
         public var byteCount = 0
         /// Whether the key of the data folder is in it.
         public var hasKey = false
-        /// The files of the data folder that are not in it, because they are no Rivulet program's.
+        /// The files and folders of the data folder that are not in it, because Rivulet does not know them.
         public var leftOut: [String] = []
         /// What is damaged, a line each.
         public var damages: [String] = []
+        /// Whether some damage is that of a session with a name.
+        var hasDamagedSessions = false
     }
 
     /// Makes a backup of a data folder in another folder, which is absent or empty; a server may use the data folder meanwhile.
@@ -31,10 +33,9 @@ public enum SQLiteBackup {
     /// - Throws: `.unavailable` when there is no database, or the other folder is not empty; `.corrupt` when something is damaged;
     ///   `.full` when there is no space. Then there is no backup.
     public static func create(of folder: String, in target: String) throws(StorageError) -> Contents {
-        let files = DataFolderFiles(in: folder)
-        guard files.databases.contains("") else {
-            let path = DataFolder.databasePath(in: folder)
-            throw .unavailable(detail: "there is no database \(path): name the data folder of a server with --data")
+        let files = try DataFolderFiles(in: folder)
+        guard files.isDataFolder else {
+            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         let isNew = try makeEmptyFolder(target)
         let partial = target + "/" + DataFolder.partialName
@@ -66,10 +67,9 @@ public enum SQLiteBackup {
             if file.path == DataFolderFiles.keyName { contents.hasKey = true }
             let found = try BackupFile.read(path)
             if found.byteCount != file.byteCount || found.checksum != file.checksum {
-                contents.damages.append("\(file.path) does not have the bytes of once")
+                contents.damages.append("\(file.path) has changed since the backup was made")
             }
-            guard file.path.hasSuffix(DataFolder.serverFilename) else { continue }
-            try verify(path, as: file.path, &contents)
+            if file.path != DataFolderFiles.keyName { try verify(path, as: file.path, &contents) }
         }
         return contents
     }
@@ -94,6 +94,7 @@ public enum SQLiteBackup {
                 guard copied.byteCount == file.byteCount, copied.checksum == file.checksum else {
                     throw .corrupt(nil, detail: "\(backup)/\(file.path) has changed while it was read")
                 }
+                if file.path != DataFolderFiles.keyName { try SQLiteCopy.useLog(partial + "/" + file.path) }
             }
             try settle(manifest, from: partial, in: folder)
         } catch {
@@ -114,8 +115,7 @@ public enum SQLiteBackup {
         var contents = Contents(hasKey: files.key != nil, leftOut: files.others)
         // The key first: values that are sealed later are sealed under it as well.
         if let key = files.key { _ = try BackupFile.copy(folder + "/" + key, to: partial + "/" + key) }
-        for subfolder in files.databases {
-            let name = databaseName(in: subfolder)
+        for name in files.databases {
             try makeFolder(of: name, in: partial)
             let (source, target) = (folder + "/" + name, partial + "/" + name)
             do throws(SQLiteError) {
@@ -134,10 +134,10 @@ public enum SQLiteBackup {
             contents.byteCount += DataFolderFiles.byteCount(of: target)
         }
         guard contents.damages.isEmpty else {
+            let remedy = contents.hasDamagedSessions ? "; a damaged session can be deleted" : ""
             throw .corrupt(
                 nil,
-                detail:
-                    "\(folder): \(contents.damages.joined(separator: "; ")); no backup was made. A damaged session can be deleted"
+                detail: "\(folder): \(contents.damages.joined(separator: "; ")); no backup was made\(remedy)"
             )
         }
         return contents
@@ -150,6 +150,7 @@ public enum SQLiteBackup {
             contents.sessionCount += verifier.sessionCount
             contents.itemCount += verifier.itemCount
             contents.damages += verifier.damages.map { "\(name): \($0)" }
+            if verifier.hasDamagedSessions { contents.hasDamagedSessions = true }
         } catch {
             guard case .corrupt(_, let detail) = error.storageError(for: nil) else {
                 throw error.storageError(for: nil)
@@ -173,10 +174,6 @@ public enum SQLiteBackup {
         return isNew
     }
 
-    private static func databaseName(in subfolder: String) -> String {
-        subfolder.isEmpty ? DataFolder.serverFilename : subfolder + "/" + DataFolder.serverFilename
-    }
-
     private static func makeFolder(of path: String, in folder: String) throws(StorageError) {
         guard let end = path.lastIndex(of: "/") else { return }
         try DataFolder.makeFolder(folder + "/" + path[..<end])
@@ -184,9 +181,9 @@ public enum SQLiteBackup {
 
     private static func manifest(of folder: String, _ files: DataFolderFiles) throws(StorageError) -> BackupManifest {
         // The database of the server comes last: a folder without it is no data folder.
-        let names = files.databases.filter { !$0.isEmpty }.map(databaseName) + [files.key].compactMap(\.self)
+        let names = [files.key].compactMap(\.self) + files.databases.filter { $0 != DataFolder.serverFilename }
         var manifest = BackupManifest(files: [])
-        for name in names + [DataFolder.serverFilename] {
+        for name in names + files.databases.filter({ $0 == DataFolder.serverFilename }) {
             let (byteCount, checksum) = try BackupFile.read(folder + "/" + name)
             manifest.files.append(BackupManifest.File(path: name, byteCount: byteCount, checksum: checksum))
         }

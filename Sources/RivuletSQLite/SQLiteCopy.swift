@@ -25,9 +25,25 @@ enum SQLiteCopy {
             }
             try finish(path)
         } catch {
+            // SQLite names the database that is read.
+            if error.isFull { throw .full(detail: "cannot write \(path): the disk is full; free space there") }
             throw error.storageError(for: nil)
         }
         try pacer.sync()
+    }
+
+    /// Gives a copy the write-ahead log that a server's database has; on disk when this returns.
+    ///
+    /// A backup stays without: SQLite reads a database with a log only where it may write beside it.
+    /// Source: https://sqlite.org/wal.html#read_only_databases
+    static func useLog(_ path: String) throws(StorageError) {
+        do throws(SQLiteError) {
+            let copy = try SQLiteConnection(path: path, access: .readWriteCreate, lockWaitMilliseconds: 0)
+            try copy.execute("PRAGMA journal_mode = WAL")
+        } catch {
+            throw error.storageError(for: nil)
+        }
+        try WritePacer(path).sync()
     }
 
     /// Erases what was deleted before the copy, and notes that nothing deleted is in it.

@@ -23,6 +23,9 @@ enum SQLiteError: Error, Hashable {
     /// Whether there was no space; a transaction that ended so was rolled back.
     var isFull: Bool { primaryCode == SQLITE_FULL }
 
+    /// Whether the file is no database of SQLite's.
+    var isNoDatabase: Bool { primaryCode == SQLITE_NOTADB }
+
     /// Whether the disk failed in a way after which nobody knows what it holds: anything but a failed read.
     var isWriteFault: Bool {
         guard case .failed(_, let code, _, _) = self, code & 0xff == SQLITE_IOERR else { return false }

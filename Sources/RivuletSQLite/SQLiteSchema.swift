@@ -66,6 +66,15 @@ enum SQLiteSchema {
         try connection.integer("SELECT count(*) FROM secured") == 1
     }
 
+    /// Whether deleted text leaves the file of a database, which another process may use; an empty one has no text.
+    static func isSecured(at path: String, limits: SQLiteStorageLimits) throws(SQLiteError) -> Bool {
+        let wait = limits.lockWaitMilliseconds
+        let connection = try SQLiteConnection(path: path, access: .readOnly, lockWaitMilliseconds: wait)
+        guard let layout = try checkOrigin(of: connection) else { return true }
+        guard layout >= erasingLayout else { return false }
+        return try isSecured(connection)
+    }
+
     /// Notes that no page of the database has deleted text any more.
     static let noteSecured = "INSERT OR REPLACE INTO secured(one) VALUES (1)"
 

@@ -16,7 +16,7 @@ extension SQLiteStorageEngine {
     ) {
         guard !databaseFilename.isEmpty, !databaseFilename.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
         else { return nil }
-        self.init(folder: directory, filename: databaseFilename + ".sqlite3", limits: limits, clock: clock)
+        self.init(folder: directory, filename: databaseFilename + DataFolder.namedSuffix, limits: limits, clock: clock)
         do throws(StorageError) {
             try start()
         } catch {

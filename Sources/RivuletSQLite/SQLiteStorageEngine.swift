@@ -20,7 +20,7 @@ public final class SQLiteStorageEngine: StorageEngine, LocatedStorage {
     private let folder: String
     /// The data folder as it was given.
     public var location: String { folder }
-    private let filename: String
+    let filename: String
     private let writes: WorkQueue<WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
@@ -189,7 +189,7 @@ public final class SQLiteStorageEngine: StorageEngine, LocatedStorage {
         read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswers(key, epoch: epoch, since: time) }
     }
 
-    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
+    /// Stores a snapshot of the state at `head.version` and drops the part of the log that is no longer needed.
     public func compact(
         _ key: SessionKey,
         at head: SessionHead,

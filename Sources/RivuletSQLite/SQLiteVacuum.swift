@@ -27,21 +27,23 @@ public enum SQLiteVacuum {
         folder: String,
         limits: SQLiteStorageLimits = SQLiteStorageLimits()
     ) throws(StorageError) -> [Outcome] {
-        let databases = DataFolderFiles(in: folder).databases
+        let databases = try DataFolderFiles(in: folder).databases
         guard !databases.isEmpty else {
-            let path = DataFolder.databasePath(in: folder)
-            throw .unavailable(detail: "there is no database \(path): name the data folder of a server with --data")
+            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         var outcomes: [Outcome] = []
-        for subfolder in databases {
-            outcomes.append(try vacuum(subfolder.isEmpty ? folder : folder + "/" + subfolder, limits))
-        }
+        for database in databases { outcomes.append(try vacuum(folder + "/" + database, limits)) }
         return outcomes
     }
 
     private static func vacuum(_ path: String, _ limits: SQLiteStorageLimits) throws(StorageError) -> Outcome {
-        let folder = try DataFolder(path: path)
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let parent = parts.dropLast().joined(separator: "/")
+        let folder = try DataFolder(path: parent, filename: parts.last.map(String.init) ?? "")
         let (database, copy) = (folder.databasePath, DataFolder.vacuumPath(of: folder.databasePath))
+        guard !DataFolderFiles.isLink(database) else {
+            throw .unavailable(detail: "\(database) is a symbolic link: name the folder of its file with --data")
+        }
         let before = DataFolderFiles.byteCount(of: database)
         let isSecured: Bool
         let connection: SQLiteConnection
@@ -56,19 +58,20 @@ public enum SQLiteVacuum {
         }
         do throws(StorageError) {
             try SQLiteCopy.write(connection, to: copy)
+            try SQLiteCopy.useLog(copy)
             try leaveLog(of: connection)
         } catch {
             // The first failure says more.
-            do throws(StorageError) { try DataFolder.remove(copy) } catch {}
+            do throws(StorageError) { try DataFolder.removeVacuum(of: database) } catch {}
             throw error
         }
         guard unsafe rename(copy, database) == 0 else { throw DataFolder.failure("cannot rename \(copy)", errno) }
-        try DataFolder.synchronizeFolder(path)
+        try DataFolder.synchronizeFolder(parent)
         let after = DataFolderFiles.byteCount(of: database)
         return Outcome(path: database, byteCountBefore: before, byteCountAfter: after, wasSecured: isSecured)
     }
 
-    /// Ends the use of the write-ahead log, which would be applied to the new file; for that nobody else may read.
+    /// Ends the use of the write-ahead log, which would be applied to the new file; no other connection may read meanwhile.
     private static func leaveLog(of connection: SQLiteConnection) throws(StorageError) {
         do throws(SQLiteError) {
             if try connection.text("PRAGMA journal_mode = DELETE") == "delete" { return }

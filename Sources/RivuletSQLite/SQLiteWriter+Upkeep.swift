@@ -24,7 +24,7 @@ extension SQLiteWriter {
         if statements.unindexedRowCount - unindexedAtFailure >= limits.unindexedEntriesMax { indexLog() }
     }
 
-    /// Nobody waits for this: an entry is found without the index as well.
+    /// No request waits for this: an entry is found without the index as well.
     private func indexLog() {
         guard fault == nil else { return }
         // Where it cannot be done, as without space, it is tried again after as many entries.
@@ -102,9 +102,9 @@ extension SQLiteWriter {
         guard fault == nil, statements.erasing.hasWork, ContinuousClock.now >= nextErasing else { return }
         // While a reader keeps the log from its end, what is erased would only make the log longer.
         if isTruncationHeldUp { truncateLog() }
-        let isRetriedLate = !isTruncationHeldUp && !eraseStep()
+        let stepFailed = !isTruncationHeldUp && !eraseStep()
         let pause =
-            isRetriedLate ? max(limits.erasePauseMilliseconds, limits.idleMilliseconds) : limits.erasePauseMilliseconds
+            stepFailed ? max(limits.erasePauseMilliseconds, limits.idleMilliseconds) : limits.erasePauseMilliseconds
         nextErasing = .now + .milliseconds(pause)
     }
 
@@ -149,12 +149,14 @@ extension SQLiteWriter {
         return true
     }
 
-    /// A session's rows are damaged: the others are erased.
+    /// Reports damage: of one session, and the others are erased; of the marks, and nothing is erased until the next start.
+    ///
+    /// The error has SQL without values, a path, and SQLite's words; the number is that of a row. No line has text of a session.
     private func skipErasing(_ error: SQLiteError) {
-        guard let sid = statements.skipErasing() else { return }
+        let session = statements.skipErasing().map { "the deleted session with the number \($0)" }
         erasure.report(
-            "the deleted session with the number \(sid) could not be erased, its text is still in \(connection.path): \(error); "
-                + "the next start tries again. If it fails then, too, restore a backup from before the damage"
+            "cannot erase \(session ?? "deleted sessions"), whose text is still in \(connection.path): \(error); "
+                + "the next start tries again. If that fails, too, restore a backup from before the damage"
         )
     }
 

@@ -48,7 +48,7 @@ final class SQLiteWriter {
     var walPagesAtCheckpoint = 0
     /// The rows beside the log's index when it could not be brought up to date; 0: it could.
     var unindexedAtFailure = 0
-    /// Since when the files may have text that was removed; at the start nobody knows what the log has.
+    /// Since when the files may have text that was removed; at the start the log is not known to have none.
     var removedTextSince: ContinuousClock.Instant? = .now
     /// When the next step of erasing is due, if there is something to erase.
     var nextErasing = ContinuousClock.now

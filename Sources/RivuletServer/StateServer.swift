@@ -169,7 +169,7 @@ public final class StateServer: Sendable {
         if options.access == .open, ServerAccess.isExposed(options.host) { logger.warning("\(ServerAccess.notice)") }
         context.secret.logNotice(to: logger, sessionsAreKept: isKept)
         if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
-        for notice in context.erasing?.startNotices ?? [] { logger.info("\(notice)") }
+        for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
     }
 
     /// Has the engine tell the log which deleted session could not be erased.

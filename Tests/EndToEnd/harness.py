@@ -65,13 +65,13 @@ def give_sessions_to(app, folder, of):
 class Server:
     """One running server. `data` None: it keeps everything in memory."""
 
-    def __init__(self, data, port=0, arguments=()):
+    def __init__(self, data, port=0, arguments=(), umask=-1):
         self.data = data
         self.log = tempfile.TemporaryFile()
         keep = ["--memory"] if data is None else ["--data", str(data)]
         command = [binary(), "serve", "--port", str(port), "--public", str(PUBLIC), *keep, *map(str, arguments)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment()
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment(), umask=umask
         )
         self.line = self._first_line()
         match = re.fullmatch(r"rivulet listening on http://(.+):(\d+)\n", self.line)

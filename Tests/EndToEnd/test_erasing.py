@@ -1,9 +1,12 @@
 # Part of Rivulet. See README.md for the architecture.
 # Deletion erases: the text of what was deleted is in no file of the data folder, also across kill -9.
 
+import re
 import sqlite3
 import stat
 import time
+
+import pytest
 
 from harness import PATIENCE, run
 from notes import note
@@ -118,7 +121,7 @@ def test_an_older_database_says_so_and_vacuum_makes_its_deletions_erase(serve, d
     assert files_with(data)
     server = serve(data)
     server.session("two").dispatch("increment")
-    assert 'run "rivulet vacuum --data' in server.log_text()
+    assert re.search(f'warning rivulet: .*the database {data}/rivulet.db was .* run "rivulet vacuum --data {data}" once', server.log_text())
     refused = run("vacuum", "--data", data)
     assert refused.returncode == 1 and "is locked by process" in refused.stderr
     assert server.stop() == 0
@@ -134,9 +137,20 @@ def test_an_older_database_says_so_and_vacuum_makes_its_deletions_erase(serve, d
     assert "there is no database" in run("vacuum", "--data", data / "none").stderr
 
 
-def test_the_folder_and_its_files_are_for_their_owner_alone(serve, data):
-    server = serve(data)
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o777])
+def test_the_folder_and_its_files_are_for_their_owner_alone_whatever_the_umask(serve, data, tmp_path, umask):
+    server = serve(data, umask=umask)
     server.session("one").dispatch("increment")
-    assert stat.S_IMODE(data.stat().st_mode) == 0o700
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
-    assert modes == dict.fromkeys(["rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.lock", "secret.key"], 0o600)
+    assert modes(data) == {"data": 0o700} | dict.fromkeys(
+        ["rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.lock", "secret.key"], 0o600
+    )
+    assert run("backup", "--data", data, tmp_path / "backup", umask=umask).returncode == 0
+    assert modes(tmp_path / "backup") == {"backup": 0o700} | dict.fromkeys(["rivulet.db", "rivulet.backup", "secret.key"], 0o600)
+    assert run("backup", "restore", "--data", tmp_path / "restored", tmp_path / "backup", umask=umask).returncode == 0
+    assert run("vacuum", "--data", tmp_path / "restored", umask=umask).returncode == 0
+    assert modes(tmp_path / "restored") == {"restored": 0o700} | dict.fromkeys(["rivulet.db", "rivulet.lock", "secret.key"], 0o600)
+
+
+def modes(folder):
+    """The modes of a folder and of its files."""
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.iterdir()]}

@@ -2,8 +2,10 @@
 // Checks backups that are made beside an engine, and what is put back.
 
 import Foundation
+import ItemStorageConformance
 import RivuletSQLite
 import RivuletSessions
+import RivuletStores
 import StorageConformance
 import Testing
 
@@ -87,10 +89,143 @@ import Testing
         #expect(try await next.load(TestData.key())?.tail.count == 2)
     }
 
-    @Test func `a file that an interrupted vacuum has left is removed at the start`() throws {
+    @Test func `the files that an interrupted vacuum has left are removed at the start`() throws {
         let folder = try TemporaryFolder()
-        try Data("text".utf8).write(to: URL(fileURLWithPath: folder.path + "/rivulet.db.vacuum"))
+        let names = ["", "-journal", "-wal", "-shm"].map { "rivulet.db.vacuum" + $0 }
+        for name in names { try Data("text".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name)) }
         try folder.engine().close()
-        #expect(folder.byteCount(of: "rivulet.db.vacuum") == nil)
+        for name in names { #expect(folder.byteCount(of: name) == nil, "\(name)") }
+    }
+
+    @Test func `a restored and a vacuumed database have a write-ahead log, a backup has none`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let engine = try folder.engine()
+        _ = try await engine.fill(upTo: 2)
+        engine.close()
+        _ = try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+        _ = try SQLiteBackup.restore(other.path + "/backup", to: other.path + "/again")
+        _ = try SQLiteVacuum.run(folder: folder.path)
+        for (path, mode) in [("/backup", "delete"), ("/again", "wal")] {
+            let database = other.path + path + "/rivulet.db"
+            #expect(try RawDatabase(database).text("PRAGMA journal_mode") == mode)
+        }
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA journal_mode") == "wal")
+        let names = try FileManager.default.contentsOfDirectory(atPath: other.path + "/again")
+        #expect(names == ["rivulet.db"])
+    }
+
+    // MARK: - Folders
+
+    /// Makes a database with two entries.
+    private func makeDatabase(in folder: String) async throws {
+        let engine = SQLiteStorageEngine(folder: folder)
+        try engine.start()
+        _ = try await engine.fill(upTo: 2)
+        engine.close()
+    }
+
+    @Test func `a data folder may have the list of a backup, and a backup below it is left out`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try await makeDatabase(in: folder.path)
+        _ = try SQLiteBackup.create(of: folder.path, in: other.path + "/first")
+        // As after a copy of a backup by other means.
+        let list = URL(fileURLWithPath: folder.path + "/rivulet.backup")
+        try FileManager.default.copyItem(at: URL(fileURLWithPath: other.path + "/first/rivulet.backup"), to: list)
+        try FileManager.default.copyItem(atPath: other.path + "/first", toPath: folder.path + "/monday")
+        let contents = try SQLiteBackup.create(of: folder.path, in: other.path + "/second")
+        #expect(contents.sessionCount == 1 && contents.leftOut == ["monday"])
+        #expect(try SQLiteBackup.verify(other.path + "/second").damages == [])
+        #expect(try SQLiteVacuum.run(folder: folder.path).map(\.path) == [folder.databasePath])
+    }
+
+    @Test func `a link to a folder is followed, once and not round in circles`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try await makeDatabase(in: folder.path)
+        try await makeDatabase(in: other.path + "/values")
+        let values = other.path + "/values"
+        for (name, target) in [("values", values), ("again", values), ("self", folder.path)] {
+            try FileManager.default.createSymbolicLink(atPath: folder.path + "/" + name, withDestinationPath: target)
+        }
+        let contents = try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+        #expect(contents.sessionCount == 2 && contents.leftOut == [])
+        let path = other.path + "/backup/again/rivulet.db"
+        #expect(try RawDatabase(path).text("SELECT count(*) FROM log") == "2")
+        let vacuumed = try SQLiteVacuum.run(folder: folder.path)
+        #expect(vacuumed.map(\.path) == [folder.databasePath, folder.path + "/again/rivulet.db"])
+    }
+
+    @Test func `a database behind a link is not vacuumed, as its text would stay behind the link`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try await makeDatabase(in: other.path)
+        try FileManager.default.createSymbolicLink(atPath: folder.databasePath, withDestinationPath: other.databasePath)
+        let error = #expect(throws: StorageError.self) { try SQLiteVacuum.run(folder: folder.path) }
+        #expect(error?.description.contains("\(folder.databasePath) is a symbolic link") == true)
+    }
+
+    @Test func `a database with a name of its own is in the backup, another program's is left out`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let engine = try #require(SQLiteStorageEngine(directory: folder.path, databaseFilename: "notes"))
+        _ = try await engine.fill(upTo: 2)
+        try RawDatabase(folder.path + "/mine.sqlite3").execute("CREATE TABLE a(b)")
+        for name in ["empty.sqlite3", "text.sqlite3"] {
+            let text = name.hasPrefix("text") ? String(repeating: "no database ", count: 100) : ""
+            try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
+        }
+        // Beside the engine: what it has written is in the log alone.
+        let contents = try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+        engine.close()
+        #expect(contents.sessionCount == 1)
+        #expect(contents.leftOut == ["empty.sqlite3", "mine.sqlite3", "text.sqlite3"])
+        _ = try SQLiteBackup.restore(other.path + "/backup", to: other.path + "/again")
+        let again = try #require(SQLiteStorageEngine(directory: other.path + "/again", databaseFilename: "notes"))
+        #expect(try await again.load(TestData.key())?.tail.count == 2)
+        again.close()
+        #expect(try SQLiteVacuum.run(folder: folder.path).map(\.path) == [folder.path + "/notes.sqlite3"])
+    }
+
+    @Test func `a folder whose database lies deeper is no data folder, as its key would be missed`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try await makeDatabase(in: folder.path + "/data")
+        let error = #expect(throws: StorageError.self) {
+            try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+        }
+        #expect(error?.description.contains("there is no database of Rivulet's in \(folder.path)") == true)
+    }
+
+    // MARK: - Errors
+
+    @Test func `a full disk is named with its own remedy`() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try await makeDatabase(in: folder.path)
+        other.failDisk(write: ENOSPC)
+        let error = #expect(throws: StorageError.self) {
+            try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+        }
+        guard case .full(let detail) = try #require(error) else {
+            Issue.record("not full: \(String(describing: error))")
+            return
+        }
+        #expect(detail.contains(other.path + "/backup") && detail.contains("free space"))
+        #expect(!detail.contains("name another folder") && !detail.contains("databaseBytesMax"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other.path) == [])
+    }
+
+    @Test func `a hint to delete a session comes with the damage of a session alone`() async throws {
+        for (sql, isSession) in [
+            ("UPDATE item SET document = x'00'", false), ("UPDATE log SET changes = x'00' WHERE v = 2", true),
+        ] {
+            let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+            let engine = try folder.engine()
+            _ = try await engine.fill(upTo: 2)
+            try await engine.collection("notes").commit([.put(key: "a", document: [1])])
+            engine.close()
+            try RawDatabase(folder.databasePath).execute(sql)
+            let error = #expect(throws: StorageError.self) {
+                try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
+            }
+            let text = try #require(error).description
+            #expect(text.contains("no backup was made"))
+            #expect(text.contains("a damaged session can be deleted") == isSession, "\(text)")
+        }
     }
 }

@@ -111,7 +111,7 @@ import Testing
             return
         }
         #expect(detail.contains("cannot make the data folder /proc/rivulet"))
-        #expect(detail.contains("give this server a folder that its user may read and write"))
+        #expect(detail.contains("let the user of this process read and write there, or name another folder"))
     }
 
     @Test func `refuses a newer layout, and says which version to run`() throws {

@@ -6,7 +6,7 @@ public protocol ErasingStorageEngine: StorageEngine {
     /// The number of deleted sessions whose text is still in the files; any thread may ask.
     var sessionsToEraseCount: Int { get }
 
-    /// Lines for the log of a start, each with its remedy: deleted text that may be in the files, and what other users may read.
+    /// Warnings for the log of a start, each with its remedy: deleted text that may be in the files, and what other users may read.
     ///
     /// Right after `start()`.
     var startNotices: [String] { get }
