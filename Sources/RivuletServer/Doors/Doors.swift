@@ -137,8 +137,8 @@ struct Doors: Sendable {
         guard let origin, WebOrigin(origin) != nil else {
             return Problem(
                 403,
-                "Requests of pages of other sites are refused, and this one names no origin that can be allowed. Start the server with "
-                    + "--allowed-origins (RIVULET_ALLOWED_ORIGINS) for the page's origin, and send the request with CORS. Nothing has changed."
+                "Requests of pages of other sites are refused, and this request has no Origin that could be allowed. Send it with CORS, and "
+                    + "start the server with --allowed-origins and the page's origin (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
             )
         }
         return Problem(
