@@ -25,7 +25,7 @@ package struct KeyTable: Sendable {
         count = entries.count
     }
 
-    /// The hash of a key's UTF-8; nobody outside can foresee which keys share one.
+    /// The hash of a key's UTF-8; which keys share one cannot be foreseen from outside.
     static func hash(of key: UnsafeRawBufferPointer) -> UInt64 {
         var hasher = Hasher()
         unsafe hasher.combine(bytes: key)

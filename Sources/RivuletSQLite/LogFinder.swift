@@ -8,7 +8,7 @@ internal import RivuletSessions
 /// Entries lie in the order of their arrival, so that commits append. A table is their index, and to keep it with every commit would
 /// write a page for each session that the commit is of: so it is brought up to date now and then, and the entries after that
 /// (`unindexed`) are known to each connection by itself. They are few, and `refresh()` reads them from the log. Where a page that has
-/// them is damaged, no session can be read: nobody knows whose entries were on it.
+/// them is damaged, no session can be read: each one may have had entries on it.
 final class LogFinder {
     /// The entries that the index does not know; right since `refresh()`.
     private(set) var unindexed = UnindexedEntries(indexedTo: 0)
@@ -71,7 +71,7 @@ final class LogFinder {
 
     /// Reads what the log has got since the last time; at the beginning of a view, or of a transaction that writes.
     ///
-    /// Its failure is that of the whole store: nobody knows whose entries could not be read.
+    /// Its failure is that of the whole store: each session may have entries that could not be read.
     func refresh() throws(SQLiteError) {
         guard let indexedTo else { return }
         do throws(SQLiteError) {

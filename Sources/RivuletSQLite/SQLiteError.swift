@@ -26,7 +26,7 @@ enum SQLiteError: Error, Hashable {
     /// Whether the file is no database of SQLite's.
     var isNoDatabase: Bool { primaryCode == SQLITE_NOTADB }
 
-    /// Whether the disk failed in a way after which nobody knows what it holds: anything but a failed read.
+    /// Whether the disk failed so that its content is unknown: any failure but that of a read.
     var isWriteFault: Bool {
         guard case .failed(_, let code, _, _) = self, code & 0xff == SQLITE_IOERR else { return false }
         return rivulet_sqlite_is_read_fault(code) == 0
@@ -63,7 +63,8 @@ enum SQLiteError: Error, Hashable {
             case SQLITE_BUSY, SQLITE_LOCKED:
                 return .unavailable(detail: "\(self); another program holds \(path): end it")
             case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
-                return .unavailable(detail: "\(self); let this server's user read and write \(path) and its folder")
+                let remedy = "let the user of this process read and write \(path) and its folder"
+                return .unavailable(detail: "\(self); \(remedy)")
             default:
                 return .unavailable(detail: "\(self); try again, and look at the disk of \(path) if it stays so")
             }

@@ -228,7 +228,7 @@ final class SQLiteWriter {
     }
 
     func commitDidFail(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
-        // A full disk is found before the commit mark is written; after anything else nobody knows.
+        // A full disk is found before the commit mark is written; after any other failure the disk may have the commit.
         guard error.isFull else { return stop(group, error) }
         guard rollBack(group) else { return }
         if makeRoom() { return commit(group) }

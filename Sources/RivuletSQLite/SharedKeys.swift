@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Keys of collections that the reading thread has met, for the writing thread to take over.
 ///
-/// What was read is good as long as nobody else writes to that collection: the writer itself does not before it knows the keys, and
+/// What was read is good as long as no other connection writes to that collection: the writer itself does not before it knows the keys, and
 /// when it forgets what it knows, what was read before that is worth nothing either.
 final class SharedKeys: Sendable {
     /// The time between two forgettings.
@@ -68,7 +68,7 @@ final class SharedKeys: Sendable {
         }
     }
 
-    /// The keys of a collection, which are the writer's from now on; nil: nobody has read them.
+    /// The keys of a collection, which are the writer's from now on; nil: they were not read.
     func take(_ name: ItemKey) -> StoredKeys? {
         state.withLock { state in
             guard let keys = state.found.removeValue(forKey: name) else { return nil }
@@ -77,7 +77,7 @@ final class SharedKeys: Sendable {
         }
     }
 
-    /// How often the writer had to read keys by itself, while nobody else had a turn.
+    /// How often the writer had to read keys by itself, with no other request between.
     var writerReads: Int { state.withLock { $0.writerReads } }
 
     /// The writer reads keys by itself.

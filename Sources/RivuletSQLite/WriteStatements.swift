@@ -227,7 +227,7 @@ struct WriteStatements {
         snapshot: StateSnapshot?
     ) throws(SQLiteError) -> (sid: Int64, head: Head) {
         defer { insertSession.reset() }
-        // The sid is part of the checksum, so the next one is asked for first; nobody else writes meanwhile.
+        // The sid is part of the checksum, so the next one is asked for first; no other connection writes meanwhile.
         let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time)
         try insertSession.bind(row.sid, at: 1)
         try insertSession.bind(key.app, at: 2)

@@ -189,6 +189,23 @@ def test_damage_is_named_and_is_not_restored(serve, data, tmp_path):
     assert outcome.returncode == 1 and "nothing was restored" in outcome.stderr and not (tmp_path / "new").exists()
 
 
+def test_what_may_not_be_read_has_the_remedy_of_a_command_not_of_a_server(serve, data, tmp_path):
+    server = serve(data)
+    server.session("one").dispatch("increment")
+    assert server.stop() == 0
+    tmp_path.chmod(0o777)
+    data.chmod(0o755)
+    for path in data.iterdir():
+        path.chmod(0o000)
+    options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    for name in ("secret.key", "rivulet.db"):
+        outcome = run("backup", "--data", "data", "to", cwd=tmp_path, **options)
+        assert outcome.returncode == 1 and f"data/{name}" in outcome.stderr, outcome.stderr
+        assert "let the user of this process read" in outcome.stderr and "this server" not in outcome.stderr
+        assert not (tmp_path / "to").exists()
+        (data / "secret.key").unlink(missing_ok=True)
+
+
 FILE_BYTES_MAX = 256 << 10
 
 
