@@ -127,18 +127,19 @@ struct Serve: ParsableCommand {
         if let most = limits.streamsPerAddressMax, most < 1 {
             throw ValidationError("--streams-per-address is at least 1; found \(most)")
         }
-        let secrets = try SecretKeys(keptIn: dataFolder)
         var options = ServerOptions(
             host: host,
             port: try listeningPort(),
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
-            secretKey: secrets.current,
-            olderSecretKey: secrets.older,
             hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false,
             limits: limits
         )
         try doors.apply(to: &options)
+        // Before the data folder and its key are made: a start that is refused leaves nothing behind.
+        try options.check()
+        let secrets = try SecretKeys(keptIn: dataFolder)
+        (options.secretKey, options.olderSecretKey) = (secrets.current, secrets.older)
         return options
     }
 

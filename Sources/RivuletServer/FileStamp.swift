@@ -44,10 +44,7 @@ struct FileStamp: Hashable, Sendable {
     ///
     /// - Throws: when the folder cannot be read.
     static func all(below folder: String) throws(ServerError) -> [String: FileStamp] {
-        var status = stat()
-        guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ServerError("the public folder \(folder) is not a folder; name another with --public")
-        }
+        try checkFolder(folder)
         do {
             var stamps: [String: FileStamp] = [:]
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder) where !isHidden(path) {
@@ -56,6 +53,14 @@ struct FileStamp: Hashable, Sendable {
             return stamps
         } catch {
             throw ServerError("the public folder \(folder) cannot be read: \(error)")
+        }
+    }
+
+    /// - Throws: when there is no folder at this path.
+    static func checkFolder(_ folder: String) throws(ServerError) {
+        var status = stat()
+        guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw ServerError("the public folder \(folder) is not a folder; name another with --public")
         }
     }
 

@@ -86,7 +86,7 @@ struct OpenAPIDocument {
     /// The operations of one path.
     static func pathItem(_ operations: [OpenAPIOperation], tag: String, parameters: [JSONValue]) -> JSONValue {
         .members(
-            [("parameters", parameters.isEmpty ? nil : .array(parameters))]
+            [("parameters", .array(parameters + [OpenAPIParameters.traceParent]))]
                 + operations.map { ($0.method.name.lowercased(), $0.json(tag: tag)) }
         )
     }

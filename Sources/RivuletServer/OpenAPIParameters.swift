@@ -14,6 +14,7 @@ enum OpenAPIParameters {
     static let idempotencyKey = reference("Idempotency-Key")
     static let prefer = reference("Prefer")
     static let lastEventID = reference("Last-Event-ID")
+    static let traceParent = reference("traceparent")
 
     /// What a dispatch takes besides its body.
     static let dispatch = [strict, ifMatch, idempotencyKey, prefer]
@@ -122,6 +123,16 @@ enum OpenAPIParameters {
             )
         ),
         (
+            "traceparent",
+            .parameter(
+                "traceparent",
+                in: "header",
+                "The W3C trace context that the request is a part of. The answer has a `traceparent` of the same trace, and so have problems "
+                    + "(`trace_id`) and log lines. One that is not valid is ignored.",
+                ["type": "string", "examples": ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"]]
+            )
+        ),
+        (
             "Prefer",
             .parameter(
                 "Prefer",
@@ -151,6 +162,9 @@ enum OpenAPIParameters {
         "Link": header("With `rel=\"next\"`, where the list goes on; with `rel=\"edit\"`, the stream under its name."),
         "Preference-Applied": header("`return=minimal`, where that was asked for."),
         "Idempotency-Replayed": header("`true` on an answer that was given before; nothing was done anew."),
+        "traceparent": header(
+            "The trace of the request, and this server's part in it; where the request has a `traceparent`."
+        ),
         "Retry-After": header("Seconds after which it is worth trying again.", type: "integer"),
     ]
 

@@ -61,6 +61,7 @@ final class ServerContext: Sendable {
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
     private let quietLoops = Mutex<Set<Int>>([])
+    private let explained = Mutex<Set<RequestRefusal>>([])
 
     init(
         options: ServerOptions,
@@ -121,6 +122,14 @@ final class ServerContext: Sendable {
             if isQuiet { loops.insert(loop) } else { loops.remove(loop) }
             return loops.count == options.workers
         }
+    }
+
+    /// Logs, once for each cause, which option lets such requests in: a page cannot read the refusal that would say so.
+    ///
+    /// Further ones are only counted, so that no page fills the log.
+    func explainOnce(_ cause: RequestRefusal) {
+        guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
+        logger.info("\(explanation) Further ones are counted in rivulet_requests_refused_total.")
     }
 
     func makeGroupID() -> GroupID {

@@ -4,6 +4,7 @@
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 
 extension ServerLoop {
     /// POST S/events: one event, an array as one transaction, or lines that are a transaction each.
@@ -65,11 +66,22 @@ extension ServerLoop {
                 owner.count(result, of: app.name)
                 owner.send(result, of: sent, to: exchange) { answer in
                     guard let kept = KeptResponse(answer.body) else {
-                        return Response(Problem(500, "the answer that was kept under this Idempotency-Key is none"))
+                        return Response(
+                            Problem(
+                                500,
+                                "The answer kept under this Idempotency-Key cannot be read. The event took effect when it came first."
+                            ),
+                            cause: UnreadableKeptAnswer()
+                        )
                     }
                     return kept.response(isReplay: answer.isReplay)
                 }
             }
         }
     }
+}
+
+/// An idempotency record whose answer is none.
+private struct UnreadableKeptAnswer: LoggableError {
+    var logText: String { "the answer of an idempotency record cannot be read; `rivulet check` names damaged sessions" }
 }

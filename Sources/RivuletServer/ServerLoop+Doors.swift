@@ -18,6 +18,7 @@ extension ServerLoop {
             return pass.callers
         case .refuse(let refusal):
             counters.requestRefused(refusal.cause)
+            context.explainOnce(refusal.cause)
             _ = connections.update(id) { $0.request?.constantFields = refusal.fields }
             throw refusal.problem
         }

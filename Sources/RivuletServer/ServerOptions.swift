@@ -90,4 +90,16 @@ public struct ServerOptions: Sendable {
         self.limits = limits
         self.sessionLimits = sessionLimits
     }
+
+    /// Checks access, hosts, origins, addresses, the page policy and the public folder, as a start does before it makes anything.
+    ///
+    /// A program calls it before it makes a data folder or a key, so that a start which is refused leaves nothing behind.
+    ///
+    /// - Throws: a `ServerError` that names the option and the remedy.
+    public func check() throws(ServerError) {
+        try access.check(host: host)
+        _ = try Doors(self, machineName: "")
+        _ = try PagePolicy.fields(contentSecurityPolicy)
+        if let publicFolder { try FileStamp.checkFolder(publicFolder) }
+    }
 }

@@ -166,6 +166,7 @@ public final class StateServer: Sendable {
                 "workers": "\(context.options.workers)",
             ]
         )
+        if options.allowedOrigins.contains("*") { logger.warning("\(AllowedOrigins.notice)") }
         if options.access == .open, ServerAccess.isExposed(options.host) { logger.warning("\(ServerAccess.notice)") }
         context.secret.logNotice(to: logger, sessionsAreKept: isKept)
         if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
@@ -182,7 +183,7 @@ public final class StateServer: Sendable {
     func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
         var options = options
         options.workers = workers
-        try options.access.check(host: options.host)
+        try options.check()
         try checkMemory()
         try checkBodies()
         let files =

@@ -31,6 +31,24 @@ def test_a_body_of_60_kib_behind_a_refused_head_leaves_the_connection_open(share
         assert connection.answer().status == 200
 
 
+@pytest.mark.parametrize(
+    "status, fields",
+    [(421, {"Host": "foreign.example"}), (403, {"Sec-Fetch-Site": "cross-site"}), (415, {"Content-Type": "text/plain"})],
+)
+def test_a_body_behind_a_door_is_read_away_up_to_64_kib(shared, status, fields):
+    reset = "/v1/apps/counter/sessions/doors/reset"
+    with Connection(shared) as connection:
+        connection.send(head(reset, 64 * 1024, **fields))
+        refused = connection.answer("POST")
+        assert refused.problem["status"] == status and "connection" not in refused.headers
+        connection.send(b"x" * 64 * 1024 + message("GET", "/healthz"))
+        assert connection.answer().status == 200
+    with Connection(shared) as connection:
+        connection.send(head(reset, 64 * 1024 + 1, **fields))
+        refused = connection.answer("POST")
+        assert refused.problem["status"] == status and refused.headers["connection"] == "close"
+
+
 @pytest.mark.parametrize("framing", [{"Content-Length": "102400"}, {"Transfer-Encoding": "chunked"}], ids=["100 KiB", "chunked"])
 def test_a_larger_or_chunked_body_behind_a_refused_head_ends_the_connection(shared, framing):
     with Connection(shared) as connection:

@@ -260,3 +260,14 @@ def test_a_vacuum_that_was_killed_leaves_the_database_as_it_was(large, serve):
     assert serve(large).session("one", app="todos").info()["version"] == 1
     names = {path.name for path in large.iterdir()}
     assert names == {"rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.lock", "secret.key"}
+
+
+@pytest.mark.parametrize("command", [("backup",), ("backup", "create")], ids=" ".join)
+def test_the_default_folder_is_backed_up_into_an_empty_folder_and_restored_into_one(command, serve, tmp_path):
+    serve(tmp_path / "data").session("one").dispatch("increment")
+    (tmp_path / "to").mkdir()
+    (tmp_path / "new").mkdir()
+    outcome = run(*command, "to", cwd=tmp_path)
+    assert (outcome.returncode, outcome.stderr) == (0, "") and "1 session" in outcome.stdout
+    assert run("backup", "restore", "--data", "new", "to", cwd=tmp_path).returncode == 0
+    assert serve(tmp_path / "new").session("one").info()["version"] == 1

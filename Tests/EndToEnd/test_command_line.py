@@ -2,6 +2,7 @@
 # The command `rivulet`: options, environment, signals, and errors that name their remedy.
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -125,6 +126,38 @@ def test_a_start_that_fails_warns_of_unknown_variables_too(tmp_path, monkeypatch
     monkeypatch.setattr("harness.environment", lambda: {"RIVULET_PROT": "0"})
     outcome = run("serve", "--data", "/proc/foo")
     assert outcome.returncode == 1 and "RIVULET_PROT (is it RIVULET_PORT?)" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--host", "0.0.0.0"), ("--allowed-hosts", "*"), ("--allowed-origins", "null"), ("--public-url", "x"), ("--trusted-proxies", "x"),
+        ("--content-security-policy", ""), ("--public", "/nowhere"), ("--workers", "0"), ("--port", "-1"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_start_that_is_refused_makes_no_data_folder(arguments, tmp_path):
+    outcome = run("serve", "--data", tmp_path / "data", *arguments)
+    assert outcome.returncode != 0 and outcome.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_doors_have_environment_variables(monkeypatch):
+    variables = {
+        "HOST": "0.0.0.0", "OPEN": "1", "ALLOWED_HOSTS": "a.example", "ALLOWED_ORIGINS": "http://localhost:5173", "PUBLIC_URL": "https://p.example",
+        "TRUSTED_PROXIES": "127.0.0.1", "CONTENT_SECURITY_POLICY": "default-src 'none'", "LOG_FORMAT": "json",
+    }
+    plain = environment()
+    monkeypatch.setattr("harness.environment", lambda: plain | {f"RIVULET_{name}": value for name, value in variables.items()})
+    with Server(None) as server:
+        assert [server.get("/openapi.json", Host=host).status for host in ("a.example", "p.example", "b.example")] == [200, 200, 421]
+        page = server.get("/", Origin="http://localhost:5173")
+        assert page.headers["access-control-allow-origin"] == "http://localhost:5173"
+        assert page.headers["content-security-policy"] == "default-src 'none'"
+        me = server.request("POST", "/v1/apps/counter/sessions/me/events", "increment", {"X-Forwarded-Proto": "https"})
+        assert "Secure" in me.headers["set-cookie"]
+        lines = [json.loads(line) for line in server.log_text().splitlines()]
+    assert any("This server is open" in line["message"] for line in lines), lines
 
 
 def test_a_busy_port_is_named(serve):

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import subprocess
+import textwrap
 
 from harness import PATIENCE, Server
 
@@ -27,6 +28,13 @@ def test_the_image_is_open_and_the_readme_publishes_it_to_this_machine_only():
     assert "--open" in arguments
     runs = re.findall(r"docker run .*", README + dockerfile)
     assert len(runs) >= 2 and all("-p 127.0.0.1:8080:8080" in run for run in runs)
+
+
+def test_the_readmes_own_program_is_the_one_that_the_swift_tests_compile():
+    block = re.search(r"`Sources/votes/main.swift`:\n\n```swift\n(.*?)```", README, re.S)[1]
+    app, main = block.split("\n\n", 1)[1].split("\ndo {", 1)
+    source = (ROOT / "Tests/RivuletTests/ReadmeVotesTests.swift").read_text()
+    assert app in source and textwrap.indent("do {" + main, "    ") in source
 
 
 def commands(variable):

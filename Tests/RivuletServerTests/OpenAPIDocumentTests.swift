@@ -173,6 +173,37 @@ import Testing
         for error in errors { #expect(OpenAPIProblem.statuses.contains(Problem(error).status)) }
     }
 
+    @Test func `every operation has the statuses with which a request's head is refused`() throws {
+        for (path, item) in try #require(document["paths"]?.members).map({ ($0.name, $0.value) }) {
+            for (method, operation) in try #require(item.members).filter({ $0.name != "parameters" }).map({
+                ($0.name, $0.value)
+            }) {
+                let statuses = Set(try #require(operation["responses"]?.members).map(\.name))
+                var expected: Set = ["400", "403", "408", "413", "414", "417", "421", "431", "501", "505"]
+                if operation["requestBody"] != nil { expected.formUnion(["415", "503"]) }
+                #expect(
+                    statuses.isSuperset(of: expected),
+                    "\(method) \(path) lacks \(expected.subtracting(statuses).sorted())"
+                )
+            }
+        }
+    }
+
+    @Test func `a POST that needs no body refuses the types of forms`() throws {
+        for path in ["", "/{session}/reset", "/{session}/versions/{version}/restore", "/{session}/fork"] {
+            let post = pathItem("/v1/apps/tally/sessions\(path)")?["post"]
+            guard let responses = post?["responses"]?.members?.map(\.name) else { continue }
+            #expect(responses.contains("415"), "\(path)")
+        }
+    }
+
+    @Test func `every path takes a trace`() throws {
+        for item in try #require(document["paths"]?.members) {
+            let parameters = try #require(item.value["parameters"]?.elements)
+            #expect(parameters.contains { $0["$ref"] == "#/components/parameters/traceparent" }, "\(item.name)")
+        }
+    }
+
     @Test func `it says which version of the program it is of`() {
         #expect(document["info"]?["version"] == "1.2.3")
         #expect(document["openapi"] == "3.1.0")
