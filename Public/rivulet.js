@@ -89,6 +89,10 @@ export class Session {
   /** @param {Options} options */
   constructor({ shared = false, ...options }) {
     const { app, session, base = "" } = options;
+    if (!/^[A-Za-z0-9_-]{1,128}$/.test(session ?? "")) {
+      throw new TypeError(`connect needs a session of 1 to 128 letters, digits, "_" and "-"; found ${JSON.stringify(session) ?? "none"}`);
+    }
+    if (!app) throw new TypeError("connect needs the name of an app");
     this.#cookies = session === "me" ? { credentials: "include" } : {};
     this.#stream = new Stream({
       names: ["snapshot", "change", "reset"],

@@ -38,7 +38,11 @@ public struct SecretKeys: Sendable {
         guard text.isEmpty || path.isEmpty else {
             throw ServerError("\(name) and \(name)_FILE are both set; unset one")
         }
-        if !text.isEmpty { return try SecretKey(text) }
+        guard text.isEmpty else {
+            do throws(ServerError) { return try SecretKey(text) } catch {
+                throw ServerError("\(name): \(error.description)")
+            }
+        }
         return path.isEmpty ? nil : try SecretKey(file: path)
     }
 }

@@ -29,7 +29,8 @@ enum Environment {
     static func value<Value>(_ name: String, _ parse: (String) -> Value?) throws -> Value? {
         guard let text = text(name) else { return nil }
         guard let value = parse(text) else {
-            throw ValidationError("\(prefix)\(name)=\(text) is not a value of that option")
+            let values = Value.self == Bool.self ? "1, true or yes, or 0, false or no" : "a number"
+            throw ValidationError("\(prefix)\(name) is \(values); found \"\(text)\"")
         }
         return value
     }

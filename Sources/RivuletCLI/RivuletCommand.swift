@@ -37,7 +37,8 @@ package struct RivuletCommand: ParsableCommand {
 
     /// Runs the command.
     package static func main() {
-        exitOnFailure {
+        let name = configuration.subcommands.map { "\($0)".lowercased() }.first { $0 == arguments.first }
+        exitOnFailure(of: name) {
             var command = try parseAsRoot(arguments)
             try command.run()
         }
@@ -45,8 +46,9 @@ package struct RivuletCommand: ParsableCommand {
 
     /// Runs the body, and ends the process when the body throws.
     ///
-    /// A refusal is one line on standard error and exit code 1, whatever was wrong.
-    static func exitOnFailure(_ body: () throws -> Void) {
+    /// A refusal is one line on standard error and exit code 1, whatever was wrong. Where the arguments were wrong, it names the help of the
+    /// subcommand `name`.
+    static func exitOnFailure(of name: String? = nil, _ body: () throws -> Void) {
         do {
             try body()
         } catch {
@@ -54,7 +56,7 @@ package struct RivuletCommand: ParsableCommand {
             guard !(error is ExitCode), exitCode(for: error) != .success else { exit(withError: error) }
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
             let isUsage = exitCode(for: error) == .validationFailure
-            let help = isUsage ? "; see 'rivulet --help'" : ""
+            let help = isUsage ? "; see 'rivulet \(name.map { $0 + " " } ?? "")--help'" : ""
             FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")
             exit(withError: ExitCode.failure)
         }

@@ -107,7 +107,14 @@ struct Serve: ParsableCommand {
             }
             return nil
         }
-        if let data { return data }
+        if let data {
+            guard !data.isEmpty else {
+                throw ValidationError(
+                    "--data is empty; name a folder, or \".\" for the current one, or leave the option out for ./data"
+                )
+            }
+            return data
+        }
         let named = Environment.text("DATA")
         guard try Environment.value("MEMORY", Environment.flag) ?? false else { return named ?? "./data" }
         guard named == nil else {

@@ -148,6 +148,19 @@ enum RequestRefusal: Int, MetricLabel {
 
     static let name = "cause"
     static let count = allCases.count
+
+    /// What the log says of the first such request; nil where the client sees the refusal and its remedy by itself.
+    var explanation: String? {
+        switch self {
+        case .host:
+            "A request for an unknown host was refused. If clients know this server by another name, list it in --allowed-hosts."
+        case .crossSite:
+            "A request of a page of another origin was refused. If the page is yours, list its origin in --allowed-origins."
+        case .caller:
+            "A page of another site asked for the session me without its cookie, and was refused. Documentation/Security.md has the remedy."
+        default: nil
+        }
+    }
 }
 
 /// What became of a dispatch.

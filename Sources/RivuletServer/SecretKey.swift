@@ -41,8 +41,12 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
     init(_ text: String, from origin: Origin) throws(ServerError) {
         let bytes = Self.trimmed(text)
         guard bytes.count >= Self.bytesMin else {
+            let size = "has \(bytes.count) bytes and needs \(Self.bytesMin)"
+            guard case .file(let path, _) = origin else {
+                throw ServerError("the secret key \(size); make one with: openssl rand -hex 32")
+            }
             throw ServerError(
-                "the secret key has \(bytes.count) bytes and needs \(Self.bytesMin); make one with: openssl rand -hex 32"
+                "the secret key file \(path) \(size); restore it from a backup. Without it the cookies of me and sealed values are lost"
             )
         }
         key = SymmetricKey(data: Array(bytes))

@@ -145,7 +145,12 @@ extension ServerLoop {
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else {
             counters.requestRefused(.route)
-            throw Problem(404, "there is no such file")
+            throw Problem(
+                404,
+                context.files.hasFolder
+                    ? "there is no such file"
+                    : "There is no such file, and this server has no public folder: --public names one."
+            )
         }
         return try FileAnswer(file, request, pageFields: context.pageFields).response()
     }

@@ -230,9 +230,8 @@ public final class StateServer: Sendable {
         do throws(LoopError) {
             return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
         } catch {
-            throw ServerError(
-                "cannot listen, \(error); choose another address with --host and --port, or stop what holds it"
-            )
+            let remedy = error.isAddressInUse ? ", or stop what holds it" : ""
+            throw ServerError("cannot listen, \(error); choose another address with --host and --port\(remedy)")
         }
     }
 

@@ -11,10 +11,11 @@ internal import Synchronization
 /// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier schema only become
 /// fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on a thread of its own.
 ///
-/// A path counts as found where the search cannot prove that no session has it: beyond a limit, or where a session cannot be read.
+/// The path of a typo is in no session, so sessions that cannot be read are passed over, and a search that ends at its limit judges by the
+/// sessions that it has read. A path beyond those that are remembered is not judged: it may have been found before.
 package final class MigrationSearch: Sendable {
     private enum Verdict {
-        /// A session has the path, or a search could not read all sessions.
+        /// A session has the path, or a search ended at its limit without a session of that schema.
         case accepted
         /// None of the stored sessions has it; so many of them went through the step and lack it.
         case absent(sessions: Int)
@@ -114,7 +115,7 @@ package final class MigrationSearch: Sendable {
         let sought = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
         var wanted = sought
         var lacking: [MigrationPath: Int] = [:]
-        var (read, isComplete) = (0, true)
+        var (read, skipped, isComplete) = (0, 0, true)
         var last: String?
         sessions: while !wanted.isEmpty, let (ids, end) = try page(of: storage, after: last) {
             for id in ids {
@@ -124,7 +125,7 @@ package final class MigrationSearch: Sendable {
                 }
                 read += 1
                 guard let findings = try findings(in: SessionKey(app: app, id: id), of: storage) else {
-                    isComplete = false
+                    skipped += 1
                     continue
                 }
                 let found = wanted.intersection(findings.found)
@@ -140,31 +141,24 @@ package final class MigrationSearch: Sendable {
         verdicts.withLock { verdicts in
             // A load may have met a path meanwhile, in a session that was then stored in today's shape.
             for path in wanted where verdicts[path] == nil {
-                let verdict: Verdict = isComplete ? .absent(sessions: lacking[path] ?? 0) : .accepted
-                Self.remember(verdict, of: path, in: &verdicts)
+                let sessions = lacking[path] ?? 0
+                Self.remember(
+                    isComplete || sessions > 0 ? .absent(sessions: sessions) : .accepted,
+                    of: path,
+                    in: &verdicts
+                )
             }
         }
-        for path in sought.sorted() { log(path, isFound: !wanted.contains(path), isComplete, lacking, logger) }
-    }
-
-    private func log(
-        _ path: MigrationPath,
-        isFound: Bool,
-        _ isComplete: Bool,
-        _ lacking: [MigrationPath: Int],
-        _ logger: Logger
-    ) {
-        let isJudged = isFound || isComplete
-        logger.log(
-            level: isJudged ? .info : .warning,
-            isJudged
-                ? "stored sessions were searched for a path that a migration step needs"
-                : "not all stored sessions could be searched for a path that a migration step needs; it counts as found",
-            metadata: [
-                "app": "\(app)", "step": "\(path.version)", "path": "\(path.path)", "found": "\(isFound)",
-                "lacking": "\(lacking[path] ?? 0)",
-            ]
-        )
+        for path in sought.sorted() {
+            let outcome = wanted.contains(path) ? isComplete ? "absent" : "limit" : "found"
+            logger.info(
+                "stored sessions were searched for a path that a migration step needs",
+                metadata: [
+                    "app": "\(app)", "step": "\(path.version)", "path": "\(path.path)", "outcome": "\(outcome)",
+                    "lacking": "\(lacking[path] ?? 0)", "unreadable": "\(skipped)",
+                ]
+            )
+        }
     }
 
     private func page(

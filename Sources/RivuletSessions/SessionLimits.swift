@@ -60,7 +60,7 @@ public struct SessionLimits: Sendable, Hashable {
     public var logAnswerBytesMax: Int
     /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks.
     ///
-    /// Where more are stored and none of these has the path, the path counts as found.
+    /// Where more are stored, those that were read decide.
     public var migrationSearchSessionsMax: Int
     /// How long the answer to a dispatch with an idempotency key is kept.
     public var keptAnswerTime: Duration

@@ -371,3 +371,9 @@ def test_a_lost_stream_is_asked_for_often_at_first_and_seldom_where_nobody_looks
         [[200, 400, 800, 1000, 1000], 2500, 10_000],
         [[400, 800, 1600, 2000, 2000], 5000, 20_000],
     ]
+
+
+def test_a_client_without_a_session_is_refused(do):
+    for session in ("undefined", "''", "'de mo'", "'x'.repeat(129)"):
+        script = f"try {{ rivulet.connect({{ app: 'counter', session: {session} }}); return 'made'; }} catch (error) {{ return error.message; }}"
+        assert do(script).startswith("connect needs a session of 1 to 128 letters"), session

@@ -160,6 +160,37 @@ def test_the_doors_have_environment_variables(monkeypatch):
     assert any("This server is open" in line["message"] for line in lines), lines
 
 
+def test_an_empty_data_folder_is_refused(tmp_path):
+    outcome = run("serve", "--data", "", cwd=tmp_path)
+    assert outcome.returncode == 1 and "--data is empty" in outcome.stderr and not list(tmp_path.iterdir())
+
+
+def test_an_error_of_arguments_names_the_help_of_its_command(monkeypatch):
+    assert run("serve", "--prot", "1").stderr.strip().endswith("see 'rivulet serve --help'")
+    assert run("backup").stderr.strip().endswith("see 'rivulet backup --help'")
+    assert run("served").stderr.strip().endswith("see 'rivulet --help'")
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_MEMORY": "maybe"})
+    assert 'RIVULET_MEMORY is 1, true or yes, or 0, false or no; found "maybe"' in run("serve").stderr
+
+
+def test_a_key_that_is_too_short_is_named(tmp_path, monkeypatch):
+    (tmp_path / "secret.key").write_text("short")
+    (tmp_path / "secret.key").chmod(0o600)
+    stderr = run("serve", "--data", tmp_path).stderr
+    assert f"{tmp_path}/secret.key has 5 bytes and needs 32; restore it from a backup" in stderr
+    monkeypatch.setattr("harness.environment", lambda: {"RIVULET_OLDER_SECRET_KEY": "x"})
+    assert "RIVULET_OLDER_SECRET_KEY: the secret key has 1 bytes" in run("serve", "--memory").stderr
+
+
+def test_a_server_without_a_public_folder_says_so(tmp_path):
+    command = [binary(), "serve", "--memory", "--port", "0", "--log-level", "error"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(), cwd=tmp_path) as process:
+        url = process.stdout.readline().split()[-1]
+        answer = subprocess.run(["curl", "-sS", url], capture_output=True, text=True, timeout=PATIENCE).stdout
+        process.terminate()
+    assert json.loads(answer)["status"] == 404 and "--public" in answer
+
+
 def test_a_busy_port_is_named(serve):
     port = serve(None).port
     outcome = run("serve", "--port", port, "--memory")

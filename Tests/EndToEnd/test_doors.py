@@ -378,3 +378,18 @@ def test_a_server_of_this_machine_needs_no_word(serve):
 def test_an_option_that_cannot_be_is_refused_and_named(option, value):
     line = refused_start(option, value)
     assert option in line and value.split("\n")[0] in line
+
+
+def test_the_first_refusal_of_a_kind_is_explained_in_the_log(serve):
+    server = serve(None)
+    for _ in range(2):
+        assert server.get("/openapi.json", Host="canary.example").status == 421
+        assert server.get("/openapi.json", Origin="http://canary.example").status == 403
+    log = server.log_text()
+    for option in ("--allowed-hosts", "--allowed-origins"):
+        assert log.count(option) == 1, log
+    assert "canary" not in log
+
+
+def test_a_star_is_warned_of(serve):
+    assert "Pages of all origins may use this server" in serve(None, arguments=["--allowed-origins", "*"]).log_text()

@@ -6,6 +6,10 @@
 struct AllowedOrigins: Sendable {
     /// The most entries of a list.
     static let entriesMax = 1_000
+    /// The line that warns of `*`.
+    static let notice =
+        "Pages of all origins may use this server (--allowed-origins has *): every page that a visitor of it opens may read and write "
+        + "everything but the sessions me."
 
     /// How an origin is allowed.
     enum Grant: Hashable, Sendable {
