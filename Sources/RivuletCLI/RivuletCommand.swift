@@ -44,6 +44,12 @@ package struct RivuletCommand: ParsableCommand {
         }
     }
 
+    /// The error's message; of a folder or a file that cannot be used, what is wrong with it and nothing before.
+    private static func text(of error: any Error) -> String {
+        if case .unavailable(let detail) = error as? StorageError { return detail }
+        return message(for: error)
+    }
+
     /// Runs the body, and ends the process when the body throws.
     ///
     /// A refusal is one line on standard error and exit code 1, whatever was wrong. Where the arguments were wrong, it names the help of the
@@ -54,7 +60,7 @@ package struct RivuletCommand: ParsableCommand {
         } catch {
             // A command that has said what is wrong throws only its exit code.
             guard !(error is ExitCode), exitCode(for: error) != .success else { exit(withError: error) }
-            let message = message(for: error).split(separator: "\n").joined(separator: " ")
+            let message = text(of: error).split(separator: "\n").joined(separator: " ")
             let isUsage = exitCode(for: error) == .validationFailure
             let help = isUsage ? "; see 'rivulet \(name.map { $0 + " " } ?? "")--help'" : ""
             FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")

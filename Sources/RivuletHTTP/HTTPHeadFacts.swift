@@ -8,6 +8,8 @@ struct HTTPHeadFacts {
     private(set) var host: Range<Int>?
     /// Whether there is an `Origin` or a `Sec-Fetch-Site` line.
     private(set) var hasPageFields = false
+    /// Whether there is a `traceparent` line.
+    private(set) var hasTraceParent = false
     private var contentLength: Int?
     private var hasTransferEncoding = false
     private var saysClose = false
@@ -22,6 +24,7 @@ struct HTTPHeadFacts {
         case 6 where ASCII.isEqual(block, name, "expect"): try noteExpectation(block[value])
         case 6 where ASCII.isEqual(block, name, "origin"): hasPageFields = true
         case 10 where ASCII.isEqual(block, name, "connection"): noteConnection(block[value])
+        case 11 where ASCII.isEqual(block, name, TraceParent.fieldName): hasTraceParent = true
         case 14 where ASCII.isEqual(block, name, "content-length"): try noteLength(block[value])
         case 14 where ASCII.isEqual(block, name, "sec-fetch-site"): hasPageFields = true
         case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try noteCoding(block[value])

@@ -34,6 +34,7 @@ struct HTTPHeadParser {
             headers: HTTPHeaders(block: block, lines: lines),
             isKeepAlive: isKeepAlive,
             hasPageFields: facts.hasPageFields,
+            hasTraceParent: facts.hasTraceParent,
             location: location
         )
         let expectsContinue = facts.expectsContinue && version == .http11 && framing != .none

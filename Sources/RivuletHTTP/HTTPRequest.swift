@@ -16,6 +16,8 @@ package struct HTTPRequest: Sendable {
     package let isKeepAlive: Bool
     /// Whether it has an `Origin` or a `Sec-Fetch-Site` line, as requests of pages have.
     package let hasPageFields: Bool
+    /// Whether it has a `traceparent` line, valid or not.
+    package let hasTraceParent: Bool
     let location: HTTPTargetLocation
 
     /// The path as sent, percent escapes and all; begins with "/", or is "*" for a server-wide `OPTIONS`.

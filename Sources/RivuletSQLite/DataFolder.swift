@@ -33,6 +33,7 @@ final class DataFolder: Sendable {
         databasePath = Self.databasePath(in: folder, filename: filename)
         try Self.makeFolder(folder)
         try Self.refuseUnfinishedRestore(in: folder)
+        try Self.refuseBackup(in: folder)
         let lock = filename == Self.serverFilename ? Self.serverLockName : filename + ".lock"
         lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
         notices = DataFolderModes.tighten(folder, filename: filename)
@@ -57,7 +58,9 @@ final class DataFolder: Sendable {
     }
 
     deinit {
-        // Closing gives the lock up. The file stays: removing it would let two servers lock different files.
+        // The file stays: removing it would let two servers lock different files. A child that is being spawned has a copy of the
+        // descriptor until it runs: to close this one is not enough.
+        _ = flock(lockDescriptor, LOCK_UN)
         _ = Glibc.close(lockDescriptor)
     }
 
@@ -88,6 +91,17 @@ final class DataFolder: Sendable {
         throw .unavailable(
             detail: "\(path) is of a restore or a backup that was not finished, so the folder is not whole: "
                 + "empty \(folder) and begin it anew"
+        )
+    }
+
+    /// A server or a vacuum would change the files, and the backup could not be verified or restored any more.
+    private static func refuseBackup(in folder: String) throws(StorageError) {
+        let path = folder + "/" + BackupManifest.name
+        guard unsafe access(path, F_OK) == 0 else { return }
+        throw .unavailable(
+            detail:
+                "\(folder) is a backup, and was left as it is: put it into another folder with `rivulet backup restore`, or remove "
+                + "\(path) to make it a data folder"
         )
     }
 

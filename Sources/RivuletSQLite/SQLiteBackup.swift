@@ -38,6 +38,12 @@ public enum SQLiteBackup {
             throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         let isNew = try makeEmptyFolder(target)
+        guard !isBelow(target, folder) else {
+            if isNew { DataFolderFiles.removeAll(target) }
+            throw .unavailable(
+                detail: "\(target) is within \(folder): name a folder outside of the data folder; nothing was written"
+            )
+        }
         let partial = target + "/" + DataFolder.partialName
         do throws(StorageError) {
             try DataFolder.makeFolder(partial)
@@ -172,6 +178,19 @@ public enum SQLiteBackup {
             throw DataFolder.failure("cannot set the mode of \(folder)", errno)
         }
         return isNew
+    }
+
+    /// Whether a folder is another one, or within it, whatever links lead there.
+    private static func isBelow(_ folder: String, _ other: String) -> Bool {
+        guard let inner = resolved(folder), let outer = resolved(other) else { return false }
+        return inner == outer || inner.hasPrefix(outer == "/" ? outer : outer + "/")
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        // SAFETY: without a buffer of ours the system allocates the text, which ends with a zero.
+        guard let text = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
     }
 
     private static func makeFolder(of path: String, in folder: String) throws(StorageError) {

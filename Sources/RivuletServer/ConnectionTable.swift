@@ -19,8 +19,8 @@ struct ConnectionTable {
         var trace: TraceParent?
         /// When it was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
         var began: UInt64 = 0
-        /// The constant lines of its answer; see `ConstantFields`.
-        var constantFields: [UInt8] = []
+        /// The constant lines of its answer; nil: those of an answer that no page of another origin may read. See `ConstantFields`.
+        var constantFields: [UInt8]?
 
         var isHead: Bool { method == .head }
     }

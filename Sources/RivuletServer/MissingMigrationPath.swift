@@ -65,7 +65,10 @@ struct MigrationPathCounts {
                 version: path.version,
                 path: path.path,
                 sessions: count.sessions,
-                description: path.fault(in: "\(count.sessions) sessions", beginnings: count.beginnings)
+                description: path.fault(
+                    in: count.sessions == 1 ? "1 session" : "\(count.sessions) sessions",
+                    beginnings: count.beginnings
+                )
             )
         }
     }

@@ -30,6 +30,8 @@ extension ServerLoop {
                 return nil
             }
             let route = try route(of: request, framing, callers, on: id)
+            // The other resources of an app are looked for when the body is there.
+            if let name = route.app { _ = try app(name) }
             let action = try beginBody(id, route, framing)
             _ = connections.update(id) { $0.isInTurn = false }
             return action
@@ -62,8 +64,8 @@ extension ServerLoop {
 
     /// Finds the resource of a request, and checks what the head says of the rest.
     ///
-    /// The request has passed the doors. The order is part of the contract: the caller first, then the route, the method, the body's length, whether
-    /// there may be one, and the app.
+    /// The request has passed the doors. The order is part of the contract: the caller first, then the route, the method, the body's length, and whether
+    /// there may be one.
     private func route(
         of request: HTTPRequest,
         _ framing: HTTPHead.Framing,
@@ -84,9 +86,6 @@ extension ServerLoop {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
-            cause = .route
-            // The other resources of an app are looked for when the body is there.
-            if let name = route.app { _ = try app(name) }
             return route
         } catch {
             counters.requestRefused(cause)

@@ -65,39 +65,44 @@ extension ServerLoop: LoopDelegate {
     func take(_ action: HTTPConnection.Action, on id: ConnectionID) {
         var action = action
         while true {
-            switch action {
-            case .request(let request):
-                if !performAdmitted(request, on: id) {
+            // Nearly every action is this one, and a request is large: the loop makes no copy of it.
+            while case .request(let request) = action {
+                if bodies.isEmpty || !performAdmitted(request, on: id) {
                     begin(request, on: id)
                     handle(request, on: id)
                 }
-            case .admit(let request, let framing):
-                begin(request, on: id)
-                if let next = admit(request, framing, on: id) {
-                    action = next
-                    continue
-                }
-            default: return finish(action, on: id)
+                guard isDone(id) else { return settle(id) }
+                action = nextAction(id)
             }
-            let isAnswered = connections.update(id) { entry in
-                entry.isInTurn = false
-                return entry.request == nil && !entry.isStream
+            guard case .admit(let request, let framing) = action else { return finish(action, on: id) }
+            begin(request, on: id)
+            if let next = admit(request, framing, on: id) {
+                action = next
+            } else {
+                guard isDone(id) else { return settle(id) }
+                action = nextAction(id)
             }
-            guard isAnswered == true, !isCongested(id) else { return settle(id) }
-            action = nextAction(id)
         }
     }
 
+    /// Ends the turn of a request; true when it is answered, and the client takes its answers.
+    private func isDone(_ id: ConnectionID) -> Bool {
+        let isAnswered = connections.update(id) { entry in
+            entry.isInTurn = false
+            return entry.request == nil && !entry.isStream
+        }
+        return isAnswered == true && !isCongested(id)
+    }
+
     private func begin(_ request: HTTPRequest, on id: ConnectionID) {
-        var traits = ConnectionTable.RequestTraits(
+        let traits = ConnectionTable.RequestTraits(
             version: request.version,
             method: MethodLabel(request.method),
             isKeepAlive: request.isKeepAlive,
-            headers: request.headers,
-            constantFields: context.doors.ownFields
+            headers: request.headers
         )
-        prepareLog(&traits, request.headers)
-        _ = connections.update(id) { [traits] in $0.begin(traits) }
+        _ = connections.update(id) { $0.begin(traits) }
+        if request.hasTraceParent || context.logsRequests { prepareLog(request.headers, of: id) }
     }
 
     /// Does what the connection's state machine says when no request is at hand.
@@ -159,7 +164,7 @@ extension ServerLoop: LoopDelegate {
     private func refuse(_ refusal: HTTPRefusal, on id: ConnectionID) {
         if bodies.end(id) != nil, refusal.status == .contentTooLarge { counters.requestRefused(.body) }
         var traits = ConnectionTable.RequestTraits(version: .http11, method: .other, isKeepAlive: false)
-        traits.constantFields = context.doors.fields(forOrigin: refusal.origin)
+        if let origin = refusal.origin { traits.constantFields = context.doors.fields(forOrigin: origin) }
         if context.logsRequests { traits.trace = .random() }
         _ = connections.update(id) { [traits] entry in
             // A request that is refused while its body comes has traits of its own.

@@ -65,12 +65,15 @@ extension ServerLoop {
         var segments = request.pathSegments
         // OPTIONS for `me` makes no session and sets no cookie: any id has the same methods.
         if Self.isOfCaller(segments) { segments[4] = "caller" }
+        let route: Route
         do throws(Problem) {
-            return methods(of: try Route(segments: segments))
+            route = try Route(segments: segments)
         } catch {
             counters.requestRefused(.route)
             throw error
         }
+        if let name = route.app { _ = try app(name) }
+        return methods(of: route)
     }
 
     /// The value of `Allow`: OPTIONS comes with every resource.

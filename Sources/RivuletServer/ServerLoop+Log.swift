@@ -29,14 +29,15 @@ struct LogQuotas {
 
 extension ServerLoop {
     /// Notes what the log will need of a request: its trace, and, where each request has a line, the time.
-    func prepareLog(_ traits: inout ConnectionTable.RequestTraits, _ headers: HTTPHeaders) {
-        if let trace = TraceParent(headers) {
-            traits.trace = trace
-            traits.fields = [HTTPField(TraceParent.fieldName, trace.child().text)]
+    func prepareLog(_ headers: HTTPHeaders, of id: ConnectionID) {
+        let trace = TraceParent(headers)
+        let (began, random): (UInt64, TraceParent?) =
+            context.logsRequests ? (Self.monotonicNanoseconds(), .random()) : (0, nil)
+        _ = connections.update(id) { entry in
+            entry.request?.trace = trace ?? random
+            entry.request?.began = began
+            if let trace { entry.request?.fields = [HTTPField(TraceParent.fieldName, trace.child().text)] }
         }
-        guard context.logsRequests else { return }
-        traits.began = Self.monotonicNanoseconds()
-        if traits.trace == nil { traits.trace = .random() }
     }
 
     /// The line about an answered request, at `debug`.
@@ -55,9 +56,9 @@ extension ServerLoop {
     func noted(
         _ refusal: Refusal,
         in response: Response,
-        for request: inout ConnectionTable.RequestTraits
+        for request: ConnectionTable.RequestTraits
     ) -> Response {
-        var response = response
+        var (response, request) = (response, request)
         if request.trace == nil, refusal.cause != nil { request.trace = .random() }
         if let trace = request.trace {
             var problem = refusal.problem

@@ -91,8 +91,10 @@ extension ServerLoop {
         }
     }
 
+    /// The app of a request; a request for one that is not hosted counts as refused.
     func app(_ name: String) throws(Problem) -> any HostedApp {
         guard let app = context.apps[name] else {
+            counters.requestRefused(.route)
             let names = context.apps.keys.sorted().joined(separator: ", ")
             throw Problem(404, "there is no app \"\(name)\"; this server hosts: \(names)")
         }

@@ -108,9 +108,15 @@ final class ServerLoop {
             defer { entry.request = nil }
             return entry.request
         }
-        guard var request = underWay ?? nil else { return }
-        let complete = response.refusal.map { noted($0, in: response, for: &request) } ?? response
-        guard let response = coded(complete, for: request, on: id) else { return }
+        guard let request = underWay ?? nil else { return }
+        guard response.refusal == nil else { return answerRefused(id, response, to: request) }
+        guard let response = coded(response, for: request, on: id) else { return }
+        send(response, to: id, of: request)
+    }
+
+    private func answerRefused(_ id: ConnectionID, _ response: Response, to request: ConnectionTable.RequestTraits) {
+        let noted = response.refusal.map { self.noted($0, in: response, for: request) } ?? response
+        guard let response = coded(noted, for: request, on: id) else { return }
         send(response, to: id, of: request)
     }
 
@@ -137,7 +143,7 @@ final class ServerLoop {
             to: &output,
             version: request.version,
             date: date.bytes(),
-            constant: request.constantFields,
+            constant: request.constantFields ?? context.doors.ownFields,
             isKeepAlive: isKeepAlive
         )
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
@@ -174,7 +180,7 @@ final class ServerLoop {
                 to: &bytes,
                 version: request.version,
                 date: date.bytes(),
-                constant: request.constantFields,
+                constant: request.constantFields ?? context.doors.ownFields,
                 isKeepAlive: false
             )
         return bytes

@@ -36,7 +36,7 @@ public struct StoredSessionsReport: Hashable, Sendable {
             "\(ignored.app)/*: this build ignores what is stored at \(ignored.path); sessions that have it: \(ignored.sessions)"
         }
         lines.append(
-            "\(sessions) sessions: \(sessions - unreadable) can be read, \(migrated) of them would be migrated; "
+            "\(sessions == 1 ? "1 session" : "\(sessions) sessions"): \(sessions - unreadable) can be read, \(migrated) of them would be migrated; "
                 + "\(unreadable) cannot"
         )
         if items > 0 { lines.append("\(items) items and values: \(unreadableItems) cannot be read") }

@@ -62,7 +62,8 @@ package final class MigrationSearch: Sendable {
                 case .accepted: break
                 case .absent(let sessions):
                     guard isStored || sessions > 0 else { continue }
-                    faults[path] = path.fault(in: "\(max(sessions, 1)) sessions", beginnings: beginnings)
+                    let looked = sessions > 1 ? "\(sessions) sessions" : "1 session"
+                    faults[path] = path.fault(in: looked, beginnings: beginnings)
                 case nil:
                     // A path beyond may have been found earlier: it is no evidence.
                     guard verdicts.count + unknown.count < Self.pathsMax else { continue }

@@ -125,6 +125,13 @@ struct DiskFolder {
         return descriptor
     }
 
+    /// Gives up a lock that `lock` took.
+    static func unlock(_ descriptor: Int32) {
+        // A child that is being spawned has a copy of the descriptor until it runs: to close this one is not enough.
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
+    }
+
     private func failure(_ call: String, _ name: String, _ code: Int32 = errno) -> ItemStorageError {
         let reason = unsafe String(cString: strerror(code))
         let file = name.isEmpty ? path : "\(path)/\(name)"

@@ -128,7 +128,7 @@ public final class DiskStorageEngine: ItemStorage {
     }
 
     private static func unlock(_ disk: inout Disk) {
-        if let lock = disk.lock.take() { _ = Glibc.close(lock) }
+        if let lock = disk.lock.take() { DiskFolder.unlock(lock) }
     }
 
     /// Queues a request, or answers at once why not.

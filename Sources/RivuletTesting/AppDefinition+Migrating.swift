@@ -7,7 +7,7 @@ import RivuletObservation
 
 /// Why a document could not be migrated in a test.
 public struct MigrationTestError: Error, CustomStringConvertible {
-    /// The step, and what it did not find or how it failed: `step 1→2: /name was found in 0 of 1 documents; paths begin at /p`.
+    /// The step, and what it did not find or how it failed: `step 1→2: /name was found in 0 of 1 document; paths begin at /p`.
     public let description: String
 }
 
@@ -32,7 +32,7 @@ extension AppDefinition {
             throw MigrationTestError(description: "step \(error.version)→\(error.version + 1) failed: \(error.reason)")
         }
         if let (path, beginnings) = findings.missing.min(by: { $0.key < $1.key }) {
-            throw MigrationTestError(description: path.fault(in: "1 documents", beginnings: beginnings))
+            throw MigrationTestError(description: path.fault(in: "1 document", beginnings: beginnings))
         }
         var state = defaultState
         var reader = JSONReader(document.jsonBytes())

@@ -271,3 +271,14 @@ def test_the_default_folder_is_backed_up_into_an_empty_folder_and_restored_into_
     assert (outcome.returncode, outcome.stderr) == (0, "") and "1 session" in outcome.stdout
     assert run("backup", "restore", "--data", "new", "to", cwd=tmp_path).returncode == 0
     assert serve(tmp_path / "new").session("one").info()["version"] == 1
+
+
+def test_a_server_leaves_a_backup_as_it_is(serve, data, tmp_path):
+    serve(data).session("one").dispatch("increment")
+    backup = tmp_path / "backup"
+    assert run("backup", "--data", data, backup).returncode == 0
+    for command in (("serve", "--port", "0"), ("vacuum",)):
+        outcome = run(*command, "--data", backup)
+        assert outcome.returncode == 1 and f"{backup} is a backup, and was left as it is" in outcome.stderr
+        assert "storage is unavailable" not in outcome.stderr
+    assert run("backup", "verify", backup).returncode == 0

@@ -131,6 +131,18 @@ def test_a_page_of_another_site_is_refused(shared, session, site):
     assert shared.get(session.path).status == 404
 
 
+def test_a_prefetch_is_for_pages_of_the_server_only(shared, session):
+    session.dispatch("increment")
+    for purpose in ("prefetch", "prefetch;prerender", "Prefetch;anonymous-client-ip"):
+        for part in ("/state", "/changes"):
+            answer = fetch(shared, target=session.path + part, Sec_Fetch_Site="none", Sec_Fetch_Mode="navigate", Sec_Purpose=purpose)
+            assert answer.status == 403, (purpose, part)
+        own = fetch(shared, target=session.path + "/state", Sec_Fetch_Site="same-origin", Sec_Purpose=purpose)
+        page = fetch(shared, target="/todos.html", Sec_Fetch_Site="none", Sec_Fetch_Mode="navigate", Sec_Fetch_Dest="document", Sec_Purpose=purpose)
+        assert (own.status, page.status) == (200, 200)
+    assert fetch(shared, target=session.path + "/state", Sec_Fetch_Site="none", Sec_Purpose="other").status == 200
+
+
 def test_a_page_of_the_server_is_served(shared, session):
     for site in ("same-origin", "none"):
         assert fetch(shared, "POST", session.path + "/events", "increment", Sec_Fetch_Site=site).status == 200
@@ -392,4 +404,7 @@ def test_the_first_refusal_of_a_kind_is_explained_in_the_log(serve):
 
 
 def test_a_star_is_warned_of(serve):
-    assert "Pages of all origins may use this server" in serve(None, arguments=["--allowed-origins", "*"]).log_text()
+    server = serve(None, arguments=["--allowed-origins", "*"])
+    # Its lines come after the address.
+    assert server.stop() == 0
+    assert "--allowed-origins has *: pages of every site may read and change all sessions except me." in server.log_text()

@@ -6,6 +6,7 @@ import http.server
 import pathlib
 import re
 import threading
+import time
 
 import pytest
 
@@ -116,6 +117,26 @@ def test_a_page_of_another_origin_changes_and_sees_nothing(serve, elsewhere, vis
     assert [one["id"] for one in sessions] == ["victim"]
     causes = {dict(labels)["cause"]: count for labels, count in Metrics(server).nonzero("rivulet_requests_refused_total").items()}
     assert causes["cross_site"] > 60, causes
+
+
+PREFETCH = """([server]) => {
+    const urls = ["state", "changes"].map((part) => `${server}/v1/apps/counter/sessions/victim/${part}`);
+    const rules = { prefetch: [{ source: "list", eagerness: "immediate", urls }] };
+    document.head.append(Object.assign(document.createElement("script"), { type: "speculationrules", textContent: JSON.stringify(rules) }));
+}"""
+
+
+def test_a_prefetch_for_a_page_of_another_site_is_refused_and_opens_no_stream(serve, elsewhere, visit):
+    server = serve(None)
+    server.session("victim").dispatch("increment")
+    evaluate(visit(elsewhere("localhost")), PREFETCH, server.url)
+    end = time.monotonic() + PATIENCE
+    refused = 0
+    while refused < 2 and time.monotonic() < end:
+        time.sleep(0.05)
+        metrics = Metrics(server)
+        refused = sum(metrics.nonzero("rivulet_requests_refused_total").values())
+    assert refused == 2 and not metrics.nonzero("rivulet_streams_opened_total")
 
 
 def test_a_link_from_another_site_opens_the_page(serve, elsewhere, visit):

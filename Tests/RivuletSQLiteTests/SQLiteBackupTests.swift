@@ -135,7 +135,23 @@ import Testing
         let contents = try SQLiteBackup.create(of: folder.path, in: other.path + "/second")
         #expect(contents.sessionCount == 1 && contents.leftOut == ["monday"])
         #expect(try SQLiteBackup.verify(other.path + "/second").damages == [])
+        #expect(throws: StorageError.self) { try SQLiteVacuum.run(folder: folder.path) }
+        try FileManager.default.removeItem(at: list)
         #expect(try SQLiteVacuum.run(folder: folder.path).map(\.path) == [folder.databasePath])
+    }
+
+    @Test func `a backup within its data folder is refused, and leaves nothing there`() async throws {
+        let folder = try TemporaryFolder()
+        try await makeDatabase(in: folder.path)
+        for target in [
+            folder.path + "/inner", folder.path + "/../\(URL(fileURLWithPath: folder.path).lastPathComponent)/b",
+        ] {
+            let error = #expect(throws: StorageError.self) { try SQLiteBackup.create(of: folder.path, in: target) }
+            #expect(error.map { "\($0)".contains("name a folder outside of the data folder") } == true)
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix("rivulet.") } == []
+        )
     }
 
     @Test func `a link to a folder is followed, once and not round in circles`() async throws {

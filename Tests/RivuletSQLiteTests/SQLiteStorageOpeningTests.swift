@@ -2,6 +2,7 @@
 // Checks what an engine opens, and what it refuses to open.
 
 import Foundation
+import ItemStorageConformance
 import RivuletSQLite
 import RivuletSessions
 import RivuletStores
@@ -67,6 +68,16 @@ import Testing
         }
         #expect(detail.contains("\(folder.path)/rivulet.lock is locked by process \(getpid())"))
         #expect(detail.contains("stop that server, or give this one another folder"))
+    }
+
+    @Test func `a child that is being spawned keeps no lock`() throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine()
+        let copies = descriptorCopies(of: folder.path + "/rivulet.lock")
+        defer { for copy in copies { close(copy) } }
+        #expect(!copies.isEmpty)
+        first.close()
+        try folder.engine().close()
     }
 
     @Test func `starts at the second try, once the other server has ended`() async throws {

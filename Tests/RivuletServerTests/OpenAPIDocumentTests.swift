@@ -144,7 +144,7 @@ import Testing
         let item = try #require(pathItem("\(state)/items/{element1}"))
         let content = item["get"]?["responses"]?["200"]?["content"]?["application/json"]
         #expect(content?["schema"] == ["$ref": "#/components/schemas/tally.types.Item"])
-        #expect(item["parameters"]?.elements?.count == 2)
+        #expect(item["parameters"]?.elements?.count == 3)
         #expect(pathItem("\(state)/items/{element1}/title") != nil)
         #expect(pathItem("\(state)/groups/{element1}/items/{element2}") != nil)
         #expect(pathItem("\(state)/count/{element1}") == nil)

@@ -16,9 +16,11 @@ import Testing
     private func start(
         _ level: Logger.Level = .info,
         refusalLinesPerSecondMax: Int = 100,
-        storage: any StorageEngine = MemoryStorageEngine()
+        storage: any StorageEngine = MemoryStorageEngine(),
+        slowEventTimeMin: Duration = .seconds(60)
     ) throws -> RunningServer {
         var options = ServerOptions()
+        options.sessionLimits.slowEventTimeMin = slowEventTimeMin
         options.limits.refusalLinesPerSecondMax = refusalLinesPerSecondMax
         let server = StateServer(options: options, storage: storage, logger: lines.logger(level: level))
         try server.host(TallyApp())
@@ -84,6 +86,15 @@ import Testing
         let line = try #require(lines.all.first { $0.hasPrefix("debug request ") })
         let trace = try #require(line.split(separator: " trace_id=").last)
         #expect(trace.count == 32 && answer.contains(#""trace_id":"\#(trace)""#))
+    }
+
+    @Test func `an event that takes as long as the limit is a line`() async throws {
+        let server = try start(slowEventTimeMin: .zero)
+        _ = await send(post(#"{"add":1}"#), to: server)
+        server.stop()
+        let line = try #require(lines.all.first)
+        #expect(lines.all.count == 1 && line.hasPrefix("warning an event was slow") && !line.contains("canary"))
+        #expect(line.contains("app=tally event=add limit=0 milliseconds="))
     }
 
     @Test func `lines beyond the limit are counted`() async throws {

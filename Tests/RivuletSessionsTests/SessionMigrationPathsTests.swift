@@ -115,7 +115,7 @@ import Testing
         let books = #"{"number":1,"books":[{"id":"a"},{"id":"b"}]}"#
         let filled = try harness(["s1": books, "s2": #"{"number":1,"books":[]}"#])
         filled.deploy(step)
-        #expect(try fault(filled).hasPrefix("step 1→2: /books/*/leaves was found in 0 of 1 sessions"))
+        #expect(try fault(filled).hasPrefix("step 1→2: /books/*/leaves was found in 0 of 1 session"))
     }
 
     @Test func `a later step is judged by what the steps before it make`() throws {
@@ -131,7 +131,7 @@ import Testing
         #expect(try harness.value("/title") == #""Poems""#)
         let wrong = [steps[0], StateMigration(from: 2) { try $0.move("/headings", to: "/title") }]
         harness.deploy(ShelfApp(migrations: wrong))
-        #expect(try fault(harness).hasPrefix("step 2→3: /headings was found in 0 of 1 sessions"))
+        #expect(try fault(harness).hasPrefix("step 2→3: /headings was found in 0 of 1 session"))
     }
 
     @Test func `a session of the schema between is evidence for the later step only`() throws {
@@ -150,7 +150,7 @@ import Testing
             let harness = try harness(["b": broken, "s1": bare])
             for id in damaged { harness.storage.damage(SessionKey(app: "tally", id: id)) }
             harness.deploy(renaming)
-            #expect(try fault(harness).hasPrefix("step 1→2: /name was found in 0 of 1 sessions"))
+            #expect(try fault(harness).hasPrefix("step 1→2: /name was found in 0 of 1 session"))
         }
     }
 

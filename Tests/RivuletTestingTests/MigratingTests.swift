@@ -51,7 +51,7 @@ struct InvoiceApp: AppDefinition {
         let error = #expect(throws: MigrationTestError.self) {
             try InvoiceApp(path: "/sum").state(migrating: ["p": ["sum": 12]], from: 1)
         }
-        #expect(error?.description == "step 1→2: /sum was found in 0 of 1 documents; paths begin at /p")
+        #expect(error?.description == "step 1→2: /sum was found in 0 of 1 document; paths begin at /p")
     }
 
     @Test func `a step that fails and a document that does not decode are told apart`() {

@@ -97,10 +97,10 @@ struct BoardApp: AppDefinition {
         #expect(!report.isClean)
         #expect(
             report.lines == [
-                "boards/*: step 1→2: /name was found in 0 of 1 sessions; paths begin at /p",
+                "boards/*: step 1→2: /name was found in 0 of 1 session; paths begin at /p",
                 "Correct these steps; say required: false where all sessions may lack the path.",
                 "boards/*: this build ignores what is stored at /p/name; sessions that have it: 1",
-                "1 sessions: 0 can be read, 0 of them would be migrated; 1 cannot",
+                "1 session: 0 can be read, 0 of them would be migrated; 1 cannot",
             ]
         )
         try await run(typo) { client in
@@ -110,7 +110,7 @@ struct BoardApp: AppDefinition {
             ] {
                 #expect(answer.status == 500)
                 let detail = try answer.json()["detail"]?.stringValue ?? ""
-                #expect(detail.contains("step 1→2: /name was found in 0 of 1 sessions; paths begin at /p"))
+                #expect(detail.contains("step 1→2: /name was found in 0 of 1 session; paths begin at /p"))
                 #expect(!detail.contains(folder) && !detail.contains("SELECT"))
             }
         }
@@ -125,7 +125,7 @@ struct BoardApp: AppDefinition {
         let corrected = BoardApp(titleAt: "/p/name")
         let report = try report(of: corrected)
         #expect(report.isClean)
-        #expect(report.lines == ["1 sessions: 1 can be read, 1 of them would be migrated; 0 cannot"])
+        #expect(report.lines == ["1 session: 1 can be read, 1 of them would be migrated; 0 cannot"])
         var tag: String?
         // A build that was deployed with the typo and said that the path need not be there.
         try await run(BoardApp(titleAt: "/name", required: false)) { client in

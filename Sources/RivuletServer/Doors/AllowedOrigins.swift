@@ -8,8 +8,7 @@ struct AllowedOrigins: Sendable {
     static let entriesMax = 1_000
     /// The line that warns of `*`.
     static let notice =
-        "Pages of all origins may use this server (--allowed-origins has *): every page that a visitor of it opens may read and write "
-        + "everything but the sessions me."
+        "--allowed-origins has *: pages of every site may read and change all sessions except me. List the origins instead."
 
     /// How an origin is allowed.
     enum Grant: Hashable, Sendable {

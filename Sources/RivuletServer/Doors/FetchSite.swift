@@ -9,6 +9,8 @@ enum FetchSite: Hashable, Sendable {
     /// There is no such line.
     case unknown
     /// The page is of this origin, or the user asked: a bookmark, an address that was typed.
+    ///
+    /// A prefetch with `none` is not: Chromium sends that for the speculation rules of any page.
     case own
     /// The page is of this site: of another port, or another subdomain.
     case sameSite
@@ -22,10 +24,18 @@ enum FetchSite: Hashable, Sendable {
             switch values.first {
             case nil: .unknown
             case _ where values.count > 1: .crossSite
-            case "same-origin", "none": .own
+            case "same-origin": .own
+            case "none": Self.isPrefetch(headers) ? .crossSite : .own
             case "same-site": .sameSite
             default: .crossSite
             }
+    }
+
+    /// Whether the browser fetches ahead of a navigation that may never come.
+    ///
+    /// Source: Fetch Standard, the `Sec-Purpose` header.
+    private static func isPrefetch(_ headers: HTTPHeaders) -> Bool {
+        headers.values(of: "sec-purpose").contains { $0.lowercased().contains("prefetch") }
     }
 
     /// Whether the browser opens what it gets in a tab of its own: a link was followed, and no script of the page sees the answer.

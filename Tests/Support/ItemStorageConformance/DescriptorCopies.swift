@@ -1,0 +1,17 @@
+// Part of Rivulet. See README.md for the architecture.
+// Makes what a child process has of this one's files while it is being spawned.
+
+import Glibc
+
+/// Copies this process's descriptors of a file; the caller closes them.
+public func descriptorCopies(of path: String) -> [Int32] {
+    var file = stat()
+    guard unsafe stat(path, &file) == 0 else { return [] }
+    return (0..<Int32(1_024)).compactMap { descriptor in
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
+            return nil
+        }
+        return dup(descriptor)
+    }
+}
