@@ -23,7 +23,9 @@ package struct HTTPConnection: Sendable {
         /// Decide about a request by its head, whose body is still to be read: call `admitted`, or `refused` and then answer it.
         ///
         /// The connection reads nothing until then.
-        case admit(HTTPRequest, HTTPHead.Framing)
+        ///
+        /// Apart, so that the other actions are no larger for it.
+        indirect case admit(HTTPRequest, HTTPHead.Framing)
         /// Route it; call `responseFinished`, `streamStarted` or `closed` when its response is written.
         case request(HTTPRequest)
         /// Write `HTTPConnection.continueLine`: the peer waits for it before it sends the body.
@@ -268,25 +270,26 @@ package struct HTTPConnection: Sendable {
 
     /// Gives a request that is complete with its head, or its head; `rest` is what has arrived behind that, as in `readHead`.
     private mutating func begin(
-        _ head: HTTPHead,
+        _ head: consuming HTTPHead,
         _ rest: Span<UInt8>,
         of input: HTTPInput?,
         _ limits: HTTPLimits
     ) -> Action {
-        var request = head.request
-        switch head.framing {
+        let framing = head.framing
+        switch framing {
         case .none:
-            state = .responding(isKeepAlive: request.isKeepAlive, input ?? HTTPInput(rest))
-            return .request(request)
+            state = .responding(isKeepAlive: head.request.isKeepAlive, input ?? HTTPInput(rest))
+            return .request(head.request)
         case .length(let count)
         where count <= rest.count && count <= min(limits.refusedBodyBytesMax, limits.bodyBytesMax):
-            request.body = [UInt8](copying: rest.extracting(..<count))
+            head.request.body = [UInt8](copying: rest.extracting(..<count))
             let next = input?.dropping(count) ?? HTTPInput(rest.extracting(count...))
-            state = .responding(isKeepAlive: request.isKeepAlive, next)
-            return .request(request)
+            state = .responding(isKeepAlive: head.request.isKeepAlive, next)
+            return .request(head.request)
         case .length, .chunked:
+            let request = head.request
             state = .admitting(head, input ?? HTTPInput(rest))
-            return .admit(request, head.framing)
+            return .admit(request, framing)
         }
     }
 

@@ -36,9 +36,7 @@ package struct HTTPRequest: Sendable {
     /// Whether `host` has exactly these bytes.
     package func isHost(_ bytes: [UInt8]) -> Bool {
         guard let authority = location.authority, authority.count == bytes.count else { return false }
-        let (host, bytes) = (headers.block.span.extracting(authority), bytes.span)
-        for index in host.indices where host[index] != bytes[index] { return false }
-        return true
+        return headers.block.span.extracting(authority).hasBytes(of: bytes.span)
     }
 
     /// Whether the path is exactly this text, as sent.

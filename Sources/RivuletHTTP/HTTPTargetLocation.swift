@@ -14,7 +14,8 @@ struct HTTPTargetLocation: Sendable {
         segments.reserveCapacity(8)
         // The first slash begins the first segment.
         var start = min(path.lowerBound + 1, path.upperBound)
-        for index in start..<path.upperBound where block[index] == UInt8(ascii: "/") {
+        let bytes = block.span
+        for index in start..<path.upperBound where bytes[index] == UInt8(ascii: "/") {
             segments.append(PercentCoding.decodedString(block[start..<index]))
             start = index + 1
         }

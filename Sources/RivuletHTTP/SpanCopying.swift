@@ -37,6 +37,28 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
+    /// Whether another span has the same bytes; eight are compared at once.
+    func hasBytes(of other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return unsafe withUnsafeBytes { mine in
+            unsafe other.withUnsafeBytes { theirs in
+                var index = 0
+                while index + 8 <= mine.count {
+                    let word = unsafe mine.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    guard unsafe theirs.loadUnaligned(fromByteOffset: index, as: UInt64.self) == word else {
+                        return false
+                    }
+                    index += 8
+                }
+                while index < mine.count {
+                    guard unsafe mine[index] == theirs[index] else { return false }
+                    index += 1
+                }
+                return true
+            }
+        }
+    }
+
     /// Whether any byte is a control character of ASCII, deletion apart; eight are looked at at once.
     var hasControl: Bool {
         var index = 0

@@ -15,12 +15,47 @@ struct ConnectionTable {
         var headers: HTTPHeaders?
         /// Fields that its answer has beside its own, whatever it is.
         var fields: [HTTPField] = []
-        /// The trace that it is a part of; nil: its client named none, and its log has needed none yet.
-        var trace: TraceParent?
-        /// When it was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
-        var began: UInt64 = 0
-        /// The constant lines of its answer; nil: those of an answer that no page of another origin may read. See `ConstantFields`.
-        var constantFields: [UInt8]?
+        private var rare: Rare?
+
+        init(version: HTTPVersion, method: MethodLabel, isKeepAlive: Bool, headers: HTTPHeaders? = nil) {
+            (self.version, self.method, self.isKeepAlive, self.headers) = (version, method, isKeepAlive, headers)
+        }
+
+        /// The traits that few requests have, apart, so that the traits of a dispatch are copied at little cost.
+        private final class Rare {
+            var trace: TraceParent?
+            var began: UInt64 = 0
+            var constantFields: [UInt8]?
+
+            /// A copy, which belongs to one value of `RequestTraits`.
+            init(_ other: Rare?) {
+                (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
+            }
+        }
+
+        /// The trace that the request is a part of; nil: its client named none, and its log has needed none yet.
+        var trace: TraceParent? {
+            get { rare?.trace }
+            set { change { $0.trace = newValue } }
+        }
+
+        /// When the request was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
+        var began: UInt64 {
+            get { rare?.began ?? 0 }
+            set { change { $0.began = newValue } }
+        }
+
+        /// The constant lines of the answer, of `ConstantFields`; nil: those of an answer that no page of another origin may read.
+        var constantFields: [UInt8]? {
+            get { rare?.constantFields }
+            set { change { $0.constantFields = newValue } }
+        }
+
+        private mutating func change(_ body: (Rare) -> Void) {
+            let copy = Rare(rare)
+            body(copy)
+            rare = copy
+        }
 
         var isHead: Bool { method == .head }
     }
@@ -69,7 +104,7 @@ struct ConnectionTable {
         }
 
         /// A request is handed out; the deadline that it met is done with, also when the next one is of the same kind.
-        mutating func begin(_ request: RequestTraits) {
+        mutating func begin(_ request: consuming RequestTraits) {
             self.request = request
             resume()
         }
@@ -117,6 +152,19 @@ struct ConnectionTable {
     mutating func update<Result>(_ id: ConnectionID, _ body: (inout Entry) -> Result) -> Result? {
         guard isOpen(id) else { return nil }
         return body(&entries[Int(id.slot)])
+    }
+
+    /// Begins a request; false when one is under way, or the connection is gone.
+    mutating func begin(_ id: ConnectionID, _ request: consuming RequestTraits) -> Bool {
+        guard isOpen(id), entries[Int(id.slot)].request == nil else { return false }
+        entries[Int(id.slot)].begin(request)
+        return true
+    }
+
+    /// Ends the request under way, and returns its traits; nil when there is none.
+    mutating func takeRequest(_ id: ConnectionID) -> RequestTraits? {
+        guard isOpen(id) else { return nil }
+        return entries[Int(id.slot)].request.take()
     }
 
     /// All connections and their entries.

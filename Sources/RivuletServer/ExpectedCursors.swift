@@ -10,7 +10,7 @@ import RivuletSessions
 enum ExpectedCursors {
     /// The cursors that are met by the session's own; empty when there is no condition.
     ///
-    /// `*` asks for nothing. A tag that is no cursor of ours is met by none. That of a value of the past stands for its version.
+    /// `*` asks for nothing. A tag that is no cursor of ours is met by none. The tag of a version of the past stands for that version; its hash is not compared.
     ///
     /// - Throws: 400 for a field that has no entity tag at all.
     static func parse(_ field: String?) throws(Problem) -> [Cursor] {

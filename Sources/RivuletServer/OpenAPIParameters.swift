@@ -128,7 +128,7 @@ enum OpenAPIParameters {
                 "traceparent",
                 in: "header",
                 "The W3C trace context that the request is a part of. The answer has a `traceparent` of the same trace, and so have problems "
-                    + "(`trace_id`) and log lines. One that is not valid is ignored.",
+                    + "(`trace_id`) and log lines. An invalid `traceparent` is ignored.",
                 ["type": "string", "examples": ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"]]
             )
         ),
@@ -162,9 +162,6 @@ enum OpenAPIParameters {
         "Link": header("With `rel=\"next\"`, where the list goes on; with `rel=\"edit\"`, the stream under its name."),
         "Preference-Applied": header("`return=minimal`, where that was asked for."),
         "Idempotency-Replayed": header("`true` on an answer that was given before; nothing was done anew."),
-        "traceparent": header(
-            "The trace of the request, and this server's part in it; where the request has a `traceparent`."
-        ),
         "Retry-After": header("Seconds after which it is worth trying again.", type: "integer"),
     ]
 

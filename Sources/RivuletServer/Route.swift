@@ -96,11 +96,12 @@ enum Route: Hashable, Sendable {
     /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.
     init(segments: [String]) throws(Problem) {
         switch segments.first {
+        // The first of all: nearly every path begins so.
+        case "v1": self = try Self.resource(segments.dropFirst())
         case "healthz" where segments.count == 1: self = .health
         case "readyz" where segments.count == 1: self = .readiness
         case "metrics" where segments.count == 1: self = .metrics
         case "openapi.json" where segments.count == 1: self = .openAPI
-        case "v1": self = try Self.resource(segments.dropFirst())
         default: self = .file(try Self.filePath(segments))
         }
     }

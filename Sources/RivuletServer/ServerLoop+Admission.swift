@@ -41,16 +41,15 @@ extension ServerLoop {
         }
     }
 
-    /// Performs a request that was admitted by its head; false when it was not.
-    func performAdmitted(_ request: HTTPRequest, on id: ConnectionID) -> Bool {
-        guard let route = bodies.end(id)?.route else { return false }
+    /// Performs a request that was admitted by its head.
+    func performAdmitted(_ request: HTTPRequest, on id: ConnectionID) {
+        guard let route = bodies.end(id)?.route else { return }
         _ = connections.update(id) { $0.resume() }
         do throws(Problem) {
             try perform(route, request, Exchange(loop: index, connection: id))
         } catch {
             answer(id, Response(error))
         }
-        return true
     }
 
     /// Answers a request whose body is not read.

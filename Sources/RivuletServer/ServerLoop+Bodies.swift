@@ -151,7 +151,7 @@ extension ServerLoop {
 
     /// Refuses bodies without progress, those longest without first, as long as others wait for their memory.
     ///
-    /// `refused` are the shares in which a body could not even wait: there one stalled body goes, waiters or not.
+    /// `refused` are the shares in which a body could not even wait: there each loop closes one stalled body, waiters or not.
     func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) {
         let grace = context.options.limits.bodyProgressTimeMax.milliseconds
         let now = loop.nowMilliseconds

@@ -67,15 +67,12 @@ extension ServerLoop: LoopDelegate {
         while true {
             // Nearly every action is this one, and a request is large: the loop makes no copy of it.
             while case .request(let request) = action {
-                if bodies.isEmpty || !performAdmitted(request, on: id) {
-                    begin(request, on: id)
-                    handle(request, on: id)
-                }
+                if begin(request, on: id) { handle(request, on: id) } else { performAdmitted(request, on: id) }
                 guard isDone(id) else { return settle(id) }
                 action = nextAction(id)
             }
             guard case .admit(let request, let framing) = action else { return finish(action, on: id) }
-            begin(request, on: id)
+            _ = begin(request, on: id)
             if let next = admit(request, framing, on: id) {
                 action = next
             } else {
@@ -94,15 +91,17 @@ extension ServerLoop: LoopDelegate {
         return isAnswered == true && !isCongested(id)
     }
 
-    private func begin(_ request: HTTPRequest, on id: ConnectionID) {
+    /// Notes a request; false when it was noted by its head, and now has its body.
+    private func begin(_ request: HTTPRequest, on id: ConnectionID) -> Bool {
         let traits = ConnectionTable.RequestTraits(
             version: request.version,
             method: MethodLabel(request.method),
             isKeepAlive: request.isKeepAlive,
             headers: request.headers
         )
-        _ = connections.update(id) { $0.begin(traits) }
+        guard connections.begin(id, traits) else { return false }
         if request.hasTraceParent || context.logsRequests { prepareLog(request.headers, of: id) }
+        return true
     }
 
     /// Does what the connection's state machine says when no request is at hand.

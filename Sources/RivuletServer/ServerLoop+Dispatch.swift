@@ -52,8 +52,8 @@ extension ServerLoop {
         of app: any HostedApp,
         _ exchange: Exchange
     ) {
-        let sent = request.boundPath == nil ? request.body : []
         withExistingSession(key, of: app, exchange) { session, owner in
+            let sent = request.boundPath == nil ? request.body : []
             guard let claim = wish.claim(body: request.body, owner.context.prints) else {
                 return session.dispatch(request) { result in
                     owner.count(result, of: app.name)
@@ -69,7 +69,7 @@ extension ServerLoop {
                         return Response(
                             Problem(
                                 500,
-                                "The answer kept under this Idempotency-Key cannot be read. The event took effect when it came first."
+                                "The answer kept under this Idempotency-Key cannot be read. The event took effect when it came first. Read the session to see its effect."
                             ),
                             cause: UnreadableKeptAnswer()
                         )

@@ -26,7 +26,7 @@ extension ServerLoop {
 
     /// A form sends these types without asking first, and the resource needs none: a page of another site may be behind it.
     func refuseFormType(_ route: Route, _ request: HTTPRequest) throws(Problem) {
-        guard request.method == .post, route.resource.mayPostNothing else { return }
+        guard route.resource.mayPostNothing, request.method == .post else { return }
         for type in request.headers.values(of: "content-type") {
             guard let essence = HTTPMediaType(type)?.essence, Self.formTypes.contains(essence) else { continue }
             throw Problem(

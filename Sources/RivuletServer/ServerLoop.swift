@@ -103,17 +103,17 @@ final class ServerLoop {
     }
 
     /// Writes the answer and goes on with what the client has sent meanwhile.
+    // Not within its callers, each of which would make a copy of the traits.
+    @inline(never)
     func answer(_ id: ConnectionID, _ response: Response) {
-        let underWay = connections.update(id) { entry in
-            defer { entry.request = nil }
-            return entry.request
-        }
-        guard let request = underWay ?? nil else { return }
+        guard let request = connections.takeRequest(id) else { return }
         guard response.refusal == nil else { return answerRefused(id, response, to: request) }
         guard let response = coded(response, for: request, on: id) else { return }
         send(response, to: id, of: request)
     }
 
+    // Apart: an answer that is no refusal is not to pay for the copies.
+    @inline(never)
     private func answerRefused(_ id: ConnectionID, _ response: Response, to request: ConnectionTable.RequestTraits) {
         let noted = response.refusal.map { self.noted($0, in: response, for: request) } ?? response
         guard let response = coded(noted, for: request, on: id) else { return }
@@ -122,11 +122,7 @@ final class ServerLoop {
 
     /// The same for an answer that has been compressed meanwhile.
     func answerCoded(_ id: ConnectionID, _ response: Response) {
-        let underWay = connections.update(id) { entry in
-            defer { entry.request = nil }
-            return entry.request
-        }
-        guard let request = underWay ?? nil else { return }
+        guard let request = connections.takeRequest(id) else { return }
         send(response, to: id, of: request)
     }
 
@@ -162,12 +158,11 @@ final class ServerLoop {
     func streamHead(_ id: ConnectionID, fields: [HTTPField], isCompressed: Bool) -> [UInt8]? {
         let limits = context.httpLimits
         let underWay = connections.update(id) { entry in
-            defer { entry.request = nil }
             if entry.request != nil {
                 _ = entry.http.streamStarted(limits: limits)
                 entry.isStream = true
             }
-            return entry.request
+            return entry.request.take()
         }
         guard let request = underWay ?? nil else { return nil }
         counters.requestAnswered(request.method, .ok)

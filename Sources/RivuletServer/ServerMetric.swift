@@ -36,7 +36,7 @@ enum ServerMetric {
     static let requestsRefused = MetricDescription(
         "rivulet_requests_refused_total",
         .counter,
-        "Requests that were refused before their body was read to the end, by cause.",
+        "Requests that were refused by a cause of this list, before their body was read to the end.",
         labels: ["cause"]
     )
     static let bodyBytes = MetricDescription(

@@ -131,12 +131,12 @@ def test_a_prefetch_for_a_page_of_another_site_is_refused_and_opens_no_stream(se
     server.session("victim").dispatch("increment")
     evaluate(visit(elsewhere("localhost")), PREFETCH, server.url)
     end = time.monotonic() + PATIENCE
-    refused = 0
-    while refused < 2 and time.monotonic() < end:
+    refused = {}
+    while sum(refused.values()) < 2 and time.monotonic() < end:
         time.sleep(0.05)
         metrics = Metrics(server)
-        refused = sum(metrics.nonzero("rivulet_requests_refused_total").values())
-    assert refused == 2 and not metrics.nonzero("rivulet_streams_opened_total")
+        refused = {dict(labels)["cause"]: count for labels, count in metrics.nonzero("rivulet_requests_refused_total").items()}
+    assert refused == {"cross_site": 2} and not metrics.nonzero("rivulet_streams_opened_total")
 
 
 def test_a_link_from_another_site_opens_the_page(serve, elsewhere, visit):

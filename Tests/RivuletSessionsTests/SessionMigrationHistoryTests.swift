@@ -106,7 +106,7 @@ import Testing
             _ = try past(2, "/title", harness)
             Issue.record("it was read")
         } catch SessionError.unreadable(_, let detail) {
-            #expect(detail.hasPrefix("step 1→2: /nmae was found in 0 of 1 session"))
+            #expect(detail.hasPrefix("step 1→2: /nmae was found in 0 of 1 session;"))
         }
     }
 

@@ -7,7 +7,7 @@ import Glibc
 public func descriptorCopies(of path: String) -> [Int32] {
     var file = stat()
     guard unsafe stat(path, &file) == 0 else { return [] }
-    return (0..<Int32(1_024)).compactMap { descriptor in
+    return (0..<Int32(65_536)).compactMap { descriptor in
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
             return nil
