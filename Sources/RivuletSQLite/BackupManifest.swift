@@ -40,6 +40,9 @@ struct BackupManifest: Equatable {
         guard self.text == text else { return nil }
     }
 
+    /// Whether its text gives the same files when it is read again.
+    var isReadable: Bool { Self(text) == self }
+
     private static func checksum(of text: String) -> UInt64 {
         unsafe text.utf8.span.bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
     }

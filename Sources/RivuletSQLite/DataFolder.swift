@@ -31,9 +31,9 @@ final class DataFolder: Sendable {
     init(path: String, filename: String = serverFilename) throws(StorageError) {
         let folder = path.isEmpty ? "." : path
         databasePath = Self.databasePath(in: folder, filename: filename)
+        try Self.refuseCopy(in: folder)
+        if let parent = Self.dataFolder(ofSubfolder: folder) { try Self.refuseCopy(in: parent) }
         try Self.makeFolder(folder)
-        try Self.refuseUnfinishedRestore(in: folder)
-        try Self.refuseBackup(in: folder)
         let lock = filename == Self.serverFilename ? Self.serverLockName : filename + ".lock"
         lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
         notices = DataFolderModes.tighten(folder, filename: filename)
@@ -83,6 +83,19 @@ final class DataFolder: Sendable {
     /// Removes a file that need not be there.
     static func remove(_ path: String) throws(StorageError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("cannot remove \(path)", errno) }
+    }
+
+    /// Refuses a folder that is a backup, or that a restore or a backup has not finished.
+    static func refuseCopy(in folder: String) throws(StorageError) {
+        try refuseUnfinishedRestore(in: folder)
+        try refuseBackup(in: folder)
+    }
+
+    /// The folder above one that has the name of a data folder's own folder, such as `values`; nil: it has another name.
+    private static func dataFolder(ofSubfolder path: String) -> String? {
+        guard let name = path.split(separator: "/").last, subfolders.contains(String(name)) else { return nil }
+        let parent = path[..<name.startIndex]
+        return parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
     }
 
     private static func refuseUnfinishedRestore(in folder: String) throws(StorageError) {

@@ -7,26 +7,45 @@ internal import RivuletSessions
 
 /// The files in a data folder: Rivulet's databases, the key, and the others.
 ///
-/// Links to folders are followed. A folder is read once, whatever leads to it.
+/// Links to folders are followed: a folder to which two paths lead is found under both. A link to a folder above it is skipped.
 struct DataFolderFiles {
     /// The paths of the databases, relative to the data folder: "rivulet.db", "values/rivulet.db", "notes.sqlite3".
     private(set) var databases: [String] = []
     /// The name of the key's file; nil: there is none.
     private(set) var key: String?
-    /// The files and folders that a copy leaves out.
+    /// The files and folders that a copy leaves out because Rivulet does not know them.
     private(set) var others: [String] = []
+    /// The files and folders that could not be searched, each with the reason: "old: cannot list the folder …".
+    private(set) var skipped: [String] = []
 
-    private var visited: Set<[UInt64]> = []
+    private let isStart: Bool
+    private var foldersLeft = Self.foldersMax
 
     /// The deepest folder that is searched for databases; deeper ones are among the others.
     private static let depthMax = 8
+    /// The folders that are searched at most: links can lead to one folder by many paths.
+    private static let foldersMax = 10_000
+    /// The time that another program's lock on a file is waited for; a start waits on the thread of a server's loop.
+    private static let lockWaitMilliseconds = 1_000
     static let keyName = "secret.key"
 
-    /// Reads the names in a folder; none where the folder is absent.
+    /// Reads the names in a folder and in the folders below it; none where the folder is absent.
     ///
-    /// - Throws: `.unavailable` when a folder cannot be read, or a file that may be a database.
+    /// - Throws: `.unavailable` when the folder, or a folder in which Rivulet has databases, cannot be read, or a file there that may be a
+    ///   database. Deeper ones are skipped.
     init(in folder: String) throws(StorageError) {
-        try search(folder, "", depth: 0)
+        isStart = false
+        try search(folder, "", above: [])
+    }
+
+    /// Reads the names in a folder and in the folders in which Rivulet has databases; skips what cannot be read.
+    init(atStartIn folder: String) {
+        isStart = true
+        do throws(StorageError) {
+            try search(folder, "", above: [])
+        } catch {
+            skipped.append("\(error)")
+        }
     }
 
     /// Whether a database is where Rivulet puts those of a data folder: at the top, or in a folder of its own there.
@@ -37,32 +56,88 @@ struct DataFolderFiles {
         }
     }
 
-    private mutating func search(_ folder: String, _ prefix: String, depth: Int) throws(StorageError) {
-        guard let identity = Self.identity(of: folder), visited.insert(identity).inserted else { return }
+    /// The databases of the folder, each under the first of its paths.
+    func distinctDatabases(in folder: String) -> [String] {
+        var known: Set<[String]> = []
+        return databases.filter { path in
+            let parts = path.split(separator: "/")
+            let parent = ([folder[...]] + parts.dropLast()).joined(separator: "/")
+            let identity = Self.identity(of: parent)?.map { String($0) } ?? [parent]
+            return known.insert(identity + parts.suffix(1).map { String($0) }).inserted
+        }
+    }
+
+    private mutating func search(_ folder: String, _ prefix: String, above: [[UInt64]]) throws(StorageError) {
+        guard let identity = Self.identity(of: folder) else { return }
+        guard !above.contains(identity) else {
+            return skipped.append("\(prefix): the link leads to a folder above it")
+        }
+        guard foldersLeft > 0 else {
+            return skipped.append("\(prefix): \(Self.foldersMax) folders were searched before it")
+        }
+        foldersLeft -= 1
         guard let names = DataFolderModes.list(folder) else {
-            throw DataFolder.failure("cannot list the folder \(folder)", errno)
+            return try skip(prefix, in: prefix, DataFolder.failure("cannot list the folder \(folder)", errno))
         }
         // A backup that lies below the data folder is not a part of it.
         if !prefix.isEmpty, names.contains(BackupManifest.name) || prefix.hasSuffix(DataFolder.partialName) {
             return others.append(prefix)
         }
-        var known: Set = [BackupManifest.name, DataFolder.serverLockName]
-        for name in names where try Self.isDatabase(folder, name) {
-            databases.append(prefix.isEmpty ? name : prefix + "/" + name)
-            known.formUnion(DataFolder.databaseSuffixes.map { name + $0 })
-        }
-        for name in names where !known.contains(name) {
+        let known = try findDatabases(names, folder, prefix)
+        // Rivulet's own folders and real folders first: a vacuum takes the first path of a database.
+        let ranks = Dictionary(grouping: names.filter { !known.contains($0) }) { Self.rank(of: $0, in: folder) }
+        for name in (0...2).flatMap({ ranks[$0] ?? [] }) {
             let path = prefix.isEmpty ? name : prefix + "/" + name
             if prefix.isEmpty, name == Self.keyName {
                 key = name
             } else if name == "lost+found" {
                 continue
-            } else if depth < Self.depthMax, Self.leadsToFolder(folder + "/" + name) {
-                try search(folder + "/" + name, path, depth: depth + 1)
+            } else if isSearched(name, prefix, depth: above.count), Self.leadsToFolder(folder + "/" + name) {
+                try search(folder + "/" + name, path, above: above + [identity])
             } else {
                 others.append(path)
             }
         }
+    }
+
+    /// Adds the databases of one folder; returns the names of files that are no others.
+    private mutating func findDatabases(
+        _ names: [String],
+        _ folder: String,
+        _ prefix: String
+    ) throws(StorageError) -> Set<String> {
+        var known: Set = [BackupManifest.name, DataFolder.serverLockName]
+        for name in names {
+            let path = prefix.isEmpty ? name : prefix + "/" + name
+            do throws(StorageError) {
+                guard try Self.isDatabase(folder, name) else { continue }
+                databases.append(path)
+                known.formUnion(DataFolder.databaseSuffixes.map { name + $0 })
+            } catch {
+                try skip(path, in: prefix, error)
+                known.insert(name)
+            }
+        }
+        return known
+    }
+
+    /// Skips what cannot be read, unless a copy without it would lack a part of the data folder.
+    private mutating func skip(_ path: String, in prefix: String, _ error: StorageError) throws(StorageError) {
+        guard isStart || !(prefix.isEmpty || DataFolder.subfolders.contains(prefix)) else { throw error }
+        if case .unavailable(let detail) = error {
+            skipped.append("\(path): \(detail)")
+        } else {
+            skipped.append("\(path): \(error)")
+        }
+    }
+
+    private func isSearched(_ name: String, _ prefix: String, depth: Int) -> Bool {
+        isStart ? prefix.isEmpty && DataFolder.subfolders.contains(name) : depth < Self.depthMax
+    }
+
+    private static func rank(of name: String, in folder: String) -> Int {
+        if DataFolder.subfolders.contains(name) { return 0 }
+        return isLink(folder + "/" + name) ? 2 : 1
     }
 
     /// Whether a file is a server's database, or has an engine's suffix and Rivulet's number.
@@ -73,7 +148,7 @@ struct DataFolderFiles {
         if name == DataFolder.serverFilename { return !leadsToFolder(path) }
         guard name.hasSuffix(DataFolder.namedSuffix), !leadsToFolder(path) else { return false }
         do throws(SQLiteError) {
-            let wait = SQLiteStorageLimits().lockWaitMilliseconds
+            let wait = lockWaitMilliseconds
             let connection = try SQLiteConnection(path: path, access: .readOnly, lockWaitMilliseconds: wait)
             return try connection.integer("PRAGMA application_id") == SQLiteSchema.applicationID
         } catch {

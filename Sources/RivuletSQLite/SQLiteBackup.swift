@@ -21,6 +21,8 @@ public enum SQLiteBackup {
         public var hasKey = false
         /// The files and folders of the data folder that are not in it, because Rivulet does not know them.
         public var leftOut: [String] = []
+        /// The files and folders of the data folder that could not be searched, each with the reason.
+        public var skipped: [String] = []
         /// What is damaged, a line each.
         public var damages: [String] = []
         /// Whether some damage is that of a session with a name.
@@ -48,7 +50,9 @@ public enum SQLiteBackup {
         do throws(StorageError) {
             try DataFolder.makeFolder(partial)
             let contents = try copy(files, of: folder, to: partial)
-            try settle(try manifest(of: partial, files), from: partial, in: target)
+            let list = try manifest(of: partial, files)
+            try checkNames(of: list, folder)
+            try settle(list, from: partial, in: target)
             try writeManifest(try manifest(of: target, files), in: target)
             return contents
         } catch {
@@ -118,7 +122,7 @@ public enum SQLiteBackup {
         of folder: String,
         to partial: String
     ) throws(StorageError) -> Contents {
-        var contents = Contents(hasKey: files.key != nil, leftOut: files.others)
+        var contents = Contents(hasKey: files.key != nil, leftOut: files.others, skipped: files.skipped)
         // The key first: values that are sealed later are sealed under it as well.
         if let key = files.key { _ = try BackupFile.copy(folder + "/" + key, to: partial + "/" + key) }
         for name in files.databases {
@@ -207,6 +211,16 @@ public enum SQLiteBackup {
             manifest.files.append(BackupManifest.File(path: name, byteCount: byteCount, checksum: checksum))
         }
         return manifest
+    }
+
+    /// Refuses names that the list cannot hold, such as one with a line break: the backup could not be read.
+    private static func checkNames(of manifest: BackupManifest, _ folder: String) throws(StorageError) {
+        for file in manifest.files where !BackupManifest(files: [file]).isReadable {
+            throw .unavailable(
+                detail: "the name of \(folder)/\(file.path) has a line break, which the list of a backup cannot hold: "
+                    + "rename the database; no backup was made"
+            )
+        }
     }
 
     /// Gives whole files their places, in the order of the list.

@@ -20,17 +20,22 @@ public enum SQLiteVacuum {
 
     /// Writes every database of a data folder anew, without what was deleted; from then on deletions erase.
     ///
-    /// It needs as much free space as the databases have in use. An older layout is brought up to date, as at a server's start.
-    /// - Throws: `.unavailable` when there is no database, or a server or another program uses one; `.full` when there is no space. Then
+    /// It needs as much free space as the databases have in use. An older layout is brought up to date, as at a server's start. A database
+    /// to which links lead is vacuumed once. The closure gets a line for each file or folder that could not be searched.
+    /// - Throws: `.unavailable` when there is no database, the folder is a backup, or a server or another program uses one; `.full` when there is no space. Then
     ///   the database is as it was.
     public static func run(
         folder: String,
-        limits: SQLiteStorageLimits = SQLiteStorageLimits()
+        limits: SQLiteStorageLimits = SQLiteStorageLimits(),
+        onSkipped: (String) -> Void = { _ in }
     ) throws(StorageError) -> [Outcome] {
-        let databases = try DataFolderFiles(in: folder).databases
+        try DataFolder.refuseCopy(in: folder)
+        let files = try DataFolderFiles(in: folder)
+        let databases = files.distinctDatabases(in: folder)
         guard !databases.isEmpty else {
             throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
+        for line in files.skipped { onSkipped(line) }
         var outcomes: [Outcome] = []
         for database in databases { outcomes.append(try vacuum(folder + "/" + database, limits)) }
         return outcomes
