@@ -27,10 +27,28 @@ struct EraseStatements {
     private var pendingChange = 0
     /// The sessions that could not be erased since the start; their rows are damaged.
     private var skipped: Set<Int64> = []
-    /// The session that is being erased.
-    private var current: Int64?
+    /// The part in which the step under way is; nil: in none.
+    private var current: Part?
     /// Whether the marks could not be read since the start.
     private var areMarksUnreadable = false
+    /// Whether a step has failed in no part since the last one that did not.
+    private var hasFailedOutside = false
+
+    /// A part of the erasing that fails by itself.
+    enum Part: Equatable {
+        /// The rows of one session, with its number.
+        case session(Int64)
+        /// The marks, and with them all sessions.
+        case marks
+    }
+
+    /// A failed step that is new to the log.
+    enum Failure: Equatable {
+        /// The part is left alone until the next start.
+        case skipped(Part)
+        /// The step failed outside of these parts, and is tried again.
+        case retried
+    }
 
     /// The sessions that could not be erased, at most; after so many the next start tries again.
     private static let skippedMax = 1_000
@@ -86,26 +104,38 @@ struct EraseStatements {
         pendingChange = 0
     }
 
-    /// Leaves the session alone in which a step has failed, until the next start; nil: the marks, and with them all sessions.
-    mutating func skip() -> Int64? {
-        if let current { skipped.insert(current) } else { areMarksUnreadable = true }
-        return current
+    /// Leaves the part alone in which the last step has failed, until the next start.
+    ///
+    /// - Returns: nil when the failure is a temporary one, or the step failed in no part, as the one before did.
+    mutating func skip(isTemporary: Bool) -> Failure? {
+        defer { current = nil }
+        if isTemporary { return nil }
+        switch current {
+        case .session(let sid): skipped.insert(sid)
+        case .marks: areMarksUnreadable = true
+        case nil:
+            defer { hasFailedOutside = true }
+            return hasFailedOutside ? nil : .retried
+        }
+        return current.map { .skipped($0) }
     }
 
     /// Erases as much as one step may write.
     mutating func step() throws(SQLiteError) {
         var bytes = stepBytes
-        current = nil
+        hasFailedOutside = false
+        current = .marks
         while bytes > 0, let sid = try next() {
-            current = sid
+            current = .session(sid)
             let isWhole = try erase(sid, &bytes)
-            current = nil
-            guard isWhole else { return }
+            current = .marks
+            guard isWhole else { break }
             defer { unmark.reset() }
             try unmark.bind(sid, at: 1)
             try unmark.step()
             pendingChange -= 1
         }
+        current = nil
     }
 
     // MARK: - Parts

@@ -133,7 +133,7 @@ extension SQLiteWriter {
         } catch {
             if error.isWriteFault {
                 stop(error)
-            } else if rollBack([]), !error.isTemporary {
+            } else if rollBack([]) {
                 skipErasing(error)
             }
             return false
@@ -149,14 +149,23 @@ extension SQLiteWriter {
         return true
     }
 
-    /// Reports damage: of one session, and the others are erased; of the marks, and nothing is erased until the next start.
+    /// Reports what failed: one session, and the others are erased; the marks, and nothing is erased until the next start; or neither, as
+    /// when the log could not be read, and the step is tried again.
     ///
     /// The error has SQL without values, a path, and SQLite's words; the number is that of a row. No line has text of a session.
     private func skipErasing(_ error: SQLiteError) {
-        let session = statements.skipErasing().map { "the deleted session with the number \($0)" }
+        guard let failure = statements.skipErasing(isTemporary: error.isTemporary) else { return }
+        let next =
+            failure == .retried ? "it is tried again, and" : "the next start tries again. If that fails, too,"
+        let sessions =
+            if case .skipped(.session(let number)) = failure {
+                "the deleted session with the number \(number)"
+            } else {
+                "deleted sessions"
+            }
         erasure.report(
-            "cannot erase \(session ?? "deleted sessions"), whose text is still in \(connection.path): \(error); "
-                + "the next start tries again. If that fails, too, restore a backup from before the damage"
+            "cannot erase \(sessions), whose text is still in \(connection.path): \(error); \(next) "
+                + "restore a backup from before the damage"
         )
     }
 

@@ -128,8 +128,10 @@ struct WriteStatements {
         try erasing.step()
     }
 
-    /// Leaves the session alone in which a step has failed; returns its number.
-    mutating func skipErasing() -> Int64? { erasing.skip() }
+    /// Leaves the session or the marks alone in which a step has failed; nil: there is nothing to report, and the step is tried again.
+    mutating func skipErasing(isTemporary: Bool) -> EraseStatements.Failure? {
+        erasing.skip(isTemporary: isTemporary)
+    }
 
     private mutating func forgetSessions() {
         forgetHeads()

@@ -97,6 +97,53 @@ import Testing
         #expect(try await engine.load(TestData.key("kept"))?.tail.count == 60)
     }
 
+    @Test func `a step that fails outside of sessions and marks is tried again, and a skipped session stays reported`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let first = try folder.engine { $0.unindexedEntriesMax = 1 }
+        _ = try await first.fill("damaged", upTo: 400)
+        try await first.probe()
+        first.close()
+        try await folder.fillByTurns()
+        try folder.overwritePage(ofTable: "log")
+        var limits = SQLiteStorageLimits()
+        (limits.eraseStepBytesMax, limits.erasePauseMilliseconds, limits.idleMilliseconds) = (20_000, 1, 1)
+        limits.lockWaitMilliseconds = 1_000
+        let engine = SQLiteStorageEngine(folder: folder.path, limits: limits)
+        let (reports, path) = (Reports(), folder.databasePath)
+        engine.onErasingTrouble { report in
+            reports.add(report)
+            // On the writing thread: the very next step cannot read the log.
+            guard reports.all.count == 1 else { return }
+            do {
+                try RawDatabase(path).execute("ALTER TABLE log_indexed RENAME TO away")
+            } catch {
+                Issue.record(error)
+            }
+        }
+        try engine.start()
+        defer { engine.close() }
+        // A reader stops the erasing after its first step.
+        let reader = try RawDatabase(path)
+        try reader.execute("BEGIN")
+        _ = try reader.text("SELECT count(*) FROM session")
+        #expect(try await engine.delete(TestData.key("deleted")))
+        #expect(try await engine.delete(TestData.key("damaged")))
+        try await engine.probe()
+        try reader.execute("COMMIT")
+        try await engine.probe(until: { reports.all.count == 2 })
+        for _ in 1...50 { try await engine.probe() }
+        #expect(reports.all.count == 2)
+        #expect(reports.all.first?.hasPrefix("cannot erase the deleted session with the number 1, ") == true)
+        #expect(reports.all.last?.hasPrefix("cannot erase deleted sessions, whose text is still in ") == true)
+        #expect(reports.all.last?.contains("it is tried again") == true)
+        try RawDatabase(path).execute("ALTER TABLE away RENAME TO log_indexed")
+        try await engine.probe(until: { engine.sessionsToEraseCount == 1 })
+        #expect(engine.sessionsToEraseCount == 1)
+        #expect(reports.all.count == 2)
+    }
+
     // MARK: - Older databases
 
     @Test func `an older database says that deleted text may stay`() throws {
@@ -132,6 +179,14 @@ import Testing
         let next = try folder.engine()
         defer { next.close() }
         #expect(next.startNotices.filter { $0.contains("vacuum") } == [])
+    }
+}
+
+extension SQLiteStorageEngine {
+    /// Asks the writing thread again and again until something holds, or 20 s are over.
+    fileprivate func probe(until holds: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !holds(), ContinuousClock.now < deadline { try await probe() }
     }
 }
 
