@@ -38,12 +38,14 @@ struct Backup: ParsableCommand {
         var to: String
 
         func run() throws {
+            try Environment.checkDataFolder(data)
             // The server beside it comes first.
             _ = nice(10)
             let contents = try SQLiteBackup.create(of: data, in: to)
             print("backup of \(data) in \(to): \(Backup.text(contents))")
             for line in keyLines(hasKey: contents.hasKey) { print(line) }
             for file in contents.leftOut { print("not in the backup, as Rivulet does not know it: \(data)/\(file)") }
+            for line in contents.skipped { print("not in the backup: \(data)/\(line)") }
         }
 
         /// The places of the keys that the backup needs.
@@ -95,6 +97,7 @@ struct Backup: ParsableCommand {
         var from: String
 
         func run() throws {
+            try Environment.checkDataFolder(data)
             let contents = try SQLiteBackup.restore(from, to: data)
             print("restored \(from) to \(data): \(Backup.text(contents))")
             if !contents.hasKey {

@@ -28,6 +28,7 @@ struct Check: ParsableCommand {
 
     /// Checks the folder with the apps that the closure hosts.
     func run(hosting host: (StateServer, MemoryStorageEngine) throws -> Void) throws {
+        try Environment.checkDataFolder(data)
         let storage = try SQLiteStorageInspection(folder: data)
         let nothing = MemoryStorageEngine()
         let server = StateServer(storage: nothing)

@@ -35,6 +35,14 @@ enum Environment {
         return value
     }
 
+    /// Refuses an empty text of the option `--data`, which would be the current folder.
+    static func checkDataFolder(_ data: String) throws {
+        guard data.isEmpty else { return }
+        throw ValidationError(
+            "--data is empty; name a folder, or \".\" for the current one, or leave the option out for ./data"
+        )
+    }
+
     /// A switch: 1 or true, 0 or false.
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {

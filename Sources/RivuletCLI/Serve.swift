@@ -108,11 +108,7 @@ struct Serve: ParsableCommand {
             return nil
         }
         if let data {
-            guard !data.isEmpty else {
-                throw ValidationError(
-                    "--data is empty; name a folder, or \".\" for the current one, or leave the option out for ./data"
-                )
-            }
+            try Environment.checkDataFolder(data)
             return data
         }
         let named = Environment.text("DATA")

@@ -18,7 +18,9 @@ struct Vacuum: ParsableCommand {
     var data: String = Environment.text("DATA") ?? "./data"
 
     func run() throws {
-        for outcome in try SQLiteVacuum.run(folder: data) {
+        try Environment.checkDataFolder(data)
+        let outcomes = try SQLiteVacuum.run(folder: data) { print("not searched for databases: \(data)/\($0)") }
+        for outcome in outcomes {
             let erases = outcome.wasSecured ? "its deletions erased before, too" : "its deletions erase from now on"
             print(
                 "vacuumed \(outcome.path): \(outcome.byteCountBefore) bytes before, \(outcome.byteCountAfter) now; \(erases)"

@@ -15,6 +15,8 @@ import Darwin
 enum SecretKeyFile {
     /// The file's name in a data folder.
     static let name = "secret.key"
+    /// The list of files in a backup, and the folder of a copy that is not finished; the names are those of RivuletSQLite.
+    private static let (backupListName, partialName) = ("rivulet.backup", "rivulet.partial")
     /// The most bytes that are read of a file.
     private static let bytesMax = 4_096
 
@@ -62,6 +64,7 @@ enum SecretKeyFile {
 
     /// Makes the data folder where it is missing, and checks that it can be read, written and entered.
     private static func makeFolder(_ folder: String) throws(ServerError) {
+        try refuseCopy(in: folder)
         var prefix = folder.hasPrefix("/") ? "/" : ""
         for part in folder.split(separator: "/") {
             let parent = prefix.isEmpty ? "." : prefix
@@ -82,6 +85,22 @@ enum SecretKeyFile {
         _ = close(descriptor)
         guard unsafe access(folder, R_OK | W_OK | X_OK) == 0 else {
             throw folderFailure("cannot write in the data folder \(folder)", errno)
+        }
+    }
+
+    /// Refuses a folder that is a backup, or that a restore or a backup has not finished: a new key in it would be one of its files.
+    private static func refuseCopy(in folder: String) throws(ServerError) {
+        let (list, partial) = (folder + "/" + backupListName, folder + "/" + partialName)
+        if unsafe access(partial, F_OK) == 0 {
+            throw ServerError(
+                "\(partial) is of a restore or a backup that was not finished, so the folder is not whole: empty \(folder) and begin it anew"
+            )
+        }
+        if unsafe access(list, F_OK) == 0 {
+            throw ServerError(
+                "\(folder) is a backup, and was left as it is: put it into another folder with `rivulet backup restore`, or remove "
+                    + "\(list) to make it a data folder"
+            )
         }
     }
 

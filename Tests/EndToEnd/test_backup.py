@@ -206,6 +206,19 @@ def test_what_may_not_be_read_has_the_remedy_of_a_command_not_of_a_server(serve,
         (data / "secret.key").unlink(missing_ok=True)
 
 
+def test_what_cannot_be_read_in_a_folder_of_another_program_is_named_and_stops_nothing(serve, data, tmp_path):
+    server = serve(data)
+    server.session("one").dispatch("increment")
+    assert server.stop() == 0
+    (data / "cache").mkdir()
+    (data / "cache" / "gone.sqlite3").symlink_to("nowhere")
+    name = f"{data}/cache/gone.sqlite3: "
+    outcome = run("backup", "--data", data, tmp_path / "to")
+    assert outcome.returncode == 0 and f"not in the backup: {name}" in outcome.stdout, outcome
+    outcome = run("vacuum", "--data", data)
+    assert outcome.returncode == 0 and f"not searched for databases: {name}" in outcome.stdout, outcome
+
+
 FILE_BYTES_MAX = 256 << 10
 
 
@@ -273,12 +286,20 @@ def test_the_default_folder_is_backed_up_into_an_empty_folder_and_restored_into_
     assert serve(tmp_path / "new").session("one").info()["version"] == 1
 
 
-def test_a_server_leaves_a_backup_as_it_is(serve, data, tmp_path):
-    serve(data).session("one").dispatch("increment")
+@pytest.mark.parametrize("has_key", [True, False])
+def test_a_server_leaves_a_backup_as_it_is(has_key, serve, data, tmp_path):
+    server = serve(data)
+    server.session("one").dispatch("increment")
+    assert server.stop() == 0
+    if not has_key:
+        (data / "secret.key").unlink()
     backup = tmp_path / "backup"
     assert run("backup", "--data", data, backup).returncode == 0
+    names = {"rivulet.db", "rivulet.backup"} | ({"secret.key"} if has_key else set())
+    assert {path.name for path in backup.iterdir()} == names
     for command in (("serve", "--port", "0"), ("vacuum",)):
         outcome = run(*command, "--data", backup)
         assert outcome.returncode == 1 and f"{backup} is a backup, and was left as it is" in outcome.stderr
         assert "storage is unavailable" not in outcome.stderr
+        assert {path.name for path in backup.iterdir()} == names
     assert run("backup", "verify", backup).returncode == 0

@@ -160,8 +160,13 @@ def test_the_doors_have_environment_variables(monkeypatch):
     assert any("This server is open" in line["message"] for line in lines), lines
 
 
-def test_an_empty_data_folder_is_refused(tmp_path):
-    outcome = run("serve", "--data", "", cwd=tmp_path)
+@pytest.mark.parametrize(
+    "command",
+    [("serve",), ("check",), ("vacuum",), ("backup", "to"), ("backup", "create", "to"), ("backup", "restore", "from")],
+    ids=" ".join,
+)
+def test_an_empty_data_folder_is_refused(command, tmp_path):
+    outcome = run(*command, "--data", "", cwd=tmp_path)
     assert outcome.returncode == 1 and "--data is empty" in outcome.stderr and not list(tmp_path.iterdir())
 
 
