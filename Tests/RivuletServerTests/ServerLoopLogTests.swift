@@ -29,17 +29,7 @@ import Testing
 
     /// All that the server answers to requests on one connection, which the last one closes.
     private func send(_ text: String, to server: RunningServer) async -> String {
-        let answer = Mutex([UInt8]())
-        return await withCheckedContinuation { continuation in
-            let connection = server.connect { bytes in
-                if let bytes {
-                    answer.withLock { $0 += bytes }
-                } else {
-                    continuation.resume(returning: answer.withLock { String(decoding: $0, as: UTF8.self) })
-                }
-            }
-            connection.send(Array(text.utf8))
-        }
+        await server.exchange(text)
     }
 
     private func post(_ body: String, _ headers: String = "", isLast: Bool = true) -> String {

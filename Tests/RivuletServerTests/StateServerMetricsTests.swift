@@ -19,17 +19,7 @@ import Testing
 
     /// All that the server answers to one request.
     private func get(_ target: String, from server: RunningServer) async -> String {
-        let answer = Mutex([UInt8]())
-        return await withCheckedContinuation { continuation in
-            let connection = server.connect { bytes in
-                if let bytes {
-                    answer.withLock { $0 += bytes }
-                } else {
-                    continuation.resume(returning: answer.withLock { String(decoding: $0, as: UTF8.self) })
-                }
-            }
-            connection.send(Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
-        }
+        await server.exchange("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     }
 
     @Test func `two servers of one process count for themselves`() async throws {

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// What a stream was sent, without the framing of a chunked one.
+    /// The bytes that a stream was sent, without the framing of chunks.
     private func content(of slot: UInt32, in streams: Streams, isChunked: Bool) throws -> [UInt8] {
         let bytes = streams.wire.bytes(of: streams.id(slot))
         guard isChunked else { return bytes }

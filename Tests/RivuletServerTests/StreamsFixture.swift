@@ -56,7 +56,7 @@ struct Streams {
     var bytesMax = 100
 
     var isCompressed = false
-    /// Whether the streams that join are of HTTP/1.1; those of HTTP/1.0 get the bytes as the test has them.
+    /// True: joining streams use HTTP/1.1, which is chunked; false: HTTP/1.0, whose bytes are as the test has them.
     var isChunked = false
 
     init() { coder = StreamCoder(account) }
@@ -125,7 +125,7 @@ func dechunked(_ bytes: [UInt8]) -> (content: [UInt8], isEnded: Bool)? {
     return rest.isEmpty ? (content, false) : nil
 }
 
-/// What zlib makes of a whole gzip body; nil when it is none, or its trailer is wrong.
+/// The text of a whole gzip body, as zlib reads it; nil for a body that is no gzip or has a wrong trailer.
 func gunzip(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = unsafe z_stream()
     // SAFETY: the stream stays in this frame; zlib keeps pointers into it only until inflateEnd.

@@ -18,24 +18,16 @@ private func check(_ folder: String, titleAt path: String) {
     }
 }
 
-@Suite final class MigrationDeploymentTests {
-    private let folder = NSTemporaryDirectory() + "/rivulet-deployment-\(UUID().uuidString)"
+@Suite struct MigrationDeploymentTests {
+    private let folder = BoardFolder()
     private let ids = ["a", "b", "c"]
-
-    deinit {
-        do {
-            try FileManager.default.removeItem(atPath: folder)
-        } catch {
-            print("could not remove \(folder): \(error)")
-        }
-    }
 
     /// Runs a build on the folder, over a socket.
     private nonisolated(nonsending) func run(
         _ app: any AppDefinition,
         _ body: nonisolated(nonsending) (TestClient) async throws -> Void
     ) async throws {
-        try await TestServer(app, storage: { [folder] in SQLiteStorageEngine(folder: folder) }).run(.live, body)
+        try await folder.run(app, .live, body)
     }
 
     private func path(_ id: String) -> String { "/v1/apps/boards/sessions/\(id)" }
@@ -54,7 +46,7 @@ private func check(_ folder: String, titleAt path: String) {
 
     /// Everything that is stored of the sessions.
     private func rows() throws -> [StoredSession] {
-        let storage = try SQLiteStorageInspection(folder: folder)
+        let storage = try SQLiteStorageInspection(folder: folder.path)
         #expect(try storage.apps() == ["boards"])
         return try storage.sessions(app: "boards", after: nil, limit: 100).map { id in
             try #require(try storage.load(SessionKey(app: "boards", id: id)))
@@ -67,7 +59,7 @@ private func check(_ folder: String, titleAt path: String) {
         try await begin()
         let before = try rows()
         let typo = await #expect(processExitsWith: .exitCode(1), observing: [\.standardOutputContent]) {
-            [folder = folder as String] in
+            [folder = folder.path as String] in
             check(folder, titleAt: "/name")
         }
         let lines = String(decoding: typo?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
@@ -80,7 +72,7 @@ private func check(_ folder: String, titleAt path: String) {
             ]
         )
         let corrected = await #expect(processExitsWith: .exitCode(0), observing: [\.standardOutputContent]) {
-            [folder = folder as String] in
+            [folder = folder.path as String] in
             check(folder, titleAt: "/p/name")
         }
         let output = String(decoding: corrected?.standardOutputContent ?? [], as: UTF8.self)

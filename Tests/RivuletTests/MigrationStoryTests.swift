@@ -52,31 +52,22 @@ struct BoardApp: AppDefinition {
     }
 }
 
-@Suite final class MigrationStoryTests {
-    private let folder = NSTemporaryDirectory() + "/rivulet-migration-\(UUID().uuidString)"
+@Suite struct MigrationStoryTests {
+    private let folder = BoardFolder()
     private let session = "/v1/apps/boards/sessions/s"
-
-    deinit {
-        do {
-            try FileManager.default.removeItem(atPath: folder)
-        } catch {
-            print("could not remove \(folder): \(error)")
-        }
-    }
 
     /// Runs a build on the folder.
     private nonisolated(nonsending) func run(
         _ app: any AppDefinition,
         _ body: nonisolated(nonsending) (TestClient) async throws -> Void
     ) async throws {
-        try await TestServer(app, storage: { [folder] in SQLiteStorageEngine(folder: folder) })
-            .run(.inProcess, body)
+        try await folder.run(app, .inProcess, body)
     }
 
     private func report(of app: BoardApp) throws -> StoredSessionsReport {
         let server = StateServer(storage: MemoryStorageEngine())
         try server.host(app)
-        return try server.check(SQLiteStorageInspection(folder: folder)) { session, reason in
+        return try server.check(SQLiteStorageInspection(folder: folder.path)) { session, reason in
             Issue.record("\(session): \(reason)")
         }
     }
@@ -111,7 +102,7 @@ struct BoardApp: AppDefinition {
                 #expect(answer.status == 500)
                 let detail = try answer.json()["detail"]?.stringValue ?? ""
                 #expect(detail.contains("step 1→2: /name was found in 0 of 1 session; paths begin at /p"))
-                #expect(!detail.contains(folder) && !detail.contains("SELECT"))
+                #expect(!detail.contains(folder.path) && !detail.contains("SELECT"))
             }
         }
         try await run(FirstBoardApp()) { client in

@@ -17,7 +17,7 @@ struct Votes: PersistentState {
     var question: String = "Tea?"
 }
 
-/// A wrapper of one's own: no space around a text, whoever writes it.
+/// A wrapper of your own: it removes the spaces around a text at every write.
 struct Trimmed: ObservableWrapper, Equatable, Sendable {
     var wrappedValue: String
 

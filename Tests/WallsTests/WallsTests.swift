@@ -43,7 +43,7 @@ import Testing
     ]
     private static let ioModules: Set<String> = ["Foundation", "Glibc", "Dispatch", "FoundationNetworking"]
 
-    /// What of Foundation brings ICU's data into a binary, 30 MB of them, or is of no use in a server.
+    /// The parts of Foundation that link ICU's data (30 MB) into a binary, or that a server does not need.
     private static let largeModules: Set<String> = [
         "Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML",
     ]
