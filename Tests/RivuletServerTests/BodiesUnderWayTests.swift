@@ -37,4 +37,15 @@ import Testing
         receive(3_000, at: 1_100, &bodies)
         #expect(bodies.stalled(.small, since: 1_099) == [])
     }
+
+    @Test func `stalled bodies come in the order of their last progress, the longest without first`() {
+        var bodies = BodiesUnderWay()
+        let ids = (0..<8).map { ConnectionID(slot: $0, generation: 1) }
+        for (index, id) in ids.enumerated() {
+            bodies.begin(id, BodiesUnderWay.Body(.apps, .length(10_000), now: UInt64((index * 5) % 8)))
+        }
+        let order = ids.indices.sorted { ($0 * 5) % 8 < ($1 * 5) % 8 }.map { ids[$0] }
+        #expect(order != ids && bodies.stalled(.small, since: 7) == order)
+        #expect(bodies.stalled(.small, since: 3) == Array(order.prefix(4)))
+    }
 }
