@@ -205,7 +205,7 @@ extension ObserverShapesTests {
     @Test
     func `the first write of an initialiser runs no observer, and a later one does`() {
         #expect(Begun(level: 1).log == [])
-        // In a plain struct it does not either: what an accessor writes cannot tell from where.
+        // A plain struct runs no observer here: a setter that a macro writes cannot know that an initialiser calls it.
         #expect(Begun(twice: 1).log == ["did 1"])
     }
 }
