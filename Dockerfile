@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # Builds the server with the Swift toolchain. The image has the binary, the libraries that it needs, a CA file and the pages, and
 # nothing else: no shell, no package manager, no user but the one that it runs as.
 #

@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-// Part of Rivulet. See README.md for the architecture.
 // Owns the rooms and their one direction of dependency: a target may use only targets that stand before it.
 
 import CompilerPluginSupport

@@ -1,4 +1,3 @@
--- Part of Rivulet. See README.md for the architecture.
 -- wrk script: each request dispatches an event that changes something, to one of so many sessions in turn.
 --
 --   wrk ... -s dispatch.lua URL -- SESSIONS EVENT [FIRST SESSION]

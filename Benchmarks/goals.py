@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # The goals in figures, how quiet a machine has to be for them to mean anything, and the table that says which are met.
 
 import dataclasses

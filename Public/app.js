@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The demo page: shows one session of the `counter` app as it streams in, and turns what is clicked into events.
 
 import { clearError, showError } from "./errors.js";

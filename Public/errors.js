@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The errors of failed actions: each stands beside its control, until that is used again or the server is back.
 
 /** The parts of a page that have an error of their own: that of the innermost one around the control. */

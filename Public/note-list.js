@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rows of the shared notes: one node per id, and the field of one that is being edited. Knows no server, and tells what is wanted.
 
 /** A list shows no more rows than this: a browser lays out thousands at ease, and a hundred thousand not at all. */

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The notes' page: everybody's notes as they stream in, and the drafts of the browser's own session.
 
 import { attempt } from "./errors.js";

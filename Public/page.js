@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // What the pages share: session ids, the connections' state in the bar, commands to copy.
 
 import { clearPassingErrors } from "./errors.js";

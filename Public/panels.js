@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The pieces of the demo page that draw: gauge, history, key paths, the wire. They take values and know no session.
 
 /** @typedef {import("./pointer.js").Json} Json */

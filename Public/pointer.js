@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Reads and changes JSON values by JSON Pointer (RFC 6901), never altering the value that was given.
 
 /**

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Requests to a Rivulet server, and the error that a refusing answer becomes.
 
 /** What a request failed with. `status` is 0 when no answer came at all; `problem` is the RFC 9457 document, if there is one. */

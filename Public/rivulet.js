@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The browser's end of a session: one event stream that heals itself, a local copy of the watched paths, and dispatch.
 
 import { applyAll, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";

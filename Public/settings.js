@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The settings that all pages of the notes share: the theme, a switch, and a token that is written and never read.
 
 import { attempt } from "./errors.js";

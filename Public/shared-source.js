@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // A page's end of a stream that all pages of the browser share: what an EventSource is to a stream, over a worker.
 
 /** A worker that could not be loaded is not tried again by this page. */

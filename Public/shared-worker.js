@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The worker that follows sessions, stores and values for all pages of a browser: one stream for each, however many pages there are.
 
 import { connect, followStore, followValue } from "./rivulet.js";

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The browser's end of what the sessions of an app share: local copies of a store and of a value, which follow the server's.
 
 import { equal } from "./pointer.js";

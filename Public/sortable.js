@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Lets the items of a list be dragged by their handles: mouse, pen and finger alike.
 
 /** So near to the top or the bottom of the window the page scrolls along. */

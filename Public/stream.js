@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // An event stream that heals itself: it is opened again after a growing wait, and given back while nobody sees the page.
 
 import { RivuletError, refusal } from "./request.js";

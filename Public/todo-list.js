@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rows of the todo list: one node per id, touched only where its todo changed. Knows no session, and tells what is wanted.
 
 import { makeSortable } from "./sortable.js";

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The todo list's page: shows one session of the `todos` app as it streams in, and turns what is done into events.
 
 import { attempt } from "./errors.js";

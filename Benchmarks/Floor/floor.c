@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The least that a fan-out on libuv costs: what Benchmarks/instructions holds the server against.
 //
 //   cc -O2 -std=c11 -o floor floor.c -luv && ./floor PORT [write]

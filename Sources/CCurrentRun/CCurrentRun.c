@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The variable behind the functions of the header.
 #include "CCurrentRun.h"
 

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the import of libuv and the few lines around it that Swift cannot write.
 #ifndef RIVULET_CLIBUV_SHIM_H
 #define RIVULET_CLIBUV_SHIM_H

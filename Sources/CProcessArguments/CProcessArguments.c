@@ -1,5 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-
 #include "CProcessArguments.h"
 
 static int count;

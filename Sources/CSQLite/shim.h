@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The system's SQLite, and the few lines of it that only C can say.
 
 #ifndef RIVULET_CSQLITE_SHIM_H

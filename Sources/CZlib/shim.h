@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The system's zlib: checksums of stored rows, packed snapshots, gzip.
 
 #ifndef RIVULET_CZLIB_SHIM_H

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns where in-process states are kept unless an app says otherwise.
-
 import FoundationEssentials
 public import RivuletEngine
 import RivuletSQLite

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns where stored values are kept unless an app says otherwise.
-
 import Dispatch
 import RivuletSQLite
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns what app authors get by importing Rivulet: the public rooms under one name.
 
 @_exported public import RivuletEngine

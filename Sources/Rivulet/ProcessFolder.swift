@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns where a process keeps what it stores without saying where.
-
 import FoundationEssentials
 
 /// The data folder of this process.

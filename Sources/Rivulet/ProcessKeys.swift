@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the keys of secrets that name none.
-
 import Logging
 import RivuletServer
 import RivuletStores

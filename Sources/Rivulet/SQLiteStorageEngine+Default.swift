@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the databases that stores without a server keep in the data folder.
 
 public import RivuletSQLite

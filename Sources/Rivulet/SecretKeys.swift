@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns where a process finds its secret and the one before it.
-
 import FoundationEssentials
 public import RivuletServer
 

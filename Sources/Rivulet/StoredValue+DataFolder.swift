@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the stored values of an app that does not say where they are kept.
 
 public import Logging

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the manager of an app that does not say where its state is kept.
 
 public import RivuletEngine

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns `rivulet backup`: copies of a data folder.
-
 import ArgumentParser
 import Rivulet
 

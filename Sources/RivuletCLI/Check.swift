@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns `rivulet check`: what this build could not read of a data folder.
-
 import ArgumentParser
 import Rivulet
 import RivuletExamples

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the environment variables that stand in for options.
-
 import ArgumentParser
 import FoundationEssentials
 

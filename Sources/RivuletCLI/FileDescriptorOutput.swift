@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the writing of a line to a file descriptor.
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns `rivulet health`: a container's question to the server that runs in it.
-
 import ArgumentParser
 
 /// Asks a running server whether it is alive.

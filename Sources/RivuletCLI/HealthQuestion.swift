@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the socket of `rivulet health`. It is a plain one: Foundation's networking would be most of the image.
-
 import Glibc
 
 /// One question to `/healthz`, on a connection of its own and with one deadline for all of it.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the command `rivulet`.
-
 package import ArgumentParser
 import CProcessArguments
 import FoundationEssentials

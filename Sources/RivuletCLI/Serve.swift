@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns `rivulet serve`: options, environment, wiring.
-
 import ArgumentParser
 import FoundationEssentials
 import Logging

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns which known name a misspelt one is likely to mean.
-
 /// The likeness of names.
 enum Spelling {
     /// The most edits between a name and what is taken for a misspelling of it.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns `rivulet vacuum`: what makes the deletions of an older database erase.
-
 import ArgumentParser
 import Rivulet
 

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns what comes with the engine: views import RivuletObjects alone, and code with state and reducers has both.
 
 @_exported public import RivuletObjects

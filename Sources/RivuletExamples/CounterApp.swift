@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the example app `counter`: wrapper-backed fields, a presented child, an effect.
-
 import Rivulet
 
 /// What a counter keeps across restarts.

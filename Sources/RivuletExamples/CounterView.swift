@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the view object of the example app `counter`.
-
 import Rivulet
 
 /// What a page shows of a counter.

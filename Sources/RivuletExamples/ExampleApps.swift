@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns which apps the binary hosts.
-
 package import Rivulet
 
 /// The example apps.

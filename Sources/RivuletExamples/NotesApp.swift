@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the example app `notes`: the stored family, shared by all sessions.
-
 import FoundationEssentials
 import Rivulet
 

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the example app `todos`: a keyed collection, watched element by element.
-
 import Rivulet
 
 /// What a todo list keeps across restarts.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// This file owns the macros that only say something to other macros, and expand to nothing.
-
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the list of macros that this room offers to the compiler.
 
 #if canImport(SwiftCompilerPlugin)

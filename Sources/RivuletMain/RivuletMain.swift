@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the binary's entry point.
-
 import RivuletCLI
 
 /// The binary `rivulet`.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the text of one metric with all its series.
-
 /// One label of a series.
 struct MetricLabel: Hashable, Sendable {
     let name: String

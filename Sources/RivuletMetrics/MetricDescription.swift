@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what is said of a metric beside its values.
-
 /// A metric's name, kind and help text.
 public struct MetricDescription: Sendable, Hashable {
     /// What a metric's values are.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the value of one metric under one set of labels.
-
 internal import CoreMetrics
 internal import Synchronization
 

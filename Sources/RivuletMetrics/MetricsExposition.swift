@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what a metrics backend can do that shows its values itself.
-
 public import CoreMetrics
 
 /// A metrics factory that can be asked for everything that was measured.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns all metrics of one server, and their text.
-
 public import CoreMetrics
 internal import Synchronization
 

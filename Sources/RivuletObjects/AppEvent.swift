@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what every event of an app must say of itself.
-
 /// Something that happened, sent to a session, where reducers turn it into a change of state.
 ///
 /// Source: spec/systems.md D-05.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the handle by which one piece of code reads and writes what another one owns.
-
 /// A way to read and write a value that lives elsewhere; safe from any thread when the two functions are.
 ///
 /// Source: spec/systems.md C-10.

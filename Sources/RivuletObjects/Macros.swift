@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the declaration of the macro for published fields; what it expands to is in RivuletMacros.
-
 /// Makes a stored `var` of an ``ObservableObject`` a field that tells before each write, with a ``Binding`` under `$` and its name.
 ///
 /// The value's type must be Sendable and stand at the field, unless its value is a literal or `Type(…)`. No `willSet` or `didSet`.

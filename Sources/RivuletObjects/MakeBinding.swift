@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the binding whose writes are events.
-
 /// Makes a binding whose writes are sent on, best as an event; a value that equals the one that `get` gives is not sent.
 ///
 /// What `get` gives changes when the event has been reduced, not before. Source: spec/systems.md D-29.

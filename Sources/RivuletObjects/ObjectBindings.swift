@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what stands behind `$` and the name of an observed object.
-
 /// An observed object, and a binding for each of its fields: `$settings.name` is one to `settings.name`.
 @dynamicMemberLookup
 public struct ObjectBindings<ObjectType: ObservableObject>: Sendable {

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what an object must be to be observed, and the connecting of its fields.
-
 /// An object that tells its subscribers before it changes.
 ///
 /// Its fields with ``Published()`` tell by themselves once ``setupPublished()`` has run; for other storage call `objectWillChange.send()`

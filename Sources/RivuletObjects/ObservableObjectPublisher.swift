@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the telling of subscribers that an object is about to change.
-
 public import FoundationEssentials
 import Synchronization
 

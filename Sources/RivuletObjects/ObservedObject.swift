@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the watching of an object that somebody else owns.
-
 import FoundationEssentials
 import Synchronization
 

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the value behind a published field.
-
 /// The storage of one field with ``Published()``: a value that can be read and written from any thread.
 ///
 /// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and between the two

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the tie between an object and its published fields.
-
 /// What the fields of one object share: where to tell of changes, and until when.
 ///
 /// Fields may outlive their object; then nobody is told any more. Source: spec/systems.md C-13, C-14.

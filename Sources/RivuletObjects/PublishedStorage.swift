@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a published field's value and its tie to the object.
-
 import Synchronization
 
 /// Where a field's value is kept.

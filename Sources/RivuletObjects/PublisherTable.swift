@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the publishers of objects that do not store one themselves.
-
 import Synchronization
 
 /// The publishers of all living objects without one of their own.

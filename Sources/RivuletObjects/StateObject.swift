@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the making of an object when it is first needed.
-
 import Synchronization
 
 /// Owns an object that is made at the first access, once, and watched from then on.

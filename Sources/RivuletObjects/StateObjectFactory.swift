@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns how a view asks for an object without knowing where its values come from.
-
 /// Makes the objects that views show.
 ///
 /// Source: spec/systems.md D-28.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what a view needs of its session: a way for events, and objects to show.
-
 import Synchronization
 
 /// Sends an event to the session; the call returns before the event is reduced.

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns what comes with this module: generated code names the JSON types, so whoever has the macros has them too.
 
 @_exported public import RivuletJSON

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the test of a migration on one document.
-
 public import RivuletEngine
 public import RivuletJSON
 import RivuletObservation

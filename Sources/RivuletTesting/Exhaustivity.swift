@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns how much a test has to say of what happens.
-
 /// Whether a ``TestStore`` fails on what a test does not assert.
 public enum Exhaustivity: Sendable, Hashable {
     /// Every change, every event of an effect and the end of every effect is asserted.

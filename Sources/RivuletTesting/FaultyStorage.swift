@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns storage that fails when a test wants it to.
-
 public import RivuletSessions
 public import RivuletStores
 import Synchronization

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a connection over a socket of 127.0.0.1.
-
 import Foundation
 
 /// A socket, read by a thread of its own: tests have few.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a clock that stands still until a test moves it.
-
 import Synchronization
 
 /// A clock for tests: time passes only by ``advance(by:)``, and then at once.

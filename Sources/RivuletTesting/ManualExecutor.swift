@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a thread's worth of work that a test runs when it wants to.
-
 import RivuletEngine
 import Synchronization
 

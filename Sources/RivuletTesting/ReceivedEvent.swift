@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns an event that an effect fed back, until a test asserts it.
-
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation

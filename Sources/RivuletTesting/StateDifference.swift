@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the readable form of how a state differs from the expected one.
-
 import RivuletJSON
 import RivuletObservation
 import RivuletSessions

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns an event of a stream as tests read it, and the parsing of streams.
-
 public import RivuletJSON
 
 /// One server-sent event.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns an HTTP answer as tests read it.
-
 public import RivuletJSON
 
 /// The answer to a request of a ``TestClient``.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns the requests of a test to a server.
-
 public import RivuletJSON
 
 /// Why a request of a test got no answer.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns what a client of tests needs of a connection, and the one in memory.
-
 import RivuletServer
 
 /// One connection to a server under test.

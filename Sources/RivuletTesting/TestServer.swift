@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a server for the time of a test.
-
 public import RivuletEngine
 public import RivuletServer
 public import RivuletSessions

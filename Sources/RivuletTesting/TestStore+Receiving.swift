@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the assertions of what effects feed back.
 
 public import Testing

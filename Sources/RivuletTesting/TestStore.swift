@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a session for tests: events in, every change and every effect asserted.
-
 public import RivuletEngine
 import RivuletObservation
 import RivuletSessions

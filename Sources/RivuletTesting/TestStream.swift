@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Owns a stream that a test reads event by event.
-
 /// An event stream of a server under test; it ends when the server ends it, or by ``close()``.
 ///
 /// The server's last word is a `bye`, and behind it the last chunk of the body. Without that the stream was cut off.

@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # The fixtures of the tests from outside: a shared server, servers of one's own, and a browser.
 
 import itertools

@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # Runs the real binary and speaks HTTP to it by hand: exact bytes out, exact bytes in, nothing that a library would mend.
 """The server under test as a process, and the clients that the tests use."""
 

@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # The app `notes` as its clients see it: the store, the values, the secret, and the streams of them.
 """Clients of what all sessions of the app `notes` share."""
 

@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # What schemathesis does not know by itself: bodies of lines.
 
 import schemathesis

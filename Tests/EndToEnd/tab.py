@@ -1,4 +1,3 @@
-# Part of Rivulet. See README.md for the architecture.
 # A tab of the browser with one of our pages.
 
 import datetime

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks how reducers of either form are run.
 
 import CounterFixture

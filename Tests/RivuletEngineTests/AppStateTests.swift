@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the two-part state, with halves that are tracked and with plain ones.
 
 import CounterFixture

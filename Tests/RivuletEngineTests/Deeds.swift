@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a small app of plain types, and what its tests watch it with.
 
 import InMemoryLogging

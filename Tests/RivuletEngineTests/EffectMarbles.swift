@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns pictures of time, in which effects are tested: what happens as a line of characters, one for each tenth of a second.
 
 import RivuletEngine

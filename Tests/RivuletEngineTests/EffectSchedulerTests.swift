@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks what becomes of effects: what runs, what waits for what, what is cancelled, and when timers fire.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks what one step of an app does to its state.
 
 import CounterFixture

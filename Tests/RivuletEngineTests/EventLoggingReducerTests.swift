@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the event log that a state keeps of itself, and its replay.
 
 import CounterFixture

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the recorder that stands before a state manager.
 
 import RivuletEngine

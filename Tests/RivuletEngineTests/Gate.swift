@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the doors at which tests hold asynchronous work.
 
 import Synchronization

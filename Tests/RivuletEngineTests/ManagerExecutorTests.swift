@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that jobs of effects do not keep a manager for themselves.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks what the steps of a migration look for, and how a missing path is named.
 
 import RivuletEngine

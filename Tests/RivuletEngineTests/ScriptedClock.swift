@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a clock on which nobody waits: time stands still, or is over at once.
 
 import Synchronization

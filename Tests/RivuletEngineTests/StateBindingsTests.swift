@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks which events written values become, and which bindings do not fit a state.
 
 import CounterFixture

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of forwarders: the sample of the WAVE document, and forwarding to a hosted session's objects.
 
 public import RivuletEngine

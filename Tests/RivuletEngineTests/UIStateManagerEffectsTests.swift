@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the effects of reducers in the in-process engine, on a clock that the test moves.
 
 import InMemoryLogging

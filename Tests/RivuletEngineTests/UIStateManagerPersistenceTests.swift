@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks what the in-process engine stores and when, and that nothing stored is lost.
 
 import CounterFixture

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the order of events, effects and listeners in the in-process engine.
 
 import InMemoryLogging

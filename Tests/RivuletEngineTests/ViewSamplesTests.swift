@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the samples of Documentation/Views.md, which are those of the WAVE document in their server form, compiled and run.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of the loop itself: its turn, its mailbox, its timers, its signals, its end.
 
 import Dispatch

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the handing of values from one thread to another, in tests.
 
 import Dispatch

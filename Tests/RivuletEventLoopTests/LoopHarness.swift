@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a loop on a thread of its own.
 
 import RivuletEventLoop

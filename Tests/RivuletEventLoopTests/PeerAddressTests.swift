@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of addresses as text and of errors as text.
 
 import RivuletEventLoop

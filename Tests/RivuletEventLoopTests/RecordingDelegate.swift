@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a delegate that records what a loop tells.
 
 import RivuletEventLoop

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the client side of the tests: a blocking socket whose calls fail after ten seconds.
 
 import Glibc

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests of the example app `counter`, event by event.
 
 import Rivulet

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests of the example app `notes`: what its sessions keep, and what they share.
 
 import Foundation

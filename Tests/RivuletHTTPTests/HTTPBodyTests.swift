@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of bodies: by length and by chunks.
 
 import RivuletHTTP

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks which bytes a Range field asks for.
 
 import RivuletHTTP

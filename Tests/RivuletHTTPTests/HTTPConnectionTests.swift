@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of the connection's life: order, deadlines, ends.
 
 import RivuletHTTP

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the reading of raw request text in tests, in several cuts.
 
 import RivuletHTTP

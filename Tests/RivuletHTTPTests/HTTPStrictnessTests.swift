@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of refusals: every request that two servers could read in two ways, and every limit.
 
 import RivuletHTTP

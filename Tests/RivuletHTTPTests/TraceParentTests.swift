@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the reading of W3C trace contexts.
 
 import Testing

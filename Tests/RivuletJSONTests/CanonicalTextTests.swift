@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests texts that are the same in every process.
 
 import Testing

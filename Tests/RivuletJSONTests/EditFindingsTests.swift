@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks what is noted of edits that look for paths.
 
 import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of values whose elements have no order: equal ones are written alike, and keys that are the same are refused.
 
 import FoundationEssentials

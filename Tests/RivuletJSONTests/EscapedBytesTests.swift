@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that what a JSON string has to escape is found, eight bytes at once or one by one.
 
 import SeededRandom

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the sample values of shapes.
 
 import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of schemas: their documents and the paths that they accept.
 
 import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks edits of JSON values by pointers.
 
 import RivuletJSON

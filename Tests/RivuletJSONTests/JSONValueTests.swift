@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of JSON as a value and of its bridge to other coders.
 
 import FoundationEssentials

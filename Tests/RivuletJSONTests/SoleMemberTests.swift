@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests the reading of objects that have one member.
 
 import Testing

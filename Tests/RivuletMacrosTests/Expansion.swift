@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the macros under test and how their expansions are asserted.
 
 import RivuletMacros

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of what @ObservableState refuses, and of the mends that it offers.
 
 import SwiftDiagnostics

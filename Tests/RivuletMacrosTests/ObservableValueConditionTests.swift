@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of fields of @ObservableValue inside of #if, and of deprecated ones.
 
 import Testing

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of @Observing: the accessors, the storage and the observers of a field.
 
 import Testing

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the tests of @Published: its expansion and its diagnostics.
 
 import SwiftDiagnostics

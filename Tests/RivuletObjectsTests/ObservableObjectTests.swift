@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of objects: their publishers, the connecting of their fields, and their ends.
 
 import RivuletObjects

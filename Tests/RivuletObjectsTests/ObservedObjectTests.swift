@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of watching an object, and of making one when it is needed.
 
 import RivuletObjects

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the objects that the tests of this room observe; the first ones are the samples of the Raven document.
 
 import RivuletObjects

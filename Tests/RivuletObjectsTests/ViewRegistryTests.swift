@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the tests of what views are given: dispatch, and objects by their type.
 
 import RivuletObjects

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests the keys of Bodega's storage engines against values of Bodega's own.
 
 import Foundation

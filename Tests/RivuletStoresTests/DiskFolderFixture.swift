@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // A folder that a test of files has for itself, on a disk that can be made to fail.
 
 import CStorageFaults

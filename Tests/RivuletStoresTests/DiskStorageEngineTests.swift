@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the engine of files: its contract, its names, and what it leaves when it is interrupted.
 
 import Foundation

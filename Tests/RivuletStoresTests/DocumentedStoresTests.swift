@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the samples of Documentation/Stores.md, which are compiled and run here.
 
 import Foundation

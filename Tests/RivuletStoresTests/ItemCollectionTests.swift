@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests the operations of Bodega's storage engines.
 
 import Foundation

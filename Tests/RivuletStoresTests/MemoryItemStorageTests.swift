@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests the reference of the storage contract.
 
 import ItemStorageConformance

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the items that the tests of this room store.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests values of one type in a collection.
 
 import Foundation

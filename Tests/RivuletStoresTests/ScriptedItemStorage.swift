@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a storage that fails, waits and counts as a test says.
 
 import RivuletStores

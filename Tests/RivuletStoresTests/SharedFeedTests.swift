@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests what the streams of stores and values are made of.
 
 import Foundation

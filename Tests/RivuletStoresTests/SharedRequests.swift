@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns requests to shared resources as tests write them.
 
 import Foundation

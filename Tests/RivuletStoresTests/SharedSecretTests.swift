@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests what clients do with a secret, and that nobody reads it.
 
 import Foundation

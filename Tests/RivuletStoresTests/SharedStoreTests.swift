@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests what clients do with a store, as JSON.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests what those who follow a store are told.
 
 import Foundation

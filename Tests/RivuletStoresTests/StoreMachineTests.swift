@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests the order of requests, and what a store does about storage that is slow, in doubt or damaged.
 
 import Foundation

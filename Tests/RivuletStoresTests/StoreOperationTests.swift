@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests chains of operations by what they leave on disk, and by their commits and events.
 
 import RivuletStores

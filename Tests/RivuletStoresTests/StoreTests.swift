@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests what a store holds, and what a process that starts anew finds.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests properties that are stores, and the seed's class with one.
 
 import Foundation

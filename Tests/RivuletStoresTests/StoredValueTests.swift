@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests stored values, through a restart each time that something was written.
 
 import InMemoryLogging

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks how writes to bound and unbound key paths are answered.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the samples of Documentation/Testing.md, compiled and run.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that writes fail as often as a test says, and what a client sees of it.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that time in tests passes as the test says, and in which order who sleeps is woken.
 
 import RivuletTesting

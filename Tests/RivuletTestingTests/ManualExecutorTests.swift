@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that tasks run when a test says so, and in the order of their arrival.
 
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the test of a migration on one document, and owns the sample of a migration in Documentation/Testing.md.
 
 import RivuletEngine

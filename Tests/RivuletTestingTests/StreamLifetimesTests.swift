@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks how streams begin when there is no room, how they are kept alive, and how they end when their time is over.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that a test meets the same server without sockets as over live ones.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that a store passes what happens as asserted, and fails a test on everything else, with words that help.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The data folder that the builds of a migration's story share.
 
 import Foundation

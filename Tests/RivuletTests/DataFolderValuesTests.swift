@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Tests values and secrets that name no storage; their file is closed and opened again for a restart.
 
 import Foundation

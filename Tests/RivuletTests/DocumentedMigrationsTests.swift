@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the samples of Documentation/Migrations.md, compiled and run.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the samples of Documentation/Stores.md that need the whole of Rivulet, compiled and run.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the deployment of a migration: the command `rivulet check`, and servers of three builds on one data folder.
 
 import ArgumentParser

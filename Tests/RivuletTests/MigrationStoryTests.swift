@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks a migration from outside: a typo is refused by the check and by the server, and the corrected step gives everything back.
 
 import Foundation

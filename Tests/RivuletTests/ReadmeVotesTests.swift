@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The program that README.md shows under "Host your own": compiled here, compared with the page by test_readme.py.
 
 import Foundation

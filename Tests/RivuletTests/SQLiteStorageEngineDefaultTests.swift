@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks the databases that stores without a server have in the data folder.
 
 import Foundation

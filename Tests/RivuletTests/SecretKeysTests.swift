@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks where a process finds its secrets, and that what is sealed outlives a change of them.
 
 import Foundation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that nothing is stored that could not be read again after a restart.
 
 import Rivulet

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that the pages in Documentation say what the tests say: samples that compile, and rows that are tested.
 
 import Foundation
@@ -12,26 +11,36 @@ import Testing
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    /// The text of the only Swift file of that name in Sources or Tests, in whichever folder it lives.
+    private static func source(named name: String) throws -> String {
+        let paths = try ["Sources", "Tests"].flatMap { top in
+            try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: top).path)
+                .filter { $0 == "\(name).swift" || $0.hasSuffix("/\(name).swift") }.map { "\(top)/\($0)" }
+        }
+        try #require(paths.count == 1, "\(name).swift: \(paths)")
+        return try text(paths[0])
+    }
+
     /// Lines without the space around them, and without empty ones.
     private static func lines(_ text: some StringProtocol) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
     @Test(arguments: [
-        ("Wrappers.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
-        ("Observation.md", "RivuletObservationTests/DocumentedSamplesTests.swift"),
-        ("Collections.md", "RivuletObservationTests/DocumentedCollectionsTests.swift"),
-        ("Effects.md", "RivuletSessionsTests/DocumentedEffectsTests.swift"),
-        ("Testing.md", "RivuletTestingTests/DocumentedTestStoreTests.swift RivuletTestingTests/MigratingTests.swift"),
-        ("Migrations.md", "RivuletTests/DocumentedMigrationsTests.swift"),
-        ("Engine.md", "WaveSamplesTests/WaveSamplesTests.swift"),
-        ("Views.md", "RivuletEngineTests/ViewSamplesTests.swift"),
-        ("History.md", "Support/CounterFixture/CounterFixture.swift"),
-        ("Shared.md", "../Sources/RivuletExamples/NotesApp.swift RivuletExamplesTests/NotesAppTests.swift"),
-        ("Stores.md", "RivuletStoresTests/DocumentedStoresTests.swift RivuletTests/DocumentedValuesTests.swift"),
+        ("Wrappers.md", "DocumentedSamplesTests"),
+        ("Observation.md", "DocumentedSamplesTests"),
+        ("Collections.md", "DocumentedCollectionsTests"),
+        ("Effects.md", "DocumentedEffectsTests"),
+        ("Testing.md", "DocumentedTestStoreTests MigratingTests"),
+        ("Migrations.md", "DocumentedMigrationsTests"),
+        ("Engine.md", "WaveSamplesTests"),
+        ("Views.md", "ViewSamplesTests"),
+        ("History.md", "CounterFixture"),
+        ("Shared.md", "NotesApp NotesAppTests"),
+        ("Stores.md", "DocumentedStoresTests DocumentedValuesTests"),
     ])
     func `every sample of a page stands in a file that is compiled`(_ page: String, _ files: String) throws {
-        let compiled = try files.split(separator: " ").flatMap { Self.lines(try Self.text("Tests/\($0)")) }
+        let compiled = try files.split(separator: " ").flatMap { Self.lines(try Self.source(named: String($0))) }
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
         for sample in samples {
@@ -79,11 +88,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ServerLimits", "RivuletServer"), ("SessionLimits", "RivuletSessions"), ("EngineLimits", "RivuletEngine"),
-        ("StoreLimits", "RivuletStores"),
+        "ServerLimits", "SessionLimits", "EngineLimits", "StoreLimits",
     ])
-    func `the page for operators has every limit with its default`(_ type: String, _ room: String) throws {
-        let source = try Self.text("Sources/\(room)/\(type).swift")
+    func `the page for operators has every limit with its default`(_ type: String) throws {
+        let source = try Self.source(named: type)
         let properties = Set(
             source.matches(of: /(?m)^    public var (\w+): (?:Int\??|UInt64|Duration)$/).map { String($0.1) }
         )

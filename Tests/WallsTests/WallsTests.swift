@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that every room imports only what stands below it.
 
 import Foundation
@@ -120,6 +119,17 @@ import Testing
                 omittingEmptySubsequences: false
             )
             #expect(lines.count <= 500, "\(name) has \(lines.count) lines")
+        }
+    }
+
+    @Test func `no folder of sources or tests has more than 20 files`() throws {
+        for top in ["Sources", "Tests"] {
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: top).path)
+            let files = paths.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".py") }
+            let folders = Dictionary(grouping: files) { $0.split(separator: "/").dropLast().joined(separator: "/") }
+            for (folder, files) in folders.sorted(by: { $0.key < $1.key }) {
+                #expect(files.count <= 20, "\(top)/\(folder) has \(files.count) files")
+            }
         }
     }
 }

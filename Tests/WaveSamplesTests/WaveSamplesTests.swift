@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that the samples of WAVE's guide run as they are written there.
 
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Stands before glibc's allocator: the dynamic linker finds these functions first, for all libraries of the process.
 #include "CAllocationCount.h"
 #include <errno.h>

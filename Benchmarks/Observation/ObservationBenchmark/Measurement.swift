@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns how one figure is measured: many repetitions, several rounds, the best of them, and the allocations of one.
 
 import CAllocationCount

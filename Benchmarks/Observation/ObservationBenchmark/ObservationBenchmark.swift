@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the micro-benchmark of observation: what writes, runs and reads cost, beside a plain struct.
 
 import Observation

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // This file owns the measured states, tracked and plain.
 
 import RivuletObservation

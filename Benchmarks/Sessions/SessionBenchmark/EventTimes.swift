@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Measures what an event costs: reduced and recorded, and as a whole dispatch into a session.
 
 import CounterFixture

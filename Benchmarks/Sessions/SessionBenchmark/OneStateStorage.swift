@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the surroundings of a session that take no memory of their own: storage, thread, streams.
 
 import RivuletEngine

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Measures the memory of resident and of parked sessions, as the allocator counts it, and then what an event costs.
 
 import CAllocationCount

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Measures what an event costs in a session that many groups of streams watch.
 
 import CounterFixture

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // An item that is read through the Codable of the standard library.
 
 /// The same note without a macro.

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // An item that is read through its own JSON.
 
 import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Measures how fast items of stores are committed to SQLite and read again.
 
 import CAllocationCount

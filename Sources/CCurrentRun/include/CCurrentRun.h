@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Which run of the change recorder this thread is in: Swift has no thread-local variables, and a task-local costs 60 ns a run.
 #pragma once
 #include <stdbool.h>

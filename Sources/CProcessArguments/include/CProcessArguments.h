@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The arguments of this process as the system gave them, also where there is no /proc, from which Swift reads them.
 
 #pragma once

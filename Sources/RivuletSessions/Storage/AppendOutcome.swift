@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// How an append ends.
-
 /// How an append ended when storage itself had no trouble.
 public enum AppendOutcome: Hashable, Sendable {
     /// It is durable, and the log now ends here: acknowledge it and show it now.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Where an append goes.
-
 /// Where an append goes: after a known head, or into a session that it creates.
 public enum AppendPoint: Hashable, Sendable {
     /// After this head; a head that is no longer the newest is a conflict.

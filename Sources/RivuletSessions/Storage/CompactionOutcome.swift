@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// How a compaction ends.
-
 /// How a compaction ended when storage itself had no trouble.
 public enum CompactionOutcome: Hashable, Sendable {
     /// The snapshot is durable; the log ends at this head, as before, and is kept from there.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// How a creation ends.
-
 /// How a creation ended when storage itself had no trouble.
 public enum CreateOutcome: Hashable, Sendable {
     /// The session is new and durable, at version 0.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// What an engine says that erases the bytes of deleted sessions after its answer.
-
 /// A storage engine whose deletions are answered before the bytes have left its files.
 public protocol ErasingStorageEngine: StorageEngine {
     /// The number of deleted sessions whose text is still in the files; any thread may ask.

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the way from what fails in an engine of sessions to the words of the stored family.
 
 package import RivuletStores

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// The answer to a dispatch that its sender may send again.
-
 /// The first answer to a dispatch that carried an idempotency key, kept so that a retry gets the same one.
 ///
 /// It is stored in the same transaction as what the dispatch changed, if it changed anything durable.

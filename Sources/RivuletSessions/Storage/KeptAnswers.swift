@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// What an append carries beside its entries.
-
 /// Answers that an append keeps, and how old the others may be.
 public struct KeptAnswers: Hashable, Sendable {
     /// The answers, in the order of their dispatches.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// How much of a session's room for kept answers is taken.
-
 /// How many answers a session keeps.
 public struct KeptAnswersUsage: Hashable, Sendable {
     /// How many there are.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// One version of a session's durable log.
-
 /// One durable version of a session: the event that made it, and what it changed.
 public struct LogEntry: Hashable, Sendable {
     /// The version that this entry makes; dense within an epoch, from 1.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// Where the durable history of a session ends.
-
 /// The end of a session's durable log, and the handle for a compare-and-set on it.
 public struct SessionHead: Hashable, Sendable {
     /// The token of this life of the session, `[a-z0-9]{8}`.

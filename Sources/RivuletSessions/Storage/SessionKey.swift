@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// The name by which storage knows a session.
-
 /// The name of a session: its app and its id within that app.
 ///
 /// Both parts are opaque to storage; it compares them byte by byte.

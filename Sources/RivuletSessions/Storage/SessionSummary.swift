@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// One line of a list of sessions.
-
 /// One session in a list of sessions.
 public struct SessionSummary: Hashable, Sendable {
     /// The id of the session within its app.

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// The whole persistent state of a session at one version.
-
 /// The persistent state of a session as it was at one version.
 public struct StateSnapshot: Hashable, Sendable {
     /// The version after which the state is as described here; 0 for a state that the session was created with.

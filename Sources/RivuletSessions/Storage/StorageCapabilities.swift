@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// What a storage engine promises.
-
 /// What a storage engine promises; constant for the life of the engine.
 public struct StorageCapabilities: Hashable, Sendable {
     /// The engine's name for logs and health answers: "memory", "sqlite".

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// The contract between sessions and whatever keeps them.
-
 /// Receives the answer to one storage request, exactly once.
 ///
 /// It is called on a thread of the engine; a request that needs no other (of an engine in memory, or refused: closed, queue full, too large) may be

@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// The ways in which storage fails.
-
 /// Why storage did not do what it was asked to.
 ///
 /// Every case but `indeterminate` means that nothing was written. A conflict is not an error: see `AppendOutcome`.

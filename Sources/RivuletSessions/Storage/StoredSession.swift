@@ -1,6 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
-// What storage gives back of a session.
-
 /// Everything that is needed to bring a session back into memory.
 public struct StoredSession: Hashable, Sendable {
     /// The end of the log; the next append goes after it.

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks which snapshot leads to a version, and up to which one entries may go.
 
 import RivuletSessions

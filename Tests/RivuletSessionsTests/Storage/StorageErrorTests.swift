@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Checks that every storage error says what happened and what mends it.
 
 import RivuletSessions

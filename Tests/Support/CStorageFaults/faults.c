@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Takes the place of those functions of libc in the test program by which engines change files.
 
 #define _GNU_SOURCE

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns what a client does with changes, in the plainest way: elements of arrays are found by their `id`.
 
 package import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a small applier of patches that shares nothing with what makes them.
 
 package import RivuletJSON

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a small app that engine, session and server tests share.
 
 package import RivuletEngine

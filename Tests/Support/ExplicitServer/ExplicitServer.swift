@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a server for tests from outside: an app whose sessions have to be created, with limits that a test can reach.
 
 import CounterFixture

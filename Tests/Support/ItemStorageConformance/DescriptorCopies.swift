@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Makes what a child process has of this one's files while it is being spawned.
 
 import Glibc

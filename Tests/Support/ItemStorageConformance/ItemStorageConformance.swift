@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // What every engine of the stored family has to do: one list of checks for all of them.
 
 public import RivuletStores

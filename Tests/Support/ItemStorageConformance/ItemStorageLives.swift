@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // What every engine has to do that keeps items longer than it lives itself.
 
 public import RivuletStores

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns a program for tests from outside: values and secrets that name no storage, as an app would have them.
 
 import Foundation

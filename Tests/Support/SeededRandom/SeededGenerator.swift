@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Owns the random numbers of all tests, which are the same in every run.
 
 /// A generator whose numbers depend on its seed alone, on every machine.

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about kept answers: stored with their append, found by their id, dropped when they are old.
 
 import RivuletSessions

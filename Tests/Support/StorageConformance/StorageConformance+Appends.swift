@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about appending: all or nothing, after the head, nowhere else.
 
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about answers: every one comes, in order, and none after the end.
 
 import RivuletSessions

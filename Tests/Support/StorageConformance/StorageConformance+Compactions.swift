@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about snapshots and what they let the log drop.
 
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about the beginning and the end of a session.
 
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about reading the log: history and the past.
 
 import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The rules about snapshots of an older schema, which a migration's snapshot follows.
 
 import RivuletSessions

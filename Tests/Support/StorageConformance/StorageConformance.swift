@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The storage contract as checks that every engine must pass.
 
 package import RivuletSessions

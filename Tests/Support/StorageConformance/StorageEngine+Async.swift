@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // The storage contract with `await` instead of replies, for tests.
 
 package import RivuletSessions

@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // Counts the calls of malloc and its kin in this process.
 #pragma once
 #include <stdint.h>

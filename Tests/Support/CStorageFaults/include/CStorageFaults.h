@@ -1,4 +1,3 @@
-// Part of Rivulet. See README.md for the architecture.
 // A disk that fails on demand: faults and counts for the files of one folder, whatever other tests do.
 
 #ifndef RIVULET_STORAGE_FAULTS_H

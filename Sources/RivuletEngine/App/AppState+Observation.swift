@@ -1,0 +1,113 @@
+// Owns what makes a two-part state of tracked halves a tracked state: what `@ObservableState` would write.
+
+public import RivuletJSON
+public import RivuletObservation
+
+// The macro cannot write this: of a generic field it makes one set of accessors, and these must be others where the halves are
+// tracked. They stand beside those of plain halves and are preferred wherever the compiler knows the halves.
+extension AppState where Persistent: ObservableState, Transient: ObservableState {
+    /// The persistent half: every change of it by an event with `persist` is on disk before it is acknowledged.
+    @inlinable public var p: Persistent {
+        get { _$observationRegistrar.read(HalfIndex.p, persistent) }
+        set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
+        _modify {
+            let wasAbsent = _$observationRegistrar.begin(HalfIndex.p, &persistent)
+            defer { _$observationRegistrar.end(HalfIndex.p, &persistent, wasAbsent: wasAbsent) }
+            yield &persistent
+        }
+    }
+
+    /// The transient half: visible to clients like `p`, never written to disk.
+    @inlinable public var t: Transient {
+        get { _$observationRegistrar.read(HalfIndex.t, transient) }
+        set { _$observationRegistrar.set(HalfIndex.t, &transient, to: newValue) }
+        _modify {
+            let wasAbsent = _$observationRegistrar.begin(HalfIndex.t, &transient)
+            defer { _$observationRegistrar.end(HalfIndex.t, &transient, wasAbsent: wasAbsent) }
+            yield &transient
+        }
+    }
+}
+
+extension AppState: ObservableState, StateNode, StateBearing, JSONCodable, Encodable, Decodable
+where Persistent: ObservableState, Transient: ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The two halves.
+    public static var _$fields: [StateField] {
+        [StateField("p", \Self.persistent), StateField("t", \Self.transient, isTransient: true)]
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The position of a half.
+    public static func _$position(of name: String) -> Int? {
+        switch name {
+        case "p": HalfIndex.p
+        case "t": HalfIndex.t
+        default: nil
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads a half.
+    public mutating func _$edit(
+        _ position: Int,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        switch position {
+        case HalfIndex.p: try _$observationRegistrar.edit(HalfIndex.p, &persistent, edit, json: &reader)
+        case HalfIndex.t: try _$observationRegistrar.edit(HalfIndex.t, &transient, edit, json: &reader)
+        default: break
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Offers both halves to the collector; a replaced one is compared field by field.
+    @inlinable
+    public static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector) {
+        if collector.visits(HalfIndex.p) {
+            collector.field(HalfIndex.p, "/p", old.persistent, new.persistent, isReplaceable: true)
+        }
+        if collector.visits(HalfIndex.t) {
+            collector.field(HalfIndex.t, "/t", old.transient, new.transient, isTransient: true, isReplaceable: true)
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Puts the halves in order that the last run wrote.
+    @inlinable
+    public mutating func _$settle() {
+        guard _$observationRegistrar.beginSettling() else { return }
+        _$observationRegistrar.settle(HalfIndex.p, &persistent)
+        _$observationRegistrar.settle(HalfIndex.t, &transient)
+        _$observationRegistrar.endSettling()
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Writes `"p":{…},"t":{…}`, on disk without `t`.
+    @inlinable
+    public func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter) {
+        fields.write(HalfIndex.p, "p", persistent, into: &writer)
+        if writer.includesTransient { fields.write(HalfIndex.t, "t", transient, into: &writer) }
+    }
+
+    /// Reads both halves.
+    ///
+    /// - Throws: an error of the document; `missing` when a half is not there.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        var p: Persistent?
+        var t: Transient?
+        let others = try StateCoding.members(of: &reader) {
+            (name: String, reader: inout JSONReader) throws(JSONError) -> Bool in
+            switch name {
+            case "p": try StateCoding.read(into: &p, from: &reader)
+            case "t": try StateCoding.read(into: &t, from: &reader)
+            default: return false
+            }
+            return true
+        }
+        let persistent = try StateCoding.require(p, "p", in: reader)
+        self.init(t: try StateCoding.require(t, "t", in: reader), p: persistent)
+        try _$merge(others)
+    }
+}

@@ -1,0 +1,60 @@
+public import RivuletObservation
+
+/// The state of one session in two halves: `p` is stored, `t` lives in memory only.
+///
+/// The halves may be plain structs, for a ``UIStateManager``. Where both are `@ObservableState`, so is the whole: it can be hosted,
+/// recorded and streamed. As JSON it is `{"p":{…},"t":{…}}`, so key paths begin with `/p/` or `/t/`. After a restart `t` has its default
+/// again. Replacing a half reports each differing field below it, not the half as a whole.
+/// Source: spec/systems.md D-01.
+public struct AppState<Persistent: PersistentState, Transient: Equatable & Sendable>: Equatable, Sendable {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// What was written in this value, and who watches it.
+    public var _$observationRegistrar = ObservationStateRegistrar()
+    // The accessors of tracked halves, in an extension, reach the halves too.
+    @usableFromInline var persistent: Persistent
+    @usableFromInline var transient: Transient
+
+    /// Joins the two halves, as they stand when a session is new.
+    @inlinable
+    public init(t: Transient, p: Persistent) {
+        persistent = p
+        transient = t
+    }
+
+    /// The persistent half: every change of it by an event with `persist` is on disk before it is acknowledged.
+    ///
+    /// This one is for halves whose own fields are not tracked, and for code that does not know whether they are: every write counts as
+    /// one of the whole half.
+    @_disfavoredOverload
+    @inlinable public var p: Persistent {
+        get { _$observationRegistrar.read(HalfIndex.p, persistent) }
+        set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
+        _modify {
+            let wasAbsent = _$observationRegistrar.begin(HalfIndex.p, &persistent)
+            defer { _$observationRegistrar.end(HalfIndex.p, &persistent, wasAbsent: wasAbsent) }
+            yield &persistent
+        }
+    }
+
+    /// The transient half: visible to clients like `p`, never written to disk.
+    ///
+    /// This one is for halves whose own fields are not tracked, and for code that does not know whether they are: every write counts as
+    /// one of the whole half.
+    @_disfavoredOverload
+    @inlinable public var t: Transient {
+        get { _$observationRegistrar.read(HalfIndex.t, transient) }
+        set { _$observationRegistrar.set(HalfIndex.t, &transient, to: newValue) }
+        _modify {
+            let wasAbsent = _$observationRegistrar.begin(HalfIndex.t, &transient)
+            defer { _$observationRegistrar.end(HalfIndex.t, &transient, wasAbsent: wasAbsent) }
+            yield &transient
+        }
+    }
+}
+
+/// The positions of the halves among the fields.
+@usableFromInline
+enum HalfIndex {
+    @inlinable static var p: Int { 0 }
+    @inlinable static var t: Int { 1 }
+}

@@ -1,0 +1,74 @@
+internal import RivuletObjects
+
+/// An event of any type, as effects of a manager's reducers dispatch it.
+struct ErasedEvent: AppEvent {
+    /// The event that reducers see.
+    let event: any AppEvent
+
+    init(_ event: any AppEvent) {
+        self.event = event
+    }
+
+    var persist: Bool { event.persist }
+    var isUIEvent: Bool { event.isUIEvent }
+
+    func encode(to encoder: any Encoder) throws {
+        try event.encode(to: encoder)
+    }
+
+    /// Never succeeds: nothing says which type to read.
+    init(from decoder: any Decoder) throws {
+        throw DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "an event of no known type")
+        )
+    }
+}
+
+/// An effect whose event type is not named.
+protocol ErasableEffect: Sendable {
+    /// The same effect, which dispatches the same events.
+    var erased: Effect<ErasedEvent> { get }
+}
+
+extension Effect: ErasableEffect {
+    var erased: Effect<ErasedEvent> {
+        let erased: Effect<ErasedEvent>.Operation =
+            switch operation {
+            case .none: .none
+            case .dispatch(let events): .dispatch(events.map { ErasedEvent($0) })
+            case .run(let work): .run(work.erased)
+            case .merge(let effects): .merge(effects.map(\.erased))
+            case .concatenate(let effects): .concatenate(effects.map(\.erased))
+            case .cancel(let id): .cancel(id)
+            case .cancellable(let effect, let id, let cancelInFlight):
+                .cancellable(effect.erased, id, cancelInFlight: cancelInFlight)
+            case .detached(let effect): .detached(effect.erased)
+            case .sleep(let duration): .sleep(duration)
+            case .ticks(let event, let interval): .ticks(ErasedEvent(event), interval: interval)
+            case .throttle(let effect, let id, let interval, let latest):
+                .throttle(effect.erased, id, interval: interval, latest: latest)
+            }
+        return Effect<ErasedEvent>(erased)
+    }
+}
+
+extension Effect.Work {
+    fileprivate var erased: Effect<ErasedEvent>.Work {
+        var erasedHandler: (@Sendable (_ error: any Error, _ dispatch: EffectDispatch<ErasedEvent>) async -> Void)?
+        if let handler {
+            erasedHandler = { error, dispatch in await handler(error, dispatch.typed(as: Event.self)) }
+        }
+        let body = body
+        return Effect<ErasedEvent>.Work(
+            body: { dispatch in try await body(dispatch.typed(as: Event.self)) },
+            handler: erasedHandler
+        )
+    }
+}
+
+extension EffectDispatch<ErasedEvent> {
+    /// The same handle for events of one type.
+    fileprivate func typed<Typed: AppEvent>(as type: Typed.Type) -> EffectDispatch<Typed> {
+        EffectDispatch<Typed>(clock: clock) { self(ErasedEvent($0)) }
+    }
+}

@@ -1,0 +1,186 @@
+/// Whose effects a driver runs.
+///
+/// Every call is on the executor's thread.
+package protocol EffectHost<Event>: AnyObject {
+    associatedtype Event: AppEvent
+
+    /// Queues an event that an effect dispatched.
+    ///
+    /// - Returns: Why it was dropped; nil when it is queued.
+    func enqueue(_ event: Event, from source: EffectSource) -> EffectFault?
+    /// Goes on with the queue, if nothing holds it.
+    func runQueue()
+}
+
+/// Carries out what an ``EffectScheduler`` decides: starts and cancels tasks, keeps one alarm for all timers, queues events.
+///
+/// Lives on its executor's thread. Its tasks run elsewhere and come back by `post`.
+package final class EffectDriver<Event: AppEvent> {
+    private let surroundings: EffectSurroundings
+    private weak var host: (any EffectHost<Event>)?
+    /// Says what went wrong with an effect of the event of this name; also when the host is gone.
+    private let report: (_ fault: EffectFault, _ eventName: String) -> Void
+    private var scheduler: EffectScheduler<Event>
+    private var works: [EffectTaskID: Work] = [:]
+    private var alarm: (deadline: Duration, task: Task<Void, Never>)?
+    private var isStopped = false
+    private var hasReportedLate = false
+    /// When it was last reported that an event found no room.
+    private var fullReported: Duration?
+
+    /// A work under way.
+    private struct Work {
+        let task: Task<Void, Never>
+        let life: EffectLife
+    }
+
+    package init(
+        _ surroundings: EffectSurroundings,
+        host: any EffectHost<Event>,
+        report: @escaping (_ fault: EffectFault, _ eventName: String) -> Void
+    ) {
+        self.surroundings = surroundings
+        self.host = host
+        self.report = report
+        scheduler = EffectScheduler(limits: surroundings.limits)
+    }
+
+    /// Whether the next event waits.
+    package var isHoldingQueue: Bool { scheduler.isHoldingQueue }
+
+    /// Whether nothing is under way, or waits for its time.
+    package var isIdle: Bool { scheduler.isIdle }
+
+    /// Whether a work has not returned.
+    package var isWorking: Bool { !works.isEmpty }
+
+    /// The names of the events whose effects are under way, in the order of their beginning.
+    package var eventNamesUnderWay: [String] { scheduler.eventNamesUnderWay }
+
+    /// Begins the effects of one dispatch, as `EffectScheduler.begin`; the caller goes on with the queue itself.
+    package func begin(_ effects: [EventEffect<Event>], chain: EffectChain? = nil) {
+        perform(scheduler.begin(effects, chain: chain, now: surroundings.clock.now))
+    }
+
+    /// A timer's tick has had its turn.
+    package func tickDidEnd(_ id: EffectTaskID) {
+        scheduler.tickDidEnd(id)
+    }
+
+    /// Cancels everything; what still comes of it is dropped, with one line in the log.
+    package func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        perform(scheduler.stop())
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ actions: [EffectScheduler<Event>.Action]) {
+        for action in actions {
+            switch action {
+            case .dispatch(let event, let source): enqueue(event, from: source)
+            case .start(let id, let work, let source): start(work, id, source)
+            case .cancel(let id): cancel(id)
+            case .report(let fault, let eventName): report(fault, eventName)
+            }
+        }
+        setAlarm()
+    }
+
+    private func enqueue(_ event: Event, from source: EffectSource) {
+        guard let fault = host.map({ $0.enqueue(event, from: source) }) ?? .late else { return }
+        if let tick = source.tick { scheduler.tickDidEnd(tick) }
+        drop(source, because: fault)
+    }
+
+    /// Reports a dropped event: once when the session is gone, and at most every second when its queue is full.
+    private func drop(_ source: EffectSource, because fault: EffectFault) {
+        if case .late = fault {
+            guard !hasReportedLate else { return }
+            hasReportedLate = true
+        } else {
+            let now = surroundings.clock.now
+            if let fullReported, now < fullReported + .seconds(1) { return }
+            fullReported = now
+        }
+        report(fault, source.eventName)
+    }
+
+    private func start(_ work: Effect<Event>.Work, _ id: EffectTaskID, _ source: EffectSource) {
+        let confined = Confined(self, to: surroundings.executor)
+        let life = EffectLife(eventsMax: surroundings.limits.queuedDispatchesMax)
+        let dispatch = EffectDispatch<Event>(clock: surroundings.clock.clock) { event in
+            guard life.admit() else { return }
+            confined.post { $0.receive(event, from: source, life) }
+        }
+        let task = Task(executorPreference: surroundings.taskExecutor) {
+            var failure: (any Error)?
+            do {
+                try await work.run(dispatch)
+            } catch {
+                failure = error
+            }
+            confined.post { [failure] in $0.workDidEnd(id, failure, source, life) }
+        }
+        works[id] = Work(task: task, life: life)
+    }
+
+    private func cancel(_ id: EffectTaskID) {
+        guard let work = works.removeValue(forKey: id) else { return }
+        work.life.cancel()
+        work.task.cancel()
+    }
+
+    // MARK: - What comes back
+
+    private func receive(_ event: Event, from source: EffectSource, _ life: EffectLife) {
+        if life.didArrive() { drop(source, because: .queueFull(limit: surroundings.limits.queuedDispatchesMax)) }
+        guard !isStopped else { return drop(source, because: .late) }
+        guard !life.isCancelled else { return }
+        enqueue(event, from: source)
+        host?.runQueue()
+    }
+
+    private func workDidEnd(_ id: EffectTaskID, _ failure: (any Error)?, _ source: EffectSource, _ life: EffectLife) {
+        works[id] = nil
+        if let failure, !(failure is CancellationError), !life.isCancelled {
+            report(.failed(failure), source.eventName)
+        }
+        perform(scheduler.workDidEnd(id, isDone: failure == nil, now: surroundings.clock.now))
+        host?.runQueue()
+    }
+
+    // MARK: - Time
+
+    /// Sees to it that the alarm rings in time; one that rings early is set again then.
+    private func setAlarm() {
+        guard let deadline = scheduler.nextDeadline else {
+            alarm?.task.cancel()
+            alarm = nil
+            return
+        }
+        if let alarm, alarm.deadline <= deadline { return }
+        alarm?.task.cancel()
+        let confined = Confined(self, to: surroundings.executor)
+        let clock = surroundings.clock
+        let task = Task(executorPreference: surroundings.taskExecutor) {
+            do {
+                try await clock.sleep(until: deadline)
+            } catch {
+                // Cancelled: another one is set, or none.
+                return
+            }
+            confined.post { $0.alarmDidRing(deadline) }
+        }
+        alarm = (deadline, task)
+    }
+
+    private func alarmDidRing(_ deadline: Duration) {
+        // One that was replaced as it rang rings for nobody.
+        guard alarm?.deadline == deadline else { return }
+        alarm = nil
+        perform(scheduler.alarmDidRing(now: surroundings.clock.now))
+        host?.runQueue()
+    }
+}

@@ -1,0 +1,39 @@
+/// Replays the logged events when an app's effects hand it an ``EventLoggingEvent/replay``.
+///
+/// Call it from the effects: `await processor.process(event: event, events: newState.t.log.events)`. Source: spec/systems.md D-31.
+public final class EventEffectsProcessor<Persistent: PersistentState, Transient: Equatable & Sendable>: Sendable {
+    private weak let stateManager: UIStateManager<Persistent, Transient>?
+    private let replayDelay: Duration
+    private let clock: any Clock<Duration>
+
+    /// Replays into a manager, which it does not keep, with so much time before each event.
+    public init(
+        stateManager: UIStateManager<Persistent, Transient>,
+        replayDelay: Duration = .milliseconds(500),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.stateManager = stateManager
+        self.replayDelay = replayDelay
+        self.clock = clock
+    }
+
+    /// Starts a replay if the event asks for one: clears the log, then dispatches these events one by one; returns at once.
+    ///
+    /// - Returns: the replay, which ends early when it is cancelled or the manager is gone; nil when the event asks for none.
+    @discardableResult
+    public func process(event: any AppEvent, events: [EventEntry]) async -> Task<Void, Never>? {
+        guard event as? EventLoggingEvent == .replay, let stateManager else { return nil }
+        await stateManager.dispatch(EventLoggingEvent.clear)
+        return Task { [self] in
+            for entry in events {
+                do {
+                    try await clock.sleep(for: replayDelay)
+                } catch {
+                    return
+                }
+                guard let stateManager = self.stateManager else { return }
+                await stateManager.dispatch(entry.event)
+            }
+        }
+    }
+}

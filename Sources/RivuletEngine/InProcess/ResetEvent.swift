@@ -1,0 +1,12 @@
+/// Puts both halves back to their defaults, past all reducers, and saves that.
+///
+/// Source: spec/systems.md D-10.
+public struct ResetEvent: AppEvent, Equatable {
+    /// Asks for the defaults.
+    public init() {}
+
+    /// True.
+    public var persist: Bool { true }
+    /// True.
+    public var isUIEvent: Bool { true }
+}

@@ -1,0 +1,16 @@
+/// An object that is handed every state.
+///
+/// Source: spec/systems.md D-17.
+public protocol StateListener: AnyObject, Sendable {
+    /// What the listener fills with values of the state.
+    associatedtype T
+
+    /// Whether nobody needs the listener any more; it is removed at the next event then.
+    var zombie: Bool { get set }
+
+    /// Takes a state: a ``StateHolder`` of the state's two types.
+    func updateState(_ stateHolder: AnyObject)
+
+    /// Makes the object that the listener fills from now on.
+    func getStateObject() -> T
+}

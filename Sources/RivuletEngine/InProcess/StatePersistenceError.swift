@@ -1,0 +1,43 @@
+public import RivuletStores
+
+/// Why a state manager does not save.
+public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
+    /// The manager has no `persistenceKey`, so nothing is kept.
+    case noKey
+    /// The stored document cannot be read, so it is not written over.
+    ///
+    /// Set it aside by ``UIStateManager/setAsideUnreadableState()``, or start a version of the app that can read it.
+    case unreadable(key: String, detail: String)
+    /// The storage could not be read when the manager was made, so what is in it is not known, and not written over.
+    case unavailable(key: String, detail: String)
+    /// The state has a NaN, an infinity or another value that JSON cannot carry; the document of before stays.
+    case unrepresentable
+
+    /// What happened, and what mends it.
+    public var description: String {
+        switch self {
+        case .noKey:
+            "the state manager has no persistenceKey, so its state is not kept: give it one"
+        case .unreadable(let key, let detail):
+            "the stored state \"\(key)\" cannot be read: \(detail); it stays as it is and nothing is saved over it: "
+                + "start a version of the app that reads it, or call setAsideUnreadableState()"
+        case .unavailable(let key, let detail):
+            "the stored state \"\(key)\" could not be read, so nothing is saved over it: \(detail)"
+        case .unrepresentable:
+            "the state has a value for which JSON has no form, such as a NaN: nothing is saved until it is gone"
+        }
+    }
+}
+
+extension StatePersistenceError: LoggableError {
+    /// The text without what is stored.
+    public var logText: String {
+        switch self {
+        case .noKey, .unrepresentable: description
+        case .unreadable:
+            "the stored state cannot be read; it stays as it is and nothing is saved over it: start a version of the app that reads it, or "
+                + "call setAsideUnreadableState()"
+        case .unavailable: "the stored state could not be read, so nothing is saved over it"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package import RivuletObservation
+
+/// Runs an app's reducers under the change recorder.
+///
+/// Pure: no clock, no storage, no threads. A class, because code that is compiled once for all apps has to make the metadata of a
+/// struct like this one at each call.
+package final class EventEngine<Definition: AppDefinition>: Sendable {
+    package typealias State = Definition.State
+    package typealias Event = Definition.Event
+
+    package let definition: Definition
+    package let bindings: StateBindings<Event>
+    package let views: [StateView<State>]
+    /// How large the default state is as JSON.
+    package let defaultStateBytes: Int
+    /// Whether a loaded state may have transient fields that neither its document nor the default state has.
+    package let hasTransientElements: Bool
+    private let reducers: [AnyReducer<State>]
+
+    /// What one atomic dispatch did.
+    package struct Step: Sendable {
+        package let recording: Recording
+        /// The effects of its events; nil when none has any.
+        package let effectList: EffectList<Event>?
+
+        /// The effects of its events that have any, in their order.
+        package var effects: [EventEffect<Event>] { effectList?.effects ?? [] }
+    }
+
+    package init(_ definition: Definition) {
+        self.definition = definition
+        reducers = definition.reducers
+        bindings = StateBindings(definition.bindings)
+        views = definition.views
+        defaultStateBytes = definition.defaultState.jsonBytes().count
+        hasTransientElements = State._$hasTransientElements
+    }
+
+    /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.
+    ///
+    /// `notes` are those of reading the events.
+    /// - Throws: the ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``; the state is as it was, and nothing follows.
+    package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
+        var effects: EffectList<Event>?
+        let recording = try ChangeRecorder.record(&state, notes: notes) { state in
+            // By index, here and in what follows: an iterator of a generic type is made from its metadata at each dispatch.
+            for index in 0..<events.count {
+                let event = events[index]
+                let effect: Effect<Event>
+                do {
+                    effect = try apply(event, to: &state)
+                } catch let error as EventRejection {
+                    throw RefusedEvent(index: index, eventName: event.eventName, rejection: error)
+                } catch {
+                    throw ReducerFailure(eventName: event.eventName, error: error)
+                }
+                guard !effect.isNone else { continue }
+                effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
+            }
+        }
+        return Step(recording: recording, effectList: effects)
+    }
+
+    /// Runs the reducers, and gives what they and the app want done, in this order, as one effect.
+    private func apply(_ event: Event, to state: inout State) throws -> Effect<Event> {
+        let queuedEvent = QueuedEvent(event: event)
+        var asked = ReducerEffects()
+        for reducer in reducers {
+            try reducer.reduce(into: &state, queuedEvent: queuedEvent, effects: &asked)
+        }
+        guard let ofReducers = asked.merged(as: Event.self) else { throw ForeignEffect() }
+        let ofApp = definition.effect(of: event, state: state)
+        return ofReducers.isNone ? ofApp : .merge(ofReducers, ofApp)
+    }
+
+    /// A reducer asks for an effect that dispatches events of another type than the app's.
+    private struct ForeignEffect: Error, CustomStringConvertible {
+        var description: String { "a reducer asks for an effect that dispatches other events than \(Event.self)" }
+    }
+}

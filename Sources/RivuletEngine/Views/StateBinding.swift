@@ -1,0 +1,79 @@
+public import RivuletJSON
+public import RivuletObservation
+
+/// A key path that clients may write, and the event that a written value becomes.
+///
+/// The write is a dispatch of that event, so reducers decide what becomes of the value: they may clamp it, change more than the path,
+/// or reject it. Source: spec/http.md §2.
+public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
+    /// The JSON Pointer that is written; one token may be `*` for the id of an element.
+    public let path: String
+    /// The shape of the values that are taken.
+    public let valueSchema: JSONSchema
+    let takesID: Bool
+    /// What can stand at the `*`, for a description that needs any event; nil when no such id is known.
+    let sampleID: String?
+    /// Nil when the id's token is that of no id.
+    private let makeEvent: @Sendable (_ id: String, _ reader: inout JSONReader) throws(JSONError) -> Event?
+
+    /// Binds one key path: `StateBinding("/p/count", CounterEvent.setCount)`.
+    ///
+    /// `event` is pure. That the state has the path, with values like these, is checked when the app is hosted.
+    public init<Value: JSONCodable & SendableMetatype>(
+        _ path: String,
+        _ event: @escaping @Sendable (_ value: Value) -> Event
+    ) {
+        self.path = path
+        valueSchema = Value.jsonSchema
+        takesID = false
+        sampleID = ""
+        makeEvent = { (_, reader) throws(JSONError) in event(try Value(json: &reader)) }
+    }
+
+    /// Binds the same field of every element of a collection: `StateBinding("/p/todos/*/title", TodosEvent.rename)`.
+    ///
+    /// The path has one `*`; `event` is pure, and gets the id that stands there, of the type of the elements' ids: `String`, an integer,
+    /// `UUID`, a raw-representable type or another ``KeyedID``. A token that is no such id is refused before there is an event.
+    public init<ID: KeyedID, Value: JSONCodable & SendableMetatype>(
+        _ path: String,
+        _ event: @escaping @Sendable (_ id: ID, _ value: Value) -> Event
+    ) {
+        self.path = path
+        valueSchema = Value.jsonSchema
+        takesID = true
+        sampleID = Self.sample(of: ID.self)
+        makeEvent = { (token, reader) throws(JSONError) in
+            guard let id = ID.from(exactKeyPathToken: token) else { return nil }
+            return event(id, try Value(json: &reader))
+        }
+    }
+
+    /// Refused: what the event gets first is no id, or what it gets then is nothing that JSON can have.
+    ///
+    /// Without it the compiler speaks of tuples. It never runs, for code that would call it does not compile.
+    @available(
+        *,
+        unavailable,
+        message: """
+            the event gets the id that stands at the * first: a String, an integer, a UUID or another type that conforms to KeyedID; \
+            then the value, of a type that JSON can have
+            """
+    )
+    public init<ID, Value>(_ path: String, _ event: @escaping @Sendable (_ id: ID, _ value: Value) -> Event) {
+        self.path = path
+        valueSchema = .any
+        takesID = true
+        sampleID = nil
+        makeEvent = { (_, _) throws(JSONError) in nil }
+    }
+
+    /// Reads the value, and makes the event of it; nil when the token is that of no id.
+    func event(id token: String, from reader: inout JSONReader) throws(JSONError) -> Event? {
+        try makeEvent(token, &reader)
+    }
+
+    private static func sample<ID: KeyedID>(of type: ID.Type) -> String? {
+        let token = ["", "0", "00000000-0000-0000-0000-000000000000"].first { ID.from(exactKeyPathToken: $0) != nil }
+        return token ?? ((ID.self as? any CaseIterable.Type)?.allCases.first as? ID)?.keyPathToken
+    }
+}

@@ -1,0 +1,107 @@
+package import RivuletJSON
+package import RivuletObservation
+
+/// The bindings of an app, by their key paths.
+package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
+    private let list: [Bound]
+
+    private struct Bound {
+        let binding: StateBinding<Event>
+        /// Nil for a path that is no JSON Pointer.
+        let tokens: [String]?
+
+        /// What stands at the binding's `*` in a path, or "" when it has none; nil for another path.
+        func id(in path: JSONPointer) -> String? {
+            guard let tokens, tokens.count == path.tokens.count else { return nil }
+            var id = ""
+            let isMatch = zip(tokens, path.tokens).allSatisfy { pattern, token in
+                guard binding.takesID, pattern == "*" else { return pattern == token }
+                id = token
+                return true
+            }
+            return isMatch ? id : nil
+        }
+    }
+
+    package init(_ bindings: [StateBinding<Event>]) {
+        list = bindings.map { binding in
+            Bound(binding: binding, tokens: try? JSONPointer(parsing: binding.path).tokens)
+        }
+    }
+
+    /// Whether a value can be written there, or at another id's place.
+    package func contains(_ path: JSONPointer) -> Bool { list.contains { $0.id(in: path) != nil } }
+
+    /// Reads a value for the path, and makes its event; nil when nothing is bound there, or an id in it is none.
+    package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
+        // The first one that takes it: one whose id the token is not has read nothing.
+        for bound in list {
+            if let id = bound.id(in: path), let event = try bound.binding.event(id: id, from: &reader) { return event }
+        }
+        return nil
+    }
+
+    // MARK: - Description
+
+    /// The key paths that can be written, as they were declared.
+    package var paths: [String] { list.map(\.binding.path) }
+
+    /// The key paths that can be written, with the shapes of their values; a token `*` stands for an element's id.
+    package var places: [(tokens: [String], schema: JSONSchema)] {
+        list.compactMap { bound in bound.tokens.map { ($0, bound.binding.valueSchema) } }
+    }
+
+    /// What keeps the app from being hosted; nil when every binding fits the state.
+    package func fault(in state: JSONSchema) -> String? {
+        var known: Set<[String]> = []
+        for bound in list {
+            let path = bound.binding.path
+            guard let tokens = bound.tokens else { return "the binding \"\(path)\" is no JSON Pointer" }
+            guard known.insert(tokens).inserted else { return "two bindings are for \"\(path)\"; remove one" }
+            let wildcards = tokens.count { $0 == "*" }
+            guard wildcards == (bound.binding.takesID ? 1 : 0) else {
+                return
+                    "the binding \"\(path)\" has \(wildcards) \"*\"; its event takes \(bound.binding.takesID ? "one id" : "no id")"
+            }
+            guard let schema = state.schema(at: tokens[...]) else {
+                return "the binding \"\(path)\" is for a key path that the state does not have"
+            }
+            guard !schema.kinds.isDisjoint(with: bound.binding.valueSchema.kinds) else {
+                return "the binding \"\(path)\" takes values of another type than the state has there"
+            }
+        }
+        return nil
+    }
+
+    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the one that the state's own value would become.
+    package func encodeDescription(of state: some JSONCodable, into writer: inout JSONWriter) {
+        writer.beginArray()
+        for bound in list {
+            writer.beginObject()
+            writer.key("path")
+            writer.string(bound.binding.path)
+            if let name = eventName(of: bound, in: state) {
+                writer.key("event")
+                writer.string(name)
+            }
+            writer.key("schema")
+            bound.binding.valueSchema.encodeJSON(into: &writer, direction: .read)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    /// A closure does not tell its event's name, but any value that it takes does.
+    private func eventName(of bound: Bound, in state: some JSONCodable) -> String? {
+        var texts: [[UInt8]] = []
+        var writer = JSONWriter()
+        if let tokens = bound.tokens, state.encodeJSON(at: tokens[...], into: &writer) { texts.append(writer.bytes) }
+        texts += ["\"\"", "0", "false", "null", "[]", "{}"].map { Array($0.utf8) }
+        guard let id = bound.binding.sampleID else { return nil }
+        for text in texts {
+            var reader = JSONReader(text)
+            if let event = try? bound.binding.event(id: id, from: &reader) { return event.eventName }
+        }
+        return nil
+    }
+}

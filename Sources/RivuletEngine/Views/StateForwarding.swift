@@ -1,0 +1,69 @@
+/// A type that makes a view object of a state, and brings one up to date.
+///
+/// It is all that a hosted session needs to know of a forwarder. Written by `@StateForwarder`, or by hand.
+public protocol StateForwarding: SendableMetatype {
+    /// Where the values come from.
+    associatedtype ForwardedState
+    /// What shows them.
+    associatedtype ViewObject: ObservableObject
+
+    /// A new object with the state's values.
+    static func makeObject(from state: ForwardedState) -> ViewObject
+
+    /// Reads all of the state's values, then assigns those that differ from the object's.
+    static func forward(_ state: ForwardedState, to receiver: ViewObject)
+
+    /// What is forwarded, value by value, in the order of the mapping; a session serves and streams these fields.
+    static var forwardedFields: [ForwardedField<ForwardedState, ViewObject>] { get }
+}
+
+/// Makes a class the ``StateListener`` that keeps an object's fields equal to what key paths of the state lead to.
+///
+/// `mapping` is an array of pairs: a key path of the state, also to a computed property, and one of the object. The object's type has an
+/// initialiser with these fields, in this order, under their names; the values are Equatable. The names `AppStateHolder` and
+/// `AppUIStateManager` must be type aliases in scope: `typealias AppStateHolder = StateHolder<MyPersistent, MyTransient>`, and so on.
+/// The class is made a ``StateForwarding`` too. Source: spec/systems.md D-24 to D-27.
+@attached(
+    member,
+    names: named(receiver),
+    named(zombie),
+    named(stateManager),
+    named(init),
+    named(getStateObject),
+    named(updateState),
+    named(_$receiver),
+    named(makeObject),
+    named(forward),
+    named(forwardedFields)
+)
+@attached(extension, conformances: StateForwarding)
+public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
+    #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
+
+/// Makes a type the ``StateForwarding`` of a hosted app's state, whatever its type is; there is no state manager, and no listener.
+///
+/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) struct CounterForwarder {}`.
+/// The object needs an initialiser with the mapping's labels, in its order. Not an enum: there Swift 6.3 swallows the error of a mapping
+/// that does not fit the object, and crashes.
+@attached(member, names: named(makeObject), named(forward), named(forwardedFields))
+@attached(extension, conformances: StateForwarding)
+public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
+    #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
+
+/// The same as ``StateForwarder(for:mapping:)``, with its arguments in order.
+@attached(
+    member,
+    names: named(receiver),
+    named(zombie),
+    named(stateManager),
+    named(init),
+    named(getStateObject),
+    named(updateState),
+    named(_$receiver),
+    named(makeObject),
+    named(forward),
+    named(forwardedFields)
+)
+@attached(extension, conformances: StateForwarding)
+public macro StateForwarder(_ object: Any.Type, _ mapping: [(AnyKeyPath, AnyKeyPath)]) =
+    #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")

@@ -1,0 +1,45 @@
+/// Binds one port for several loops; the kernel spreads connections over them.
+package enum ListenerGroup {
+    /// Listens on `host:port` with every loop; all or none.
+    ///
+    /// Before the loops run.
+    ///
+    /// SO_REUSEPORT would let this process share a port with an older one of the same user without a word, so the port
+    /// is first bound without it. Between that and the real binding lies a moment in which another program could take
+    /// the port and, were it to share too, not be noticed.
+    ///
+    /// - Parameters:
+    ///   - host: An IPv4 or IPv6 address, or "localhost".
+    ///   - port: 0 takes a free one, the same for all.
+    ///   - loops: At least one.
+    ///   - backlog: Connections that the kernel keeps waiting, per loop.
+    /// - Returns: The port.
+    /// - Throws: The failing call with "host:port": "bind 127.0.0.1:8080: EADDRINUSE address already in use".
+    @discardableResult
+    package static func bind(
+        host: String,
+        port: UInt16,
+        loops: [EventLoop],
+        backlog: Int = 4_096
+    ) throws(LoopError) -> UInt16 {
+        guard loops.count > 1 else {
+            guard let loop = loops.first else { preconditionFailure("no loop to listen with on \(host):\(port)") }
+            return try loop.listen(host: host, port: port, backlog: backlog)
+        }
+        let freePort = try probe(host: host, port: port)
+        do throws(LoopError) {
+            for loop in loops {
+                try loop.listen(host: host, port: freePort, backlog: backlog, reusePort: true)
+            }
+        } catch {
+            for loop in loops { loop.stopListening() }
+            throw error
+        }
+        return freePort
+    }
+
+    /// The port, after it was bound and listened on without sharing, and let go again.
+    private static func probe(host: String, port: UInt16) throws(LoopError) -> UInt16 {
+        try ListeningSocket(host: host, port: port, backlog: 1, sharesPort: false).port
+    }
+}

@@ -1,0 +1,65 @@
+internal import CLibuv
+internal import Glibc
+
+/// A listening TCP socket, closed with this value.
+struct ListeningSocket: ~Copyable {
+    let descriptor: Int32
+    /// The port it is bound to.
+    let port: UInt16
+
+    /// Binds and listens.
+    ///
+    /// Accepted connections inherit `TCP_NODELAY` from here, which spares a call for each. Source: tcp(7).
+    ///
+    /// - Throws: The failing call with "host:port", such as `EADDRINUSE`.
+    init(host: String, port: UInt16, backlog: Int, sharesPort: Bool) throws(LoopError) {
+        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        var address = try SocketAddress(host: host, port: port, place: place)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = try checkErrno(socket(address.family, kind, 0), "socket \(place)")
+        do throws(LoopError) {
+            try Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "setsockopt SO_REUSEADDR \(place)")
+            if sharesPort { try Self.set(descriptor, SOL_SOCKET, SO_REUSEPORT, 1, "setsockopt SO_REUSEPORT \(place)") }
+            try Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1, "setsockopt TCP_NODELAY \(place)")
+            try address.bind(descriptor, "bind \(place)")
+            try checkErrno(Glibc.listen(descriptor, Int32(clamping: backlog)), "listen \(place)")
+            self.port = try SocketAddress(localOf: descriptor, "getsockname \(place)").peer.port
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Accepts one connection, non-blocking; nil when none waits.
+    ///
+    /// - Throws: `EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM` and the like: try again later.
+    func accept() throws(LoopError) -> (descriptor: Int32, peer: PeerAddress)? {
+        while true {
+            var address = SocketAddress()
+            let accepted = address.accept(descriptor)
+            if accepted >= 0 { return (accepted, address.peer) }
+            switch errno {
+            case EAGAIN: return nil
+            // The peer went away while it waited, or a signal came: the next one may be there. Source: accept(2).
+            case ECONNABORTED, EINTR, EPROTO, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH: continue
+            default: throw LoopError.last("accept")
+            }
+        }
+    }
+
+    static func set(
+        _ descriptor: Int32,
+        _ level: Int32,
+        _ option: Int32,
+        _ value: Int32,
+        _ call: @autoclosure () -> String
+    ) throws(LoopError) {
+        var value = value
+        // SAFETY: the kernel reads as many bytes as the size says, of a variable that outlives the call.
+        let status = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        try checkErrno(status, call())
+    }
+}

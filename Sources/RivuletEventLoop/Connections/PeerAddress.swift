@@ -1,0 +1,90 @@
+internal import CLibuv
+
+/// An IP address and port.
+///
+/// An IPv4 address mapped into IPv6 counts as IPv4.
+package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The address without the port, to count by.
+    package struct IP: Hashable, Sendable, CustomStringConvertible {
+        private let high: UInt64
+        private let low: UInt64
+
+        /// The address of these 16 bytes in network order; an IPv4 address is ::ffff:a.b.c.d.
+        package init(high: UInt64, low: UInt64) {
+            self.high = high
+            self.low = low
+        }
+
+        /// An IPv4 address, as in 0x7F000001 for 127.0.0.1.
+        package init(v4 address: UInt32) { self.init(high: 0, low: Self.v4Prefix | UInt64(address)) }
+
+        /// The address that is written as "127.0.0.1" or "::1"; nil for other text, also for one with a zone.
+        package init?(_ text: String) {
+            guard !text.utf8.contains(UInt8(ascii: "%")), !text.utf8.contains(0) else { return nil }
+            if text.utf8.contains(UInt8(ascii: ":")) {
+                var bytes: (UInt64, UInt64) = (0, 0)
+                // SAFETY: libuv writes the 16 bytes of an IPv6 address, which the tuple has, and keeps no pointer.
+                guard unsafe uv_inet_pton(AF_INET6, text, &bytes) == 0 else { return nil }
+                self.init(high: UInt64(bigEndian: bytes.0), low: UInt64(bigEndian: bytes.1))
+            } else {
+                var bytes: UInt32 = 0
+                // SAFETY: libuv writes the 4 bytes of an IPv4 address, and keeps no pointer.
+                guard unsafe uv_inet_pton(AF_INET, text, &bytes) == 0 else { return nil }
+                self.init(v4: UInt32(bigEndian: bytes))
+            }
+        }
+
+        /// Whether this is an IPv4 address.
+        package var isV4: Bool { high == 0 && low >> 32 == Self.v4Prefix >> 32 }
+
+        /// Whether only this machine has the address: 127.0.0.0/8, or ::1.
+        package var isLoopback: Bool { isV4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
+
+        /// The number of bits that an address has: 32 or 128.
+        package var bitCount: Int { isV4 ? 32 : 128 }
+
+        /// Whether the first bits are those of the other address, which is of the same version.
+        package func isEqual(_ other: IP, bits: Int) -> Bool {
+            guard isV4 == other.isV4, (0...bitCount).contains(bits) else { return false }
+            let bits = isV4 ? bits + 96 : bits
+            // A shift by all 64 bits is 0.
+            let (highMask, lowMask) = (
+                ~(UInt64.max >> UInt64(min(bits, 64))), ~(UInt64.max >> UInt64(max(bits - 64, 0)))
+            )
+            return (high ^ other.high) & highMask == 0 && (low ^ other.low) & lowMask == 0
+        }
+
+        /// "127.0.0.1", or "::1".
+        ///
+        /// Source: RFC 5952.
+        package var description: String {
+            guard !isV4 else {
+                return [24, 16, 8, 0].map { "\(low >> UInt64($0) & 0xFF)" }.joined(separator: ".")
+            }
+            var bytes = (high.bigEndian, low.bigEndian)
+            let text = [UInt8](capacity: 46) { output in
+                unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                    unsafe buffer.initialize(repeating: 0)
+                    // SAFETY: 16 bytes are read from the tuple, at most 46 are written to the buffer, which has 46.
+                    let status = unsafe uv_inet_ntop(AF_INET6, &bytes, buffer.baseAddress, buffer.count)
+                    count = status == 0 ? unsafe buffer.firstIndex(of: 0) ?? 0 : 0
+                }
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+
+        private static var v4Prefix: UInt64 { 0xFFFF_0000_0000 }
+    }
+
+    package let ip: IP
+    package let port: UInt16
+
+    /// The address of this port of this host.
+    package init(ip: IP, port: UInt16) {
+        self.ip = ip
+        self.port = port
+    }
+
+    /// "127.0.0.1:8080", or "[::1]:8080".
+    package var description: String { ip.isV4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
+}

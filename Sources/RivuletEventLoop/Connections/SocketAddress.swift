@@ -1,0 +1,80 @@
+internal import CLibuv
+internal import Glibc
+
+/// An address as the kernel takes it, large enough for IPv4 and IPv6.
+struct SocketAddress {
+    private var storage = sockaddr_storage()
+
+    /// Space for an address.
+    init() {}
+
+    /// The address of `host`, which is an IPv4 or IPv6 address or "localhost" (127.0.0.1).
+    ///
+    /// - Throws: `EINVAL` when it is none of these: names are not looked up.
+    init(host: String, port: UInt16, place: String) throws(LoopError) {
+        let numeric = host == "localhost" ? "127.0.0.1" : host
+        var v4 = sockaddr_in()
+        if unsafe uv_ip4_addr(numeric, Int32(port), &v4) == 0 {
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v4, as: sockaddr_in.self) }
+            return
+        }
+        var v6 = sockaddr_in6()
+        try check(unsafe uv_ip6_addr(numeric, Int32(port), &v6), "the host of \(place) is not an IP address")
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v6, as: sockaddr_in6.self) }
+    }
+
+    /// The address that a socket is bound to.
+    init(localOf descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
+        let status = unsafe withPointer { address, count in unsafe getsockname(descriptor, address, &count) }
+        try checkErrno(status, call())
+    }
+
+    /// `AF_INET` or `AF_INET6`.
+    var family: Int32 { Int32(storage.ss_family) }
+
+    /// The address as a value.
+    var peer: PeerAddress {
+        unsafe withUnsafeBytes(of: storage) { bytes in
+            if family == AF_INET {
+                let address = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
+                return PeerAddress(
+                    ip: PeerAddress.IP(v4: UInt32(bigEndian: address.sin_addr.s_addr)),
+                    port: UInt16(bigEndian: address.sin_port)
+                )
+            }
+            let address = unsafe bytes.loadUnaligned(as: sockaddr_in6.self)
+            let (high, low) = unsafe withUnsafeBytes(of: address.sin6_addr) {
+                unsafe ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+            return PeerAddress(
+                ip: PeerAddress.IP(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)),
+                port: UInt16(bigEndian: address.sin6_port)
+            )
+        }
+    }
+
+    /// Binds a socket to this address.
+    mutating func bind(_ descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
+        let count = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+        let status = unsafe withPointer { address, _ in unsafe Glibc.bind(descriptor, address, socklen_t(count)) }
+        try checkErrno(status, call())
+    }
+
+    /// Accepts a connection and takes its address; -1 and `errno` as accept4(2).
+    mutating func accept(_ descriptor: Int32) -> Int32 {
+        unsafe withPointer { address, count in
+            unsafe rivulet_accept(descriptor, address, &count)
+        }
+    }
+
+    /// Calls `body` with the address and its size.
+    // SAFETY: the pointer is to `storage`, whose size is the one given, and is used within the call only.
+    private mutating func withPointer(
+        _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32
+    ) -> Int32 {
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, &count) }
+        }
+    }
+}

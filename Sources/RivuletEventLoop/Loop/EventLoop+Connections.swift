@@ -1,0 +1,167 @@
+// Owns what can be done with a connection, and what libuv tells of it.
+
+internal import CLibuv
+internal import Glibc
+
+extension EventLoop {
+    /// The number of connections, those included whose close is not told yet.
+    package var connectionCount: Int { state.connections.count }
+
+    /// Writes `bytes` behind everything written before.
+    ///
+    /// They go straight to the kernel when nothing is queued; only what it does not take is copied. A queue over
+    /// `LoopLimits.unsentBytesMax` closes the connection.
+    package func write(_ id: ConnectionID, _ bytes: Span<UInt8>) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, bytes) }
+        guard !bytes.isEmpty else { return .sent }
+        let sent = unsafe tryWrite(connection, bytes)
+        if sent == bytes.count { return .sent }
+        guard sent >= 0 || sent == Int(UV_EAGAIN.rawValue) else {
+            unsafe close(connection, .failed(LoopError(call: "write", code: Int32(sent))))
+            return .closed
+        }
+        return unsafe enqueue(connection, bytes.extracting(max(sent, 0)...))
+    }
+
+    /// Writes `bytes` behind everything written before.
+    package func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes.span) }
+
+    /// Writes bytes that others are sent, too, behind everything written before.
+    ///
+    /// What the kernel does not take is held, not copied, unless something is queued already.
+    package func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, [], [bytes]) }
+        guard bytes.count > 0 else { return .sent }
+        let sent = unsafe rivulet_send(connection.pointee.descriptor, bytes.base, bytes.count)
+        if sent == bytes.count { return .sent }
+        return unsafe hold(connection, [], [bytes], sent: sent)
+    }
+
+    /// Writes bytes to one connection after the other, as far as the kernel takes all of them.
+    ///
+    /// One call for many connections is half the instructions of as many calls.
+    ///
+    /// - Parameters:
+    ///   - bytes: What each of them is sent; not empty.
+    ///   - ids: The connections.
+    /// - Returns: How many connections have everything, and what became of the write to the next; `sent` when there is none.
+    package func write(
+        _ bytes: SharedBytes,
+        toEach ids: Span<ConnectionID>
+    ) -> (sent: Int, outcome: WriteOutcome) {
+        let (base, count) = unsafe (bytes.base, bytes.count)
+        for index in ids.indices {
+            guard let connection = unsafe openConnection(ids[index]) else { return (index, .closed) }
+            guard unsafe connection.pointee.queue == nil else {
+                return (index, unsafe enqueue(connection, [], [bytes]))
+            }
+            let sent = unsafe rivulet_send(connection.pointee.descriptor, base, count)
+            guard sent == count else { return (index, unsafe hold(connection, [], [bytes], sent: sent)) }
+        }
+        return (ids.count, .sent)
+    }
+
+    /// Writes `head` and then the blocks, as one write, behind everything written before.
+    package func write(
+        _ id: ConnectionID,
+        _ head: [UInt8],
+        _ blocks: ArraySlice<SharedBytes>
+    ) -> WriteOutcome {
+        guard let connection = unsafe openConnection(id) else { return .closed }
+        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, head, blocks) }
+        let count = blocks.reduce(head.count) { $0 + $1.count }
+        guard count > 0 else { return .sent }
+        let sent = unsafe tryWrite(connection, head, blocks)
+        if sent == count { return .sent }
+        return unsafe hold(connection, head, blocks, sent: sent)
+    }
+
+    /// The bytes that are written and wait for the kernel; 0 for a connection that is gone.
+    package func unsentBytes(_ id: ConnectionID) -> Int {
+        guard let connection = unsafe state.connections[id] else { return 0 }
+        return unsafe connection.pointee.unsentBytes
+    }
+
+    /// Stops reading: the peer is slowed down once the kernel's buffers are full, and its end is not noticed.
+    package func pauseReading(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe stopReading(connection)
+    }
+
+    /// Reads again after `pauseReading`.
+    package func resumeReading(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe startReading(connection)
+    }
+
+    /// Keeps what the kernel holds unsent below 16 KiB, so that a slow reader of a stream gets fresh events rather than
+    /// megabytes of stale ones.
+    ///
+    /// Source: tcp(7), TCP_NOTSENT_LOWAT.
+    package func setStreaming(_ id: ConnectionID) {
+        guard let connection = unsafe openConnection(id) else { return }
+        let descriptor = unsafe connection.pointee.descriptor
+        do throws(LoopError) {
+            try ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 16_384, "setsockopt")
+        } catch {
+            unsafe close(connection, .failed(error))
+        }
+    }
+
+    /// Ends this side once everything written has gone out, and the connection once the peer has ended its own.
+    ///
+    /// What the peer still sends is read and thrown away: were it left unread, the kernel would answer it with a reset,
+    /// and the peer could lose the last answer. Source: RFC 9112 section 9.6.
+    ///
+    /// - Parameters:
+    ///   - id: The connection; nothing is received of it from now on, and nothing more can be written.
+    ///   - time: After this it is closed in any case, with `flushTimedOut`. Once all has gone out, the peer has
+    ///     `LoopLimits.lingerTime` to end its side.
+    package func closeAfterFlush(_ id: ConnectionID, within time: Duration) {
+        guard let connection = unsafe openConnection(id) else { return }
+        unsafe connection.pointee.phase = .flushing
+        let timer = schedule(after: time) { [unowned self] in closeTimePassed(id) }
+        unsafe connection.pointee.closeTimer = timer
+        if unsafe connection.pointee.queue == nil { unsafe linger(connection) }
+    }
+
+    /// Closes at once; unsent bytes are dropped.
+    ///
+    /// `connectionDidClose` follows with this reason, later in the turn.
+    package func close(_ id: ConnectionID, _ reason: CloseReason = .local) {
+        guard let connection = unsafe state.connections[id] else { return }
+        unsafe close(connection, reason)
+    }
+
+    // Inlined, as all that every delivery runs through.
+    @inline(__always)
+    private func openConnection(_ id: ConnectionID) -> UnsafeMutablePointer<Connection>? {
+        guard let connection = unsafe state.connections[id] else { return nil }
+        return unsafe connection.pointee.phase == .open ? connection : nil
+    }
+
+    /// Takes over an accepted socket.
+    func open(_ descriptor: Int32, _ peer: PeerAddress) {
+        guard state.connections.count < limits.connectionsMax else {
+            Glibc.close(descriptor)
+            state.delegate?.loopDidRefuseConnection(.connectionLimit)
+            return
+        }
+        let connection = unsafe state.connections.add()
+        let id = unsafe connection.pointee.id
+        do throws(LoopError) {
+            // Cannot fail: without a socket to make, it only sets fields. Source: libuv src/unix/tcp.c
+            try check(unsafe uv_tcp_init(uv.pointer, connection.tcp), "uv_tcp_init")
+            try check(unsafe uv_tcp_open(connection.tcp, descriptor), "uv_tcp_open")
+        } catch {
+            Glibc.close(descriptor)
+            unsafe discard(connection)
+            state.delegate?.loopDidRefuseConnection(.failed(error))
+            return
+        }
+        unsafe startReading(connection)
+        state.delegate?.connectionDidOpen(id, peer: peer)
+    }
+}

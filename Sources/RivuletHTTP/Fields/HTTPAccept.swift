@@ -1,0 +1,67 @@
+/// The fields `Accept` and `Accept-Encoding`, as one list each (`HTTPHeaders.list(of:)`).
+///
+/// Source: RFC 9110 sections 12.4.2, 12.5.1 and 12.5.3.
+package enum HTTPAccept {
+    /// Whether a media type such as `text/event-stream` is acceptable; without the field everything is.
+    package static func accepts(type: String, in field: String?) -> Bool {
+        // What nearly all say who want one type.
+        field == type || quality(ofType: type, in: field) > 0
+    }
+
+    /// The first of `types` (most welcome to the server first) among those that the client likes best; nil when it takes
+    /// none of them.
+    package static func preferredType(of types: [String], in field: String?) -> String? {
+        var best: (type: String, quality: Int)?
+        for type in types {
+            let quality = quality(ofType: type, in: field)
+            if quality > best?.quality ?? 0 { best = (type, quality) }
+        }
+        return best?.type
+    }
+
+    /// Whether a content coding such as `gzip` is wanted, at least as much as none; without the field none is.
+    package static func accepts(encoding: String, in field: String?) -> Bool {
+        guard let field else { return false }
+        let wanted = quality(of: [encoding, "*"], in: field) ?? 0
+        return wanted > 0 && wanted >= quality(of: ["identity"], in: field) ?? 0
+    }
+
+    /// Whether a content coding such as `identity` is said not to be acceptable, by its name or by `*`.
+    package static func refuses(encoding: String, in field: String?) -> Bool {
+        guard let field else { return false }
+        return quality(of: [encoding, "*"], in: field) == 0
+    }
+
+    /// How much a media type is liked, in thousandths; the most specific range that covers it decides.
+    private static func quality(ofType type: String, in field: String?) -> Int {
+        guard let field, field.contains(where: { $0 != " " && $0 != "\t" }) else { return 1_000 }
+        let family = type.prefix { $0 != "/" } + "/*"
+        return quality(of: [type, String(family), "*/*"], in: field) ?? 0
+    }
+
+    /// The quality of the first of `names` that the field has, in thousandths; nil when it has none of them.
+    ///
+    /// Parameters of a range other than its weight are left out of account.
+    private static func quality(of names: [String], in field: String) -> Int? {
+        var best: (rank: Int, quality: Int)?
+        for item in field.split(separator: ",") {
+            let parts = item.split(separator: ";").map { part in part.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            let rank = parts.first.flatMap { names.firstIndex(of: $0) } ?? .max
+            guard rank < best?.rank ?? .max else { continue }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+            best = (rank, weight.map(thousandths) ?? 1_000)
+        }
+        return best?.quality
+    }
+
+    /// A weight of at most three decimals, 0 to 1; anything else counts as 0.
+    private static func thousandths(_ weight: Substring) -> Int {
+        let digits = Array(weight.utf8)
+        guard let whole = digits.first, whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return 0 }
+        guard digits.count > 1 else { return whole == UInt8(ascii: "1") ? 1_000 : 0 }
+        let decimals = digits.dropFirst(2)
+        guard digits[1] == UInt8(ascii: "."), decimals.count <= 3, decimals.allSatisfy(ASCII.isDigit) else { return 0 }
+        let fraction = zip(decimals, [100, 10, 1]).reduce(0) { $0 + Int($1.0 - UInt8(ascii: "0")) * $1.1 }
+        return whole == UInt8(ascii: "0") ? fraction : fraction == 0 ? 1_000 : 0
+    }
+}

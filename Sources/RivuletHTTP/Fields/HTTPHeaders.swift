@@ -1,0 +1,73 @@
+/// The header lines of a request, in the order they were sent.
+///
+/// All lines share one block of bytes, so a request costs two allocations however many headers it has; strings are made
+/// on demand. Names are held in lower case.
+package struct HTTPHeaders: Sendable {
+    /// Where one line stands in the block.
+    struct Line: Sendable {
+        var nameStart: UInt16
+        var nameCount: UInt16
+        var valueStart: UInt16
+        var valueCount: UInt16
+
+        var name: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameCount) }
+        var value: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueCount) }
+    }
+
+    /// The head as it was sent, except that header names are in lower case.
+    let block: [UInt8]
+    private let lines: [Line]
+
+    init(block: [UInt8], lines: [Line]) {
+        self.block = block
+        self.lines = lines
+    }
+
+    /// The number of header lines.
+    package var count: Int { lines.count }
+
+    /// The value of the first line called `name`, without the white space around it.
+    ///
+    /// `name` must be in lower case. Bytes that are not UTF-8 are replaced.
+    package subscript(name: String) -> String? {
+        firstLine(called: name).map { String(decoding: block[$0.value], as: UTF8.self) }
+    }
+
+    /// The bytes of the first value called `name` (in lower case).
+    package func bytes(of name: String) -> ArraySlice<UInt8>? {
+        firstLine(called: name).map { block[$0.value] }
+    }
+
+    /// Whether there is a line called `name` (in lower case).
+    package func contains(_ name: String) -> Bool { firstLine(called: name) != nil }
+
+    /// The values of all lines called `name` (in lower case), in order.
+    package func values(of name: String) -> [String] {
+        lines.filter { isLine($0, called: name) }.map { String(decoding: block[$0.value], as: UTF8.self) }
+    }
+
+    /// The values of all lines called `name` as one list, joined by ", ".
+    ///
+    /// Source: RFC 9110 section 5.3.
+    package func list(of name: String) -> String? {
+        guard let first = self[name] else { return nil }
+        let all = values(of: name)
+        return all.count == 1 ? first : all.joined(separator: ", ")
+    }
+
+    /// All lines as (lower-case name, value), in the order they were sent.
+    package var all: [(name: String, value: String)] {
+        lines.map { line in
+            (String(decoding: block[line.name], as: UTF8.self), String(decoding: block[line.value], as: UTF8.self))
+        }
+    }
+
+    private func firstLine(called name: String) -> Line? {
+        for line in lines where isLine(line, called: name) { return line }
+        return nil
+    }
+
+    private func isLine(_ line: Line, called name: String) -> Bool {
+        ASCII.isEqual(block, line.name, name)
+    }
+}

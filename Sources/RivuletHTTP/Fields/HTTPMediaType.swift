@@ -1,0 +1,38 @@
+/// A media type without its parameters.
+///
+/// Source: RFC 9110 section 8.3.1.
+package struct HTTPMediaType: Hashable, Sendable {
+    /// Type and subtype in lower case: "application/json".
+    package let essence: String
+    /// The charset parameter in lower case and without quotes; nil when there is none.
+    package let charset: String?
+
+    /// The media type of a `Content-Type` field; nil when it is malformed.
+    package init?(_ field: String) {
+        // What nearly every dispatch says is not taken apart.
+        if field == "application/json" {
+            essence = field
+            charset = nil
+            return
+        }
+        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)
+        guard let essence = parts.first?.lowercased(), Self.isEssence(essence) else { return nil }
+        self.essence = essence
+        let value = parts.dropFirst().lazy.map { $0.lowercased() }.first { $0.hasPrefix("charset=") }?.dropFirst(8)
+        charset = value.map { $0.filter { $0 != "\"" } }
+    }
+
+    /// Whether text of this type is UTF-8: its charset says so, or it has none.
+    package var isUTF8: Bool { charset == nil || charset == "utf-8" || charset == "utf8" || charset == "us-ascii" }
+
+    private static func isEssence(_ text: String) -> Bool {
+        let halves = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return halves.count == 2 && halves.allSatisfy { !$0.isEmpty && $0.allSatisfy(ASCII.isToken) }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var result = text.drop { $0 == " " || $0 == "\t" }
+        while result.last == " " || result.last == "\t" { result.removeLast() }
+        return result
+    }
+}

@@ -1,0 +1,17 @@
+/// A parsed head.
+package struct HTTPHead: Sendable {
+    /// The request; its body is still empty.
+    var request: HTTPRequest
+    var framing: Framing
+    /// Whether the peer waits for `100 Continue` before it sends the body.
+    var expectsContinue: Bool
+
+    /// How the end of a request's body is told.
+    ///
+    /// Source: RFC 9112 section 6.3.
+    package enum Framing: Hashable, Sendable {
+        case none
+        case length(Int)
+        case chunked
+    }
+}

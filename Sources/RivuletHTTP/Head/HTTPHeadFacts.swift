@@ -1,0 +1,118 @@
+/// The header lines that decide how the message is read, gathered while they are parsed.
+struct HTTPHeadFacts {
+    private(set) var expectsContinue = false
+    /// Where the value of `Host` stands; nil without one.
+    private(set) var host: Range<Int>?
+    /// Whether there is an `Origin` or a `Sec-Fetch-Site` line.
+    private(set) var hasPageFields = false
+    /// Whether there is a `traceparent` line.
+    private(set) var hasTraceParent = false
+    private var contentLength: Int?
+    private var hasTransferEncoding = false
+    private var saysClose = false
+    private var saysKeepAlive = false
+
+    /// Takes note of one line; `name` is in lower case.
+    ///
+    /// - Throws: 400, 417 or 501 for a line that is wrong by itself or given twice.
+    mutating func note(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
+        switch name.count {
+        case 4 where ASCII.isEqual(block, name, "host"): try noteHost(block, value)
+        case 6 where ASCII.isEqual(block, name, "expect"): try noteExpectation(block[value])
+        case 6 where ASCII.isEqual(block, name, "origin"): hasPageFields = true
+        case 10 where ASCII.isEqual(block, name, "connection"): noteConnection(block[value])
+        case 11 where ASCII.isEqual(block, name, TraceParent.fieldName): hasTraceParent = true
+        case 14 where ASCII.isEqual(block, name, "content-length"): try noteLength(block[value])
+        case 14 where ASCII.isEqual(block, name, "sec-fetch-site"): hasPageFields = true
+        case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try noteCoding(block[value])
+        default: break
+        }
+    }
+
+    /// The body's framing and whether the connection persists, once all lines are noted.
+    ///
+    /// - Throws: 400 for a missing host, or for a framing that two servers could read in two ways.
+    func conclude(_ version: HTTPVersion) throws(HTTPRefusal) -> (HTTPHead.Framing, isKeepAlive: Bool) {
+        if version == .http11 && host == nil { throw .malformed("an HTTP/1.1 request must have a Host header") }
+        let isKeepAlive = !saysClose && (version == .http11 || saysKeepAlive)
+        guard hasTransferEncoding else {
+            return (contentLength.map { $0 == 0 ? .none : .length($0) } ?? .none, isKeepAlive)
+        }
+        guard version == .http11 else { throw .malformed("HTTP/1.0 has no Transfer-Encoding") }
+        guard contentLength == nil else {
+            throw .malformed("a request must not have both Transfer-Encoding and Content-Length")
+        }
+        return (.chunked, isKeepAlive)
+    }
+
+    private mutating func noteHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPRefusal) {
+        guard host == nil else { throw .malformed("the request has more than one Host header") }
+        guard value.isEmpty || HTTPTargetParser.isAuthority(block[value]) else {
+            throw .malformed("the Host header is malformed")
+        }
+        host = value
+    }
+
+    /// Source: RFC 9110 section 10.1.1.
+    private mutating func noteExpectation(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+        guard isEqual(value, "100-continue") else {
+            throw HTTPRefusal(.expectationFailed, "the only expectation that can be met is 100-continue")
+        }
+        expectsContinue = true
+    }
+
+    /// Source: RFC 9110 section 7.6.1.
+    private mutating func noteConnection(_ value: ArraySlice<UInt8>) {
+        for option in value.split(separator: UInt8(ascii: ",")) {
+            let option = trimmed(option)
+            if isEqual(option, "close") { saysClose = true }
+            if isEqual(option, "keep-alive") { saysKeepAlive = true }
+        }
+    }
+
+    /// Any repetition is refused, even of the same number.
+    ///
+    /// Source: RFC 9110 section 8.6.
+    private mutating func noteLength(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+        guard contentLength == nil else { throw .malformed("the request has more than one Content-Length") }
+        guard !value.isEmpty, value.allSatisfy(ASCII.isDigit) else {
+            throw .malformed("Content-Length is not a number in decimal digits")
+        }
+        contentLength = value.reduce(0) { length, digit in
+            let (tenfold, overflows) = length.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = tenfold.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+            return overflows || overflowsToo ? Int.max : sum
+        }
+    }
+
+    /// Source: RFC 9112 section 6.1.
+    private mutating func noteCoding(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+        guard !hasTransferEncoding else { throw .malformed("the request has more than one Transfer-Encoding") }
+        hasTransferEncoding = true
+        guard !isEqual(value, "chunked") else { return }
+        let codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(trimmed)
+        guard codings.allSatisfy({ $0.first.map(ASCII.isToken) ?? false }) else {
+            throw .malformed("Transfer-Encoding is malformed")
+        }
+        guard !codings.dropLast().contains(where: { isEqual($0, "chunked") }), !codings.contains(where: isParametrised)
+        else { throw .malformed("the chunked coding must be the last one, stand once, and has no parameters") }
+        throw HTTPRefusal(.notImplemented, "the only transfer coding that can be read is chunked")
+    }
+
+    private func isParametrised(_ coding: ArraySlice<UInt8>) -> Bool {
+        let name = coding.prefix(while: ASCII.isToken)
+        return isEqual(name, "chunked") && name.count < coding.count
+    }
+
+    private func isEqual(_ bytes: ArraySlice<UInt8>, _ lowercased: String) -> Bool {
+        guard bytes.count == lowercased.utf8.count else { return false }
+        return bytes.lazy.map(ASCII.lowercased).elementsEqual(lowercased.utf8)
+    }
+
+    private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank: (UInt8) -> Bool = { $0 == ASCII.space || $0 == ASCII.tab }
+        var result = bytes.drop(while: isBlank)
+        while let last = result.last, isBlank(last) { result.removeLast() }
+        return result
+    }
+}

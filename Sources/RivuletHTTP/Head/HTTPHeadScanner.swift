@@ -1,0 +1,137 @@
+/// Finds the empty line that ends a head, and refuses bytes that no head may contain and heads over the limits.
+///
+/// It reads each byte once, however the head is cut, so a peer that sends single bytes costs no more than any other.
+/// Source: RFC 9112 sections 2.2, 3, 5.
+struct HTTPHeadScanner: Sendable {
+    /// The number of complete lines, the request line included.
+    private(set) var lineCount = 0
+    /// Where the head begins: behind the one empty line that a peer may send before it.
+    private var start = 0
+    private var offset = 0
+    private var lineStart = 0
+    /// The limit that a head has passed whose lines are read on all the same: its `Origin` may still come.
+    private var excess: Excess?
+
+    /// A limit beyond which the head can be read on.
+    private enum Excess {
+        case target
+        case lineCount
+    }
+
+    /// The bytes that were read of the head.
+    var read: Range<Int> { start..<offset }
+
+    /// Why the head is refused when it ends, or no more of it comes; nil: for no reason yet.
+    func refusal(_ limits: HTTPLimits) -> HTTPRefusal? {
+        switch excess {
+        case nil: nil
+        case .target: .targetTooLong(limits)
+        case .lineCount:
+            HTTPRefusal(
+                .requestHeaderFieldsTooLarge,
+                "The head has more than \(limits.headerCountMax) header lines. Nothing has changed. Send fewer."
+            )
+        }
+    }
+
+    /// Goes on where the last scan ended; `bytes` begins with the bytes of that scan.
+    ///
+    /// - Returns: Where the head stands in `bytes`, its last empty line included; nil when more bytes are needed.
+    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused at the end of the head, or of the bytes that it may have.
+    mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
+        do throws(HTTPRefusal) {
+            let head = try findEnd(bytes, limits)
+            if head != nil, let refusal = refusal(limits) { throw refusal }
+            return head
+        } catch {
+            throw refusal(limits) ?? error
+        }
+    }
+
+    private mutating func findEnd(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
+        while offset < bytes.count {
+            let end = start + bytesMax(limits)
+            let bound = min(bytes.count, end)
+            offset = Self.endOfText(bytes, from: offset, to: bound)
+            guard offset < bytes.count else { break }
+            guard offset < end else {
+                try pass(limits)
+                continue
+            }
+            guard bytes[offset] == ASCII.carriageReturn else { throw refusal(of: bytes[offset]) }
+            guard offset + 1 < bytes.count else { break }
+            guard bytes[offset + 1] == ASCII.lineFeed else {
+                throw .malformed("a carriage return in the head is not followed by a line feed")
+            }
+            offset += 2
+            if offset > end { try pass(limits) }
+            if try endLine(limits) { return start..<offset }
+        }
+        return nil
+    }
+
+    /// The first place from `start` to `end` where no text stands; `end` when there is none.
+    ///
+    /// Eight bytes at a time as long as all are printable ASCII: one pass over every byte of every request.
+    private static func endOfText(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
+        // SAFETY: the bytes of bytes.
+        let raw = unsafe bytes.bytes
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let spaces: UInt64 = 0x2020_2020_2020_2020
+        let highBits: UInt64 = 0x8080_8080_8080_8080
+        var index = start
+        while index + 8 <= end {
+            // SAFETY: the load is bounds-checked, and any eight bytes are a number.
+            let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // A byte below space, above "~" or above ASCII leaves its highest bit in one of the three.
+            guard (word | (word &- spaces) | (word &+ ones)) & highBits == 0 else { break }
+            index += 8
+        }
+        while index < end, ASCII.isText(bytes[index]) { index += 1 }
+        return index
+    }
+
+    /// Counts the line before `offset`; true when it is the empty line that ends the head.
+    private mutating func endLine(_ limits: HTTPLimits) throws(HTTPRefusal) -> Bool {
+        let isEmpty = offset - lineStart == 2
+        lineStart = offset
+        if isEmpty && lineCount == 0 {
+            guard start == 0 else { throw .malformed("more than one empty line comes before the request line") }
+            start = offset
+            return false
+        }
+        if isEmpty { return true }
+        lineCount += 1
+        if lineCount - 1 > limits.headerCountMax, excess == nil { excess = .lineCount }
+        return false
+    }
+
+    /// How long the head may be up to the end of the line that is being read.
+    private func bytesMax(_ limits: HTTPLimits) -> Int {
+        guard lineCount == 0, excess == nil else { return limits.headerBytesMax }
+        return min(limits.methodBytesMax + limits.targetBytesMax + " HTTP/1.1 \r\n".utf8.count, limits.headerBytesMax)
+    }
+
+    /// Notes that the line being read is longer than it may be.
+    ///
+    /// - Throws: 414 or 431 when the head is, too.
+    private mutating func pass(_ limits: HTTPLimits) throws(HTTPRefusal) {
+        guard lineCount == 0 else {
+            throw HTTPRefusal(
+                .requestHeaderFieldsTooLarge,
+                "The header block is longer than \(limits.headerBytesMax) bytes (headerBytesMax). Nothing has changed. Send a shorter one."
+            )
+        }
+        guard bytesMax(limits) < limits.headerBytesMax else { throw .targetTooLong(limits) }
+        excess = .target
+    }
+
+    private func refusal(of byte: UInt8) -> HTTPRefusal {
+        if byte == ASCII.lineFeed { return .malformed("a line of the head ends with a bare line feed") }
+        let tlsHandshake: UInt8 = 0x16
+        if byte == tlsHandshake && offset == 0 {
+            return .malformed("this port speaks plain HTTP, and the peer began a TLS handshake")
+        }
+        return .malformed("the head contains a control byte")
+    }
+}

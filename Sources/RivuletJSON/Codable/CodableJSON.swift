@@ -1,0 +1,219 @@
+public import FoundationEssentials
+
+/// Reads and writes types that are Codable but not ``JSONCodable``; slower than the latter.
+///
+/// Dates are RFC 3339 strings, `Data` is base64.
+public struct CodableJSON {
+    private init() {}
+
+    /// Writes a value with its keys in order, and what has no order, such as a set, in the order of its elements' text.
+    ///
+    /// When its `encode(to:)` throws, NaN and infinities included, `null` is written and
+    /// ``JSONWriter/hasUnrepresentableNumber`` is set.
+    public static func encode(_ value: some Encodable, into writer: inout JSONWriter) {
+        if writer.isCanonical, let text = CanonicalText.text(of: value) {
+            writer.hasOtherText = true
+            return writer.string(text)
+        }
+        do {
+            writer.raw(try bytes(of: value))
+        } catch {
+            writer.unrepresentable()
+        }
+    }
+
+    /// The text of a value.
+    static func bytes<Value: Encodable>(of value: Value) throws -> [UInt8] {
+        let encoder = encoder()
+        guard !FoundationLeaf.isLeaf(Value.self) else { return [UInt8](try encoder.encode(value)) }
+        return [UInt8](try encoder.encode(OrderedValue(value)))
+    }
+
+    private static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let text = date.rfc3339 else {
+                let context = EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "no year of four digits"
+                )
+                throw EncodingError.invalidValue(date, context)
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+        return encoder
+    }
+
+    /// Writes the value at a path below `value`; an empty path is `value` itself.
+    ///
+    /// Returns false, with nothing written, when there is no such value, or when the type does not tell what it holds.
+    package static func encode<Value: Encodable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        guard !path.isEmpty else {
+            encode(value, into: &writer)
+            return true
+        }
+        guard knownSchema(of: Value.self)?.accepts(path: path) == true else { return false }
+        var whole = JSONWriter()
+        encode(value, into: &whole)
+        guard
+            let document = try? JSONValue(parsing: whole.bytes),
+            let part = document[JSONPointer(tokens: Array(path))]
+        else { return false }
+        part.encodeJSON(into: &writer)
+        return true
+    }
+
+    /// Reads a value.
+    ///
+    /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` at the place that the type's
+    ///   `init(from:)` names, with what it says, and the values that the type has, if it tells them.
+    public static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        let start = reader
+        let bytes = try reader.capture()
+        do {
+            let decoder = decoder()
+            guard !FoundationLeaf.isLeaf(type) else { return try decoder.decode(type, from: Data(bytes)) }
+            return try decoder.decode(DistinctValue<Value>.self, from: Data(bytes)).value
+        } catch {
+            throw jsonError(of: error, type, at: start)
+        }
+    }
+
+    /// Reads many whole texts of one value each; nil when any of them cannot be read.
+    ///
+    /// Foundation's decoder takes longer to begin than to read a small value: here it begins once. Keys are not compared: these are
+    /// texts that Rivulet has written.
+    package static func decode<Value: Decodable>(_ type: Value.Type, fromEach texts: [[UInt8]]) -> [Value]? {
+        var writer = JSONWriter(capacity: texts.reduce(2) { $0 + $1.count + 1 })
+        writer.beginArray()
+        for text in texts {
+            // Each by itself has to be one value: a comma in one would move all others.
+            guard (try? JSONReader.validate(text)) != nil else { return nil }
+            writer.raw(text)
+        }
+        writer.endArray()
+        let values = try? decoder().decode([Value].self, from: Data(writer.bytes))
+        return values?.count == texts.count ? values : nil
+    }
+
+    private static func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            guard let date = Date(rfc3339: text) else {
+                let description = "expected an RFC 3339 time, found \(String(reflecting: text))"
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: description)
+            }
+            return date
+        }
+        return decoder
+    }
+}
+
+extension UUID: JSONCodable {
+    /// Writes the form with hyphens in lower case, as a browser's `crypto.randomUUID()` does.
+    ///
+    /// Source: RFC 9562 §4.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        writer.string(uuidString.lowercased())
+    }
+
+    /// Reads the form with hyphens, in any case.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let uuid = UUID(uuidString: text) else {
+            let detail = "expected a UUID, found \(String(reflecting: text))"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = uuid
+    }
+
+    /// A string of format `uuid`.
+    public static var jsonSchema: JSONSchema { .string(format: "uuid") }
+}
+
+extension Date: JSONCodable {
+    /// Writes an RFC 3339 string in UTC; a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        if let text = rfc3339 {
+            writer.string(text)
+        } else {
+            writer.unrepresentable()
+        }
+    }
+
+    /// Reads an RFC 3339 string of any time zone.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let date = Date(rfc3339: text) else {
+            let detail = "expected an RFC 3339 time, found \(String(reflecting: text))"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = date
+    }
+
+    /// A string of format `date-time`.
+    public static var jsonSchema: JSONSchema { .string(format: "date-time") }
+
+    fileprivate init?(rfc3339 text: String) {
+        guard let time = RFC3339(parsing: text) else { return nil }
+        self.init(time)
+    }
+
+    private init(_ time: RFC3339) {
+        // The whole seconds first: a sum of two exact terms is rounded once.
+        let seconds = Double(time.seconds) - Date.timeIntervalBetween1970AndReferenceDate
+        self.init(timeIntervalSinceReferenceDate: seconds + Double(time.nanoseconds) / 1e9)
+    }
+
+    /// The text with the fewest digits that reads back as this date, at most nine.
+    fileprivate var rfc3339: String? {
+        let interval = timeIntervalSinceReferenceDate
+        guard interval.magnitude < 1e12 else { return nil }
+        let whole = interval.rounded(.down)
+        var shortest: RFC3339?
+        for unit in [1_000_000_000, 1_000_000, 1_000, 1] {
+            let units = Int(((interval - whole) * 1e9 / Double(unit)).rounded())
+            let (carry, nanoseconds) = (units * unit).quotientAndRemainder(dividingBy: 1_000_000_000)
+            let seconds = Int(whole) + Int(Date.timeIntervalBetween1970AndReferenceDate) + carry
+            shortest = RFC3339(seconds: seconds, nanoseconds: nanoseconds)
+            if let shortest, Date(shortest) == self { break }
+        }
+        return shortest?.text
+    }
+}
+
+extension Data: JSONCodable {
+    /// Writes a base64 string.
+    public func encodeJSON(into writer: inout JSONWriter) {
+        writer.string(base64EncodedString())
+    }
+
+    /// Reads a base64 string.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let text = try reader.string()
+        guard let data = Data(base64Encoded: text) else {
+            let detail = "expected base64 text"
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        self = data
+    }
+
+    /// A string in base64.
+    public static var jsonSchema: JSONSchema {
+        .annotated(.string(), [JSONSchema.Annotation("contentEncoding", "base64")])
+    }
+}

@@ -1,0 +1,73 @@
+// This file owns sample values of shapes, for documents that show one.
+
+extension JSONSchema {
+    /// A small value of this shape as it is written, the same each time; nil when none is found that ends.
+    package var example: JSONValue? {
+        var types: Set<Identity> = []
+        return example(besides: &types)
+    }
+
+    /// `types` are those that the value would be in: one within itself is left out where it may be.
+    private func example(besides types: inout Set<Identity>) -> JSONValue? {
+        switch self {
+        case .any, .null: .null
+        case .boolean: true
+        case .integer(let values?, _, _, _): values.first.map { .number(String($0)) }
+        case .integer(nil, let minimum, let maximum, _):
+            .number(String(min(max(minimum ?? .min, 1), maximum ?? .max)))
+        case .number: .number("0.5")
+        case .string(let values?, _): values.first.map(JSONValue.string)
+        case .string(nil, let format): Self.text(of: format)
+        case .array, .keyed: []
+        case .dictionary: .object([])
+        case .optional(let wrapped): wrapped.example(besides: &types) ?? .null
+        case .object(let title, let identity, let fields):
+            Self.within(title.isEmpty ? nil : Identity(title, identity), &types) { types in
+                Self.object(fields(), besides: &types)
+            }
+        case .named(_, let identity, let shape):
+            Self.within(.type(identity), &types) { types in shape().example(besides: &types) }
+        case .oneOf(let schemas), .anyOf(let schemas): Self.first(of: schemas, besides: &types)
+        case .annotated(let schema, let annotations):
+            annotations.first { $0.name == "minimum" || $0.name == "maximum" }?.value ?? schema.example(besides: &types)
+        }
+    }
+
+    private static func text(of format: String?) -> JSONValue {
+        switch format {
+        case "date-time": "2026-01-01T00:00:00Z"
+        case "uuid": "00000000-0000-4000-8000-000000000000"
+        default: "text"
+        }
+    }
+
+    private static func within(
+        _ type: Identity?,
+        _ types: inout Set<Identity>,
+        _ body: (inout Set<Identity>) -> JSONValue?
+    ) -> JSONValue? {
+        guard let type else { return body(&types) }
+        guard types.insert(type).inserted else { return nil }
+        defer { types.remove(type) }
+        return body(&types)
+    }
+
+    private static func object(_ fields: [Field], besides types: inout Set<Identity>) -> JSONValue? {
+        var members: [JSONValue.Member] = []
+        for field in fields {
+            if let value = field.schema.example(besides: &types) {
+                members.append(JSONValue.Member(name: field.name, value: value))
+            } else if field.isRequired {
+                return nil
+            }
+        }
+        return .object(members)
+    }
+
+    private static func first(of schemas: [JSONSchema], besides types: inout Set<Identity>) -> JSONValue? {
+        for schema in schemas {
+            if let value = schema.example(besides: &types) { return value }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+// This file owns the shape of what stands below a value, and the kinds of JSON that a shape allows.
+
+extension JSONSchema {
+    /// The shape of what stands at a path below a value of this shape; nil when nothing can.
+    ///
+    /// A token `*` stands for any element of a collection; where a shape has several forms, it is that of the first which has the path.
+    package func schema(at path: ArraySlice<String>) -> JSONSchema? {
+        guard let token = path.first else { return self }
+        let rest = path.dropFirst()
+        switch self {
+        case .any: return .any
+        case .null, .boolean, .integer, .number, .string: return nil
+        case .array(let element):
+            return token == "*" || JSONPointer.index(token) != nil ? element.schema(at: rest) : nil
+        case .keyed(let element, let isID): return token == "*" || isID(token) ? element.schema(at: rest) : nil
+        case .dictionary(let element): return element.schema(at: rest)
+        case .optional(let schema), .annotated(let schema, _): return schema.schema(at: path)
+        case .object(_, _, let fields): return fields().first { $0.name == token }?.schema.schema(at: rest)
+        case .oneOf(let schemas), .anyOf(let schemas): return schemas.lazy.compactMap { $0.schema(at: path) }.first
+        case .named(_, _, let shape): return shape().schema(at: path)
+        }
+    }
+
+    /// The kinds that values of this shape may be.
+    package var kinds: Set<JSONKind> {
+        switch self {
+        case .any: [.object, .array, .string, .number, .bool, .null]
+        case .null: [.null]
+        case .boolean: [.bool]
+        case .integer, .number: [.number]
+        case .string: [.string]
+        case .array, .keyed: [.array]
+        case .dictionary, .object: [.object]
+        case .optional(let schema): schema.kinds.union([.null])
+        case .annotated(let schema, _): schema.kinds
+        case .oneOf(let schemas), .anyOf(let schemas): schemas.reduce(into: []) { $0.formUnion($1.kinds) }
+        case .named(_, _, let shape): shape().kinds
+        }
+    }
+}

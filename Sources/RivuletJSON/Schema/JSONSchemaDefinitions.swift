@@ -1,0 +1,163 @@
+/// Writes schemas so that every titled object is written once and referred to elsewhere.
+///
+/// A document of several schemas, as OpenAPI's `components`, uses one of these for all and writes ``members`` last.
+public struct JSONSchemaDefinitions: Sendable {
+    private let referencePrefix: String
+    private let direction: JSONSchema.Direction
+    private var references: [JSONSchema.Identity: String] = [:]
+    private var definitions: [String: JSONValue] = [:]
+
+    /// Starts with no definitions; a reference is `referencePrefix` and the definition's name.
+    public init(referencePrefix: String = "#/$defs/", direction: JSONSchema.Direction = .written) {
+        self.referencePrefix = referencePrefix
+        self.direction = direction
+    }
+
+    /// The definitions that the schemas so far refer to, by name.
+    public var members: [JSONValue.Member] {
+        definitions.sorted { $0.key < $1.key }.map { JSONValue.Member(name: $0.key, value: $0.value) }
+    }
+
+    /// The schema as JSON, with references to the definitions.
+    public mutating func value(of schema: JSONSchema) -> JSONValue {
+        .object(keywords(of: schema))
+    }
+
+    /// The keywords of a document's root: a titled object stays in place and refers to itself as `#`.
+    mutating func root(_ schema: JSONSchema) -> [JSONValue.Member] {
+        switch schema {
+        case .object(let title, let type, let fields) where !title.isEmpty:
+            references[JSONSchema.Identity(title, type)] = "#"
+            return object(title: title, fields: fields())
+        case .named(let title, let type, let shape):
+            references[.type(type)] = "#"
+            return named(title, shape())
+        case .annotated(let schema, let annotations): return Self.adding(annotations, to: root(schema))
+        default: return keywords(of: schema)
+        }
+    }
+
+    /// A title as a name that needs no escapes and is an identifier in most languages: `Pair<Int, Tag>` is `Pair_Int_Tag`.
+    static func name(of title: String) -> String {
+        let words = title.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
+        let name = words.joined(separator: "_")
+        return name.first?.isNumber == false ? name : "_" + name
+    }
+
+    private mutating func keywords(of schema: JSONSchema) -> [JSONValue.Member] {
+        switch schema {
+        case .any: return []
+        case .null: return [Self.type("null")]
+        case .boolean: return [Self.type("boolean")]
+        case .integer(let values?, _, _, let format):
+            return Self.words(values.map { .number(String($0)) }, type: "integer", format: format)
+        case .integer(nil, let minimum, let maximum, let format):
+            return Self.list([
+                ("type", "integer"), ("minimum", minimum.map { .number(String($0)) }),
+                ("maximum", maximum.map { .number(String($0)) }), ("format", format.map(JSONValue.string)),
+            ])
+        case .number(let format): return Self.list([("type", "number"), ("format", format.map(JSONValue.string))])
+        case .string(let values, let format):
+            return Self.words(values?.map(JSONValue.string), type: "string", format: format)
+        case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
+        case .keyed(let element, _):
+            // Says that a key path goes on with an element's id, which no keyword of the standard can say.
+            return Self.list([("type", "array"), ("items", value(of: element)), ("x-rivulet-keyed", true)])
+        case .dictionary(let element):
+            return Self.list([("type", "object"), ("additionalProperties", value(of: element))])
+        case .optional(let wrapped): return optional(wrapped)
+        case .object(let title, let identity, let fields):
+            guard !title.isEmpty else { return object(title: title, fields: fields()) }
+            let reference = reference(title, JSONSchema.Identity(title, identity)) {
+                $0.object(title: title, fields: fields())
+            }
+            return Self.list([("$ref", .string(reference))])
+        case .named(let title, let identity, let shape):
+            let reference = reference(title, .type(identity)) { $0.named(title, shape()) }
+            return Self.list([("$ref", .string(reference))])
+        case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
+        case .anyOf(let schemas): return Self.list([("anyOf", .array(schemas.map { value(of: $0) }))])
+        case .annotated(let schema, let annotations): return Self.adding(annotations, to: keywords(of: schema))
+        }
+    }
+
+    private static func adding(
+        _ annotations: [JSONSchema.Annotation],
+        to keywords: [JSONValue.Member]
+    ) -> [JSONValue.Member] {
+        keywords.filter { keyword in !annotations.contains { $0.name == keyword.name } }
+            + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
+    }
+
+    /// The reference to a definition, which is made when it is asked for first.
+    private mutating func reference(
+        _ title: String,
+        _ identity: JSONSchema.Identity,
+        _ keywords: (inout JSONSchemaDefinitions) -> [JSONValue.Member]
+    ) -> String {
+        if let reference = references[identity] { return reference }
+        let plain = Self.name(of: title)
+        var name = plain
+        var number = 2
+        while definitions[name] != nil {
+            name = "\(plain)\(number)"
+            number += 1
+        }
+        let reference = referencePrefix + name
+        references[identity] = reference
+        // Takes the name before the shape is described, for it may refer to itself.
+        definitions[name] = .null
+        definitions[name] = .object(keywords(&self))
+        return reference
+    }
+
+    private mutating func named(_ title: String, _ shape: JSONSchema) -> [JSONValue.Member] {
+        Self.list([("title", .string(title))]) + keywords(of: shape)
+    }
+
+    private mutating func object(title: String, fields: [JSONSchema.Field]) -> [JSONValue.Member] {
+        let properties = fields.map { JSONValue.Member(name: $0.name, value: .object(property($0))) }
+        let required = fields.filter { $0.isRequired(direction) }.map { JSONValue.string($0.name) }
+        return Self.list([
+            ("title", title.isEmpty ? nil : .string(title)), ("type", "object"), ("properties", .object(properties)),
+            ("required", required.isEmpty ? nil : .array(required)),
+        ])
+    }
+
+    private mutating func property(_ field: JSONSchema.Field) -> [JSONValue.Member] {
+        let keywords = keywords(of: field.schema(direction))
+        guard let standard = field.standard?() else { return keywords }
+        return Self.adding([JSONSchema.Annotation("default", standard)], to: keywords)
+    }
+
+    private mutating func optional(_ wrapped: JSONSchema) -> [JSONValue.Member] {
+        let keywords = keywords(of: wrapped)
+        switch wrapped {
+        case .any, .null, .optional: return keywords
+        case .boolean, .integer(values: nil, _, _, _), .number, .string(values: nil, _), .array, .keyed, .dictionary:
+            return keywords.map { keyword in
+                guard keyword.name == "type" else { return keyword }
+                return JSONValue.Member(name: "type", value: .array([keyword.value, "null"]))
+            }
+        case .integer, .string, .object, .oneOf, .anyOf, .named, .annotated:
+            return Self.list([("anyOf", .array([.object(keywords), ["type": "null"]]))])
+        }
+    }
+
+    /// A shape whose only values may be told.
+    private static func words(_ values: [JSONValue]?, type: String, format: String?) -> [JSONValue.Member] {
+        let isConstant = values?.count == 1
+        return list([
+            ("type", .string(type)), ("const", isConstant ? values?.first : nil),
+            ("enum", isConstant ? nil : values.map(JSONValue.array)), ("format", format.map(JSONValue.string)),
+        ])
+    }
+
+    private static func type(_ name: String) -> JSONValue.Member {
+        JSONValue.Member(name: "type", value: .string(name))
+    }
+
+    private static func list(_ members: [(name: String, value: JSONValue?)]) -> [JSONValue.Member] {
+        members.compactMap { member in member.value.map { JSONValue.Member(name: member.name, value: $0) } }
+    }
+}

@@ -1,0 +1,56 @@
+/// Tells in words what a field's schema says and TypeScript cannot.
+struct TypeScriptFacts {
+    /// A default of more bytes is not repeated in a comment.
+    private static let standardBytesMax = 80
+
+    /// The facts in a fixed order: description, range, formats, addressing, further keywords, default.
+    static func all(of field: JSONSchema.Field, _ direction: JSONSchema.Direction) -> [String] {
+        var facts = TypeScriptFacts()
+        facts.add(field.schema(direction))
+        if let standard = field.standard?()?.description, standard.utf8.count <= standardBytesMax {
+            facts.others.append("default \(standard)")
+        }
+        return [facts.description, facts.range].compactMap(\.self) + facts.others
+    }
+
+    private var description: String?
+    private var minimum: String?
+    private var maximum: String?
+    private var others: [String] = []
+
+    private var range: String? {
+        switch (minimum, maximum) {
+        case (nil, nil): nil
+        case (let minimum?, nil): "at least \(minimum)"
+        case (nil, let maximum?): "at most \(maximum)"
+        case (let minimum?, let maximum?): "\(minimum)...\(maximum)"
+        }
+    }
+
+    /// Adds the facts of a value itself, not those of what is in it.
+    private mutating func add(_ schema: JSONSchema) {
+        switch schema {
+        case .integer(_, let minimum, let maximum, _):
+            self.minimum = minimum.map(String.init)
+            self.maximum = maximum.map(String.init)
+        case .string(_, let format?): others.append(format)
+        case .keyed: others.append("addressed by id")
+        case .optional(let schema): add(schema)
+        case .annotated(let schema, let annotations):
+            add(schema)
+            for annotation in annotations { add(annotation) }
+        case .any, .null, .boolean, .number, .string, .array, .dictionary, .object, .oneOf, .anyOf, .named: break
+        }
+    }
+
+    private mutating func add(_ annotation: JSONSchema.Annotation) {
+        let value = annotation.value.stringValue ?? annotation.value.description
+        switch annotation.name {
+        case "description": description = value
+        case "minimum": minimum = value
+        case "maximum": maximum = value
+        case "x-rivulet-transient": others.append("in memory only")
+        default: others.append("\(annotation.name) \(value)")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// Lists the key paths of a schema, as string literals and, below collections, as template literals.
+struct TypeScriptKeyPaths {
+    /// With more paths than so many, the type is any pointer: compilers become slow on large unions.
+    private static let pathsMax = 1_000
+
+    /// A path so far: `template` is its text for a template literal, `text` is nil once it has a substitution.
+    private struct Path {
+        var template = ""
+        var text: String? = ""
+
+        func appending(token: String) -> Path {
+            let escaped = "/" + JSONPointer.escape(token)
+            let inTemplate = escaped.replacing("\\", with: "\\\\").replacing("`", with: "\\`")
+                .replacing("$", with: "\\$")
+            return Path(template: template + inTemplate, text: text.map { $0 + escaped })
+        }
+
+        func appending(substitution: String) -> Path {
+            Path(template: "\(template)/${\(substitution)}", text: nil)
+        }
+
+        var type: String { text.map(TypeScriptDeclarations.literal) ?? "`\(template)`" }
+    }
+
+    private var types: [String] = []
+    private var seen: Set<String> = []
+    /// The objects around the place that is being listed.
+    private var open: Set<JSONSchema.Identity> = []
+
+    /// The types of all key paths, the whole value's first, in the order of declaration.
+    static func all(of schema: JSONSchema) -> [String] {
+        var paths = TypeScriptKeyPaths()
+        paths.add(Path(), schema)
+        return paths.types.count <= pathsMax ? paths.types : [#""""#, "`/${string}`"]
+    }
+
+    private mutating func add(_ path: Path, _ schema: JSONSchema) {
+        append(path)
+        addBelow(path, schema)
+    }
+
+    private mutating func append(_ path: Path) {
+        guard seen.insert(path.type).inserted else { return }
+        types.append(path.type)
+    }
+
+    private mutating func addBelow(_ path: Path, _ schema: JSONSchema) {
+        guard types.count <= Self.pathsMax else { return }
+        switch schema {
+        case .null, .boolean, .integer, .number, .string: break
+        case .any: append(path.appending(substitution: "string"))
+        case .array(let element): add(path.appending(substitution: "number"), element)
+        case .keyed(let element, _), .dictionary(let element): add(path.appending(substitution: "string"), element)
+        case .optional(let schema), .annotated(let schema, _): addBelow(path, schema)
+        case .oneOf(let schemas), .anyOf(let schemas):
+            for schema in schemas { addBelow(path, schema) }
+        case .object(let title, let type, let fields):
+            enter(title.isEmpty ? nil : JSONSchema.Identity(title, type), path) { paths in
+                for field in fields() { paths.add(path.appending(token: field.name), field.schema) }
+            }
+        case .named(_, let type, let shape):
+            enter(.type(type), path) { $0.addBelow(path, shape()) }
+        }
+    }
+
+    /// Lists what is below a place, unless it is in a type that holds itself: such a type has paths without end.
+    private mutating func enter(
+        _ identity: JSONSchema.Identity?,
+        _ path: Path,
+        _ list: (inout TypeScriptKeyPaths) -> Void
+    ) {
+        guard let identity else { return list(&self) }
+        guard open.insert(identity).inserted else { return append(path.appending(substitution: "string")) }
+        list(&self)
+        open.remove(identity)
+    }
+}

@@ -1,0 +1,263 @@
+/// Writes compact JSON text into a byte array.
+///
+/// Commas are placed by the writer; braces, brackets and keys must be balanced by the caller, which is not checked.
+/// Equal calls give equal bytes. Text is UTF-8; only quotes, backslashes and control characters are escaped.
+/// Source: RFC 8259.
+public struct JSONWriter: Sendable {
+    /// The text written so far.
+    public private(set) var bytes: [UInt8]
+
+    /// Whether transient fields are written: true for state as clients see it, false for what goes to disk.
+    public var includesTransient: Bool
+
+    /// Whether a value that JSON cannot carry (NaN, an infinity) was written as `null`; the caller answers 422.
+    public private(set) var hasUnrepresentableNumber = false
+
+    /// Whether a value was written without all of its fields, so that equal texts do not mean equal values.
+    public var hasOmittedFields = false
+
+    /// Whether fields that are in no JSON are written nonetheless: for comparisons, never for what leaves the process.
+    package var includesOmitted = false
+
+    /// Whether equal values have equal texts in every process: what has no order in JSON is written as another text then, which cannot be read.
+    package var isCanonical = false
+
+    /// Whether such another text was written.
+    package internal(set) var hasOtherText = false
+
+    /// What is noted of keyed collections; nil, as nearly always, when nobody asks.
+    package internal(set) var keyedNotes: KeyedNotes?
+
+    /// Whether the next value or key of the open container follows another one.
+    private var needsComma = false
+
+    /// Creates a writer with room for `capacity` bytes.
+    public init(capacity: Int = 256, includesTransient: Bool = true) {
+        bytes = []
+        if capacity > 0 { bytes.reserveCapacity(capacity) }
+        self.includesTransient = includesTransient
+    }
+
+    /// Opens an object.
+    public mutating func beginObject() {
+        separate()
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+    }
+
+    /// Closes the innermost object.
+    public mutating func endObject() {
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    /// Opens an array.
+    public mutating func beginArray() {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    /// Closes the innermost array.
+    public mutating func endArray() {
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    /// Writes a member's name; its value must follow.
+    public mutating func key(_ name: String) {
+        quote(name, isKey: true)
+        needsComma = false
+    }
+
+    /// Writes a member's name that the program knows, in a quarter of the time; it is not checked that nothing in it is to be escaped.
+    package mutating func key(known name: StaticString) {
+        let isSeparated = needsComma
+        name.withUTF8Buffer { text in
+            bytes.append(addingCapacity: text.count + 4) { output in
+                if isSeparated { output.append(UInt8(ascii: ",")) }
+                output.append(UInt8(ascii: "\""))
+                for index in 0..<text.count { output.append(unsafe text[index]) }
+                output.append(UInt8(ascii: "\""))
+                output.append(UInt8(ascii: ":"))
+            }
+        }
+        needsComma = false
+    }
+
+    /// Writes `null`.
+    public mutating func null() {
+        literal("null")
+    }
+
+    /// Writes `true` or `false`.
+    public mutating func bool(_ value: Bool) {
+        literal(value ? "true" : "false")
+    }
+
+    /// Writes an integer as an exact JSON number, however large.
+    @inlinable
+    public mutating func integer(_ value: some FixedWidthInteger) {
+        if value.bitWidth > 64 {
+            literal(String(value))
+        } else {
+            digits(of: UInt64(truncatingIfNeeded: value.magnitude), isNegative: value < 0)
+        }
+    }
+
+    /// Writes the shortest number that reads back as the same `Double`; NaN and infinities become `null`.
+    public mutating func double(_ value: Double) {
+        guard value.isFinite else { return unrepresentable() }
+        // Whole numbers below 2^53 are exact integers; a negative zero keeps its sign only in the text form.
+        if value.magnitude < 9_007_199_254_740_992, value == value.rounded(.towardZero),
+            value != 0 || value.sign == .plus
+        {
+            digits(of: UInt64(value.magnitude), isNegative: value < 0)
+        } else {
+            literal(value.description)
+        }
+    }
+
+    /// Writes the shortest number that reads back as the same `Float`; NaN and infinities become `null`.
+    public mutating func float(_ value: Float) {
+        guard value.isFinite else { return unrepresentable() }
+        // Whole numbers below 2^24 are exact integers.
+        if value.magnitude < 16_777_216, value == value.rounded(.towardZero), value != 0 || value.sign == .plus {
+            digits(of: UInt64(value.magnitude), isNegative: value < 0)
+        } else {
+            literal(value.description)
+        }
+    }
+
+    /// Writes a string.
+    public mutating func string(_ value: String) {
+        quote(value, isKey: false)
+        needsComma = true
+    }
+
+    /// Where the text of the next value begins.
+    var nextOffset: Int { bytes.count + (needsComma ? 1 : 0) }
+
+    /// Copies one whole value that is JSON text already; it is not checked.
+    public mutating func raw(_ json: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    /// Copies one whole value that is JSON text already; it is not checked.
+    public mutating func raw(_ json: ArraySlice<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    /// Writes `null` for a value that JSON cannot carry and sets ``hasUnrepresentableNumber``.
+    public mutating func unrepresentable() {
+        hasUnrepresentableNumber = true
+        null()
+    }
+
+    /// Forgets everything written, so that the writer can be used again.
+    public mutating func removeAll(keepingCapacity: Bool = false) {
+        bytes.removeAll(keepingCapacity: keepingCapacity)
+        needsComma = false
+        hasUnrepresentableNumber = false
+        hasOmittedFields = false
+        hasOtherText = false
+    }
+
+    /// Writes one whole value given as ASCII text that is JSON already; it is not checked.
+    @usableFromInline
+    package mutating func literal(_ text: String) {
+        separate()
+        bytes.append(contentsOf: text.utf8)
+        needsComma = true
+    }
+
+    /// Writes a decimal integer.
+    @usableFromInline
+    mutating func digits(of magnitude: UInt64, isNegative: Bool) {
+        var reversed = InlineArray<20, UInt8>(repeating: 0)
+        var count = 0
+        var rest = magnitude
+        repeat {
+            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
+            reversed[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
+            count += 1
+            rest = quotient
+        } while rest > 0
+        let isSeparated = needsComma
+        bytes.append(addingCapacity: count + 2) { output in
+            if isSeparated { output.append(UInt8(ascii: ",")) }
+            if isNegative { output.append(UInt8(ascii: "-")) }
+            for index in stride(from: count - 1, through: 0, by: -1) { output.append(reversed[index]) }
+        }
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    /// Writes the text in quotes, after a comma where one is needed, before a colon when it is a key.
+    private mutating func quote(_ text: String, isKey: Bool) {
+        let utf8 = text.utf8
+        let span = utf8.span
+        guard span.firstEscaped() == span.count else { return quoteEscaping(utf8, isKey: isKey) }
+        let isSeparated = needsComma
+        bytes.append(addingCapacity: span.count + 4) { output in
+            if isSeparated { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                unsafe span.withUnsafeBufferPointer { source in
+                    guard let first = source.baseAddress, let start = buffer.baseAddress else { return }
+                    // SAFETY: what comes after `count` is free, and there is room for the text and four bytes.
+                    unsafe (start + count).initialize(from: first, count: source.count)
+                }
+                count += span.count
+            }
+            output.append(UInt8(ascii: "\""))
+            if isKey { output.append(UInt8(ascii: ":")) }
+        }
+    }
+
+    /// The same for a text that something is to be escaped in.
+    private mutating func quoteEscaping(_ utf8: String.UTF8View, isKey: Bool) {
+        let span = utf8.span
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        var run = 0
+        while true {
+            let offset = span.firstEscaped(from: run)
+            append(utf8, run..<offset)
+            guard offset < span.count else { break }
+            escape(span[offset])
+            run = offset + 1
+        }
+        bytes.append(UInt8(ascii: "\""))
+        if isKey { bytes.append(UInt8(ascii: ":")) }
+    }
+
+    private mutating func append(_ text: String.UTF8View, _ offsets: Range<Int>) {
+        let start = text.index(text.startIndex, offsetBy: offsets.lowerBound)
+        bytes.append(contentsOf: text[start..<text.index(start, offsetBy: offsets.count)])
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x00..<0x20:
+            let low = byte & 0x0F
+            bytes.append(contentsOf: [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")])
+            bytes.append(UInt8(ascii: "0") + byte >> 4)
+            bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        default: bytes.append(byte)
+        }
+    }
+}

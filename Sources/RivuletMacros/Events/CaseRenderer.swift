@@ -1,0 +1,93 @@
+/// Writes what every enum that travels as JSON needs; overloads in RivuletObservation choose by the values' types.
+struct CaseRenderer {
+    let model: EnumModel
+
+    private var access: String { model.access }
+
+    /// The table of the cases, in a static member of this name.
+    func table(_ name: String) -> String {
+        let cases = model.cases.map { element in
+            let payload = element.payload.map { value in
+                let label = value.label?.quoted ?? "nil"
+                let hasDefault = value.standard == nil ? "" : ", hasDefault: true"
+                return "RivuletObservation.EventCase.Payload(\(label), (\(value.type)).self\(hasDefault))"
+            }
+            let values = payload.isEmpty ? "" : ", payload: [\(payload.joined(separator: ", "))]"
+            let sensitive = element.isSensitive ? ", isSensitive: true" : ""
+            return "        RivuletObservation.EventCase(\(element.bareName.quoted)\(values)\(sensitive)),"
+        }
+        return Self.text(
+            ["\(access)static var \(name): [RivuletObservation.EventCase] {", "    ["] + cases + ["    ]", "}"]
+        )
+    }
+
+    var decode: String {
+        Self.text(
+            [
+                "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {",
+                "    self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {",
+                "        (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in",
+                "        switch name {",
+            ]
+                + model.cases.flatMap(decoding)
+                + ["        default:", "            return nil", "        }", "    }", "}"]
+        )
+    }
+
+    /// Cases are named with their type: the closure gives an optional, of which `.none` would be the case.
+    private func decoding(_ element: EnumModel.Case) -> [String] {
+        let opening = "        case \(element.bareName.quoted):"
+        func standard(_ value: EnumModel.Payload) -> String { value.standard.map { ", default: \($0)" } ?? "" }
+        guard let first = element.payload.first else {
+            return [opening, "            try payload.none()", "            return Self.\(element.name)"]
+        }
+        if element.isSingle {
+            let value = "try payload.single((\(first.type)).self\(standard(first)))"
+            return [opening, "            return Self.\(element.name)(\(value))"]
+        }
+        let names = element.payload.indices.map { element.key($0).quoted }.joined(separator: ", ")
+        let values = element.payload.enumerated().map { index, value in
+            let label = value.label.map { "\($0): " } ?? ""
+            return "\(label)try values.value(\(element.key(index).quoted), (\(value.type)).self\(standard(value)))"
+        }
+        return [
+            opening, "            let values = try payload.values([\(names)])",
+            "            return Self.\(element.name)(\(values.joined(separator: ", ")))",
+        ]
+    }
+
+    var encode: String {
+        Self.text(
+            [
+                "\(access)func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {",
+                "    switch self {",
+            ]
+                + model.cases.flatMap(encoding)
+                + ["    }", "}"]
+        )
+    }
+
+    private func encoding(_ element: EnumModel.Case) -> [String] {
+        guard !element.payload.isEmpty else {
+            return ["    case .\(element.name):", "        writer.string(\(element.bareName.quoted))"]
+        }
+        let bindings = element.payload.indices.map { "let _\($0)" }.joined(separator: ", ")
+        let opening = "    case .\(element.name)(\(bindings)):"
+        let name = element.bareName.quoted
+        guard !element.isSingle else {
+            return [opening, "        RivuletObservation.CaseWriter.single(\(name), _0, into: &writer)"]
+        }
+        let values = element.payload.indices.flatMap { index in
+            [
+                "            $0.key(\(element.key(index).quoted))",
+                "            RivuletObservation.CaseWriter.write(_\(index), into: &$0)",
+            ]
+        }
+        return [opening, "        RivuletObservation.CaseWriter.values(\(name), into: &writer) {"]
+            + values + ["        }"]
+    }
+
+    static func text(_ lines: [String]) -> String {
+        lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,38 @@
+/// Writes the generated members of an enum of events.
+struct EventRenderer {
+    let model: EnumModel
+
+    private var access: String { model.access }
+
+    /// All that names types of the source: an extension does not see what stands beside a nested type.
+    var members: [String] {
+        let shared = CaseRenderer(model: model)
+        return [shared.table("eventCases"), shared.decode]
+    }
+
+    var extensionMembers: [String] {
+        [eventName, isSensitive, CaseRenderer(model: model).encode]
+    }
+
+    private var eventName: Swift.String {
+        let cases = model.cases.map { "    case .\($0.name): \($0.bareName.quoted)" }
+        let opening = ["\(access)var eventName: Swift.String {", "    switch self {"]
+        return CaseRenderer.text(opening + cases + ["    }", "}"])
+    }
+
+    private var isSensitive: String {
+        let sensitive = model.cases.filter(\.isSensitive).map { ".\($0.name)" }
+        let body =
+            if sensitive.isEmpty {
+                ["    false"]
+            } else if sensitive.count == model.cases.count {
+                ["    true"]
+            } else {
+                [
+                    "    switch self {", "    case \(sensitive.joined(separator: ", ")): true",
+                    "    default: false", "    }",
+                ]
+            }
+        return CaseRenderer.text(["\(access)var isSensitive: Swift.Bool {"] + body + ["}"])
+    }
+}

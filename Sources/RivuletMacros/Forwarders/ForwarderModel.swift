@@ -1,0 +1,158 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// A forwarder as it stands in the source.
+struct ForwarderModel {
+    /// One value on its way.
+    struct Forward {
+        /// Key paths as written.
+        let state: String
+        let object: String
+        /// The last component of the object's key path, the label in its initialiser.
+        let label: String
+        /// The state's key path in the parts of its source: its root, then each component with its dot.
+        let parts: [Part]
+
+        /// A part of a key path.
+        struct Part {
+            let text: String
+            /// The property's name, or `*` for a subscript; nil for what names nothing.
+            let token: String?
+        }
+
+        /// The properties that the state's key path goes through from a type; nil when it goes through anything else.
+        ///
+        /// The type may have dots of its own, so that only its text tells where the properties begin.
+        func properties(from type: String) -> [String]? {
+            guard state.hasPrefix("\\\(type).") else { return nil }
+            let names = state.dropFirst(type.count + 2).split(separator: ".", omittingEmptySubsequences: false)
+            guard names.allSatisfy({ $0.wholeMatch(of: /`?[\p{L}_][\p{L}\p{N}_]*`?/) != nil }) else { return nil }
+            return names.map { String($0).replacing("`", with: "") }
+        }
+
+        /// The properties and subscripts that the state's key path goes through from a type; nil when it is not found in the path.
+        func steps(from type: String) -> [Step]? {
+            guard var path = parts.first?.text else { return nil }
+            var rest = parts.dropFirst()
+            while path != type {
+                guard let part = rest.popFirst() else { return nil }
+                path += part.text
+            }
+            return rest.compactMap { part in
+                defer { path += part.text }
+                return part.token.map { Step(name: $0, owner: "\\\(path)") }
+            }
+        }
+
+        /// One property or subscript on the way.
+        struct Step {
+            /// The property's name, or `*` for a subscript.
+            let name: String
+            /// The key path to what has it.
+            let owner: String
+        }
+    }
+
+    /// The object's type as written.
+    let object: String
+    /// The state's type as written.
+    let state: String
+    let forwards: [Forward]
+    /// Whether there is a state manager to listen to: not for a state that `from:` names.
+    let isListener: Bool
+
+    /// Reads the attribute; the first failing check is the one that counts.
+    static func parse(_ node: AttributeSyntax, on declaration: some DeclGroupSyntax) -> Parsed<ForwarderModel> {
+        let arguments = node.arguments?.as(LabeledExprListSyntax.self)
+        let source = arguments?.first { $0.label?.text == "from" }
+        guard declaration.is(ClassDeclSyntax.self) || source != nil else { return fault(.notAClass, node) }
+        guard let arguments else { return fault(.noArguments, node) }
+        var object: String?
+        var mapping: [(state: KeyPathExprSyntax, forward: Forward)] = []
+        for argument in arguments where argument.label?.text != "from" {
+            let isType = argument.label.map { $0.text == "for" } ?? (object == nil)
+            if isType, object == nil {
+                guard let type = argument.expression.referredType else {
+                    return fault(.invalidType, argument.expression)
+                }
+                object = type
+            } else if argument.label.map({ $0.text == "mapping" }) ?? mapping.isEmpty {
+                switch forwards(argument.expression) {
+                case .model(let forwards): mapping = forwards
+                case .diagnostics(let diagnostics): return .diagnostics(diagnostics)
+                }
+            }
+        }
+        guard let object else { return fault(.noType, node) }
+        guard let first = mapping.first else { return fault(.noMapping, node) }
+        var state = first.state.root?.trimmedDescription ?? "AppState"
+        if let source {
+            guard let type = source.expression.referredType else { return fault(.invalidType, source.expression) }
+            state = type
+        }
+        let forwards = mapping.map(\.forward)
+        return .model(ForwarderModel(object: object, state: state, forwards: forwards, isListener: source == nil))
+    }
+
+    private static func forwards(
+        _ expression: ExprSyntax
+    ) -> Parsed<[(state: KeyPathExprSyntax, forward: Forward)]> {
+        guard let array = expression.as(ArrayExprSyntax.self) else { return fault(.mappingNoArray, expression) }
+        var forwards: [(state: KeyPathExprSyntax, forward: Forward)] = []
+        for element in array.elements {
+            guard
+                let pair = element.expression.as(TupleExprSyntax.self), pair.elements.count == 2,
+                let state = pair.elements.first?.expression.as(KeyPathExprSyntax.self),
+                let object = pair.elements.last?.expression
+            else { return fault(.mappingNoPair, element.expression) }
+            guard let label = object.as(KeyPathExprSyntax.self)?.propertyName else {
+                return fault(.noPropertyName, object)
+            }
+            let forward = Forward(
+                state: state.trimmedDescription,
+                object: object.trimmedDescription,
+                label: label,
+                parts: state.parts
+            )
+            forwards.append((state, forward))
+        }
+        return .model(forwards)
+    }
+
+    private static func fault<Model>(_ message: ForwarderDiagnostic, _ node: some SyntaxProtocol) -> Parsed<Model> {
+        .diagnostics([Diagnostic(node: node, message: message)])
+    }
+}
+
+extension ExprSyntax {
+    /// The type of `Type.self`, or of a type without it.
+    fileprivate var referredType: String? {
+        guard let member = self.as(MemberAccessExprSyntax.self), member.declName.baseName.tokenKind == .keyword(.self)
+        else { return trimmedDescription.isEmpty ? nil : trimmedDescription }
+        return member.base?.trimmedDescription
+    }
+}
+
+extension KeyPathExprSyntax {
+    /// The root and the components, one by one.
+    fileprivate var parts: [ForwarderModel.Forward.Part] {
+        let root = ForwarderModel.Forward.Part(text: root?.trimmedDescription ?? "", token: nil)
+        return [root]
+            + components.map { component in
+                let token: String? =
+                    switch component.component {
+                    case .property(let property): property.declName.baseName.text.replacing("`", with: "")
+                    case .subscript: "*"
+                    default: nil
+                    }
+                return ForwarderModel.Forward.Part(text: component.trimmedDescription, token: token)
+            }
+    }
+
+    /// The name of the property that the path ends with.
+    fileprivate var propertyName: String? {
+        guard case .property(let property)? = components.last?.component else { return nil }
+        let name = property.declName
+        return name.argumentNames == nil && name.baseName.tokenKind != .keyword(.self) ? name.baseName.text : nil
+    }
+}

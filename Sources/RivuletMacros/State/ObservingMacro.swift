@@ -1,0 +1,57 @@
+package import SwiftSyntax
+package import SwiftSyntaxMacros
+
+/// The expansion of `@Observing`, which `@ObservableValue` puts on fields that it has checked.
+///
+/// Nothing outside of a type, nor with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each field stands for itself. Source: spec/systems.md B-07.
+package struct ObservingMacro: AccessorMacro, PeerMacro {
+    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    package static var formatMode: FormatMode { .disabled }
+
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingAccessorsOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [AccessorDeclSyntax] {
+        field(declaration, in: context)?.accessors ?? []
+    }
+
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> [DeclSyntax] {
+        field(declaration, in: context)?.peers ?? []
+    }
+
+    private static func field(
+        _ declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> FieldAccessors? {
+        guard
+            let type = context.lexicalContext.first,
+            type.is(StructDeclSyntax.self) || type.is(ClassDeclSyntax.self),
+            let variable = declaration.as(VariableDeclSyntax.self),
+            ValueModel.isObservable(variable),
+            let field = TrackedField(variable)
+        else { return nil }
+        return FieldAccessors(
+            field: field,
+            rules: type.is(ClassDeclSyntax.self) ? .object : .value,
+            isOfOpenType: context.lexicalContext.contains(where: isOpen) || field.type?.isExistential == true
+        )
+    }
+
+    /// Whether a type in this one may depend on type parameters; what an extension extends is not known here.
+    private static func isOpen(_ context: Syntax) -> Bool {
+        context.is(ExtensionDeclSyntax.self)
+            || context.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    }
+}
+
+extension TypeSyntax {
+    /// Whether values of different types can have this one, by its spelling.
+    fileprivate var isExistential: Bool {
+        tokens(viewMode: .sourceAccurate).contains { ["any", "Any", "AnyObject"].contains($0.text) }
+    }
+}

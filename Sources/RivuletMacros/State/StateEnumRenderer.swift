@@ -1,0 +1,126 @@
+/// Writes the generated members of an enum in a state; overloads in RivuletObservation choose by the values' types.
+struct StateEnumRenderer {
+    /// Names that no variable of an instance can have, or that mean something else to the compiler.
+    private static let reservedNames: Set<String> = ["Protocol", "Type", "hashValue", "init", "self"]
+
+    let model: EnumModel
+
+    private var access: String { model.access }
+
+    // MARK: - In the enum
+
+    /// For each case with a single value without a label, a variable for edits in place; and all that names types of the source,
+    /// because an extension does not see what stands beside a nested type.
+    var members: [String] {
+        let shared = CaseRenderer(model: model)
+        let accessors = model.singles
+            .filter { !model.memberNames.contains($0.bareName) && !Self.reservedNames.contains($0.bareName) }
+            .map(accessor)
+        return accessors + [shared.table("_$cases"), fields, shared.decode]
+    }
+
+    /// The case that a nil makes of the enum.
+    private var empty: EnumModel.Case? {
+        model.cases.first { $0.payload.isEmpty && $0.availability.isEmpty }
+    }
+
+    private func accessor(_ element: EnumModel.Case) -> String {
+        // While it is edited, the value is nowhere else: a large collection in it would be copied otherwise.
+        let emptying = empty.map { ["        if value != nil {", "            self = .\($0.name)", "        }"] } ?? []
+        return CaseRenderer.text(
+            element.availability
+                + [
+                    "\(access)var \(element.name): (\(element.payload[0].type))? {",
+                    "    get {",
+                    "        guard case .\(element.name)(let value) = self else {",
+                    "            return nil",
+                    "        }",
+                    "        return value",
+                    "    }",
+                    "    _modify {",
+                    "        var value = self.\(element.name)",
+                ] + emptying + [
+                    "        defer {",
+                    "            if let value {",
+                    "                self = .\(element.name)(value)",
+                    "            }",
+                    "        }",
+                    "        yield &value",
+                    "    }",
+                    "}",
+                ]
+        )
+    }
+
+    // MARK: - In the extension
+
+    var extensionMembers: [String] {
+        [collect, editPayload, CaseRenderer(model: model).encode]
+    }
+
+    private var fields: String {
+        let fields = model.singles.map { element in
+            "        RivuletObservation.StateField(\(element.bareName.quoted), payload: (\(element.payload[0].type)).self),"
+        }
+        let opening = "\(access)static var _$fields: [RivuletObservation.StateField] {"
+        return CaseRenderer.text([opening] + (fields.isEmpty ? ["    []"] : ["    ["] + fields + ["    ]"]) + ["}"])
+    }
+
+    /// The cases whose values are compared as a part of the enum.
+    private var several: [EnumModel.Case] { model.cases.filter { !$0.payload.isEmpty && !$0.isSingle } }
+
+    private var collect: String {
+        let cases = model.singles.enumerated().flatMap { index, element in
+            [
+                "    case (.\(element.name)(let old), .\(element.name)(let new)):",
+                "        collector.payload(\(index), \(element.bareName.step.quoted), old, new, serial: serial)",
+            ]
+        }
+        let parts = several.flatMap { element in
+            let bindings = element.payload.indices.map { "let _\($0)" }.joined(separator: ", ")
+            let values = element.payload.indices.map { index in
+                "collector.part(\"\(element.bareName.step)\(element.key(index).step)\", _\(index))"
+            }
+            return ["    case (_, .\(element.name)(\(bindings))):", "        \(values.joined(separator: " || "))"]
+        }
+        let isCovered = model.cases.count == 1 || several.count == model.cases.count
+        let remainder = isCovered ? [] : ["    default:", "        false"]
+        return CaseRenderer.text(
+            [
+                "\(access)static func _$collect(",
+                "    from old: Self,",
+                "    to new: Self,",
+                "    serial: Swift.UInt64?,",
+                "    into collector: inout RivuletObservation.ChangeCollector",
+                ") -> Swift.Bool {",
+            ]
+                + (cases.isEmpty && parts.isEmpty
+                    ? ["    false"] : ["    switch (old, new) {"] + cases + parts + remainder + ["    }"])
+                + ["}"]
+        )
+    }
+
+    private var editPayload: String {
+        // As in the variables, the value is nowhere else meanwhile, if that can be.
+        let emptying = empty.map { ["        self = .\($0.name)"] } ?? []
+        let cases = model.singles.enumerated().flatMap { index, element in
+            ["    case .\(element.name)(var value):"] + emptying + [
+                "        defer {",
+                "            self = .\(element.name)(value)",
+                "        }",
+                "        try edit.payload(\(index), \(element.bareName.quoted), &value)",
+            ]
+        }
+        let remainder = model.cases.count == model.singles.count ? [] : ["    default:", "        break"]
+        return CaseRenderer.text(
+            [
+                """
+                \(access)mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) \
+                throws(Edit.Failure) {
+                """
+            ]
+                + (cases.isEmpty ? [] : ["    switch self {"] + cases + remainder + ["    }"])
+                + ["}"]
+        )
+    }
+}

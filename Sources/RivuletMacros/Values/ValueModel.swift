@@ -1,0 +1,183 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// An observable value as it stands in the source.
+struct ValueModel {
+    /// One stored property of the values, with its public name.
+    struct CodingKey {
+        let storage: String
+        let name: String
+    }
+
+    /// What stands in the struct: a stored variable of the values, or some that are there on a condition.
+    indirect enum Part {
+        case variable(VariableDeclSyntax)
+        /// The clauses of an `#if`, each with the line that opens it.
+        case conditional([(opening: String, parts: [Part])])
+
+        /// The variables, those of all branches of an `#if` among them.
+        var variables: [VariableDeclSyntax] {
+            switch self {
+            case .variable(let variable): [variable]
+            case .conditional(let clauses): clauses.flatMap { $0.parts.flatMap(\.variables) }
+            }
+        }
+    }
+
+    let typeName: String
+    let members: [DeclSyntax]
+    /// The stored variables of the values, fields and others.
+    let parts: [Part]
+    let fields: [TrackedField]
+    /// What generated members need in front, with a space after it.
+    let access: String
+    /// The type's `@available` attributes.
+    let availability: [String]
+
+    /// The type's own members, which are not to be generated.
+    var signatures: Set<String> { Set(members.compactMap { $0.signature(in: typeName) }) }
+
+    /// Whether some stored variables are there on a condition only.
+    var isConditional: Bool {
+        parts.contains { if case .conditional = $0 { true } else { false } }
+    }
+
+    /// Whether a field is marked as deprecated, which generated code must not be told.
+    var hasDeprecatedField: Bool {
+        fields.contains { field in
+            field.attributes.contains { attribute in
+                attribute.as(AttributeSyntax.self).map { $0.lastName == "available" } == true
+                    && attribute.trimmedDescription.contains("deprecated")
+            }
+        }
+    }
+
+    /// Reads a declaration, with all faults of its members.
+    static func parse(
+        _ node: AttributeSyntax,
+        on declaration: some DeclGroupSyntax,
+        in context: [Syntax]
+    ) -> Parsed<ValueModel> {
+        guard let declaration = declaration.as(StructDeclSyntax.self) else {
+            return .diagnostics([Diagnostic(node: node, message: otherType(declaration))])
+        }
+        let name = declaration.name.text
+        let members = declaration.memberBlock.members.map(\.decl)
+        let parts = parts(of: declaration.memberBlock.members)
+        let variables = parts.flatMap(\.variables)
+        let fields = variables.filter(isObservable).compactMap { TrackedField($0) }
+        var diagnostics = variables.compactMap(fault)
+        if fields.count > MacroDiagnostic.fieldsMax {
+            let message = ValueDiagnostic.tooManyFields(count: fields.count)
+            diagnostics.append(Diagnostic(node: node, message: message))
+        }
+        if let modifier = declaration.hidingModifier(in: context) {
+            diagnostics.append(Diagnostic(node: modifier, message: ValueDiagnostic.privateInType(name: name)))
+        }
+        guard diagnostics.isEmpty else { return .diagnostics(diagnostics) }
+        let isPrivate = declaration.modifiers.contains(.private) || declaration.modifiers.contains(.fileprivate)
+        return .model(
+            ValueModel(
+                typeName: name,
+                members: members,
+                parts: parts,
+                fields: fields,
+                access: isPrivate ? "fileprivate " : declaration.memberAccess(in: context),
+                availability: declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
+                    .filter { $0.lastName == "available" }
+                    .map(\.trimmedDescription)
+            )
+        )
+    }
+
+    private static func parts(of members: MemberBlockItemListSyntax) -> [Part] {
+        members.compactMap { member in
+            if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
+                guard conditional.hasStoredVariable else { return nil }
+                return .conditional(
+                    conditional.clauses.map { clause in
+                        guard case .decls(let members)? = clause.elements else { return (clause.opening, []) }
+                        return (clause.opening, parts(of: members))
+                    }
+                )
+            }
+            let variable = member.decl.as(VariableDeclSyntax.self)
+            return variable.flatMap { $0.isTypeMember || !$0.isStored ? nil : .variable($0) }
+        }
+    }
+
+    /// The field that a variable is, if it is one.
+    static func field(_ variable: VariableDeclSyntax) -> TrackedField? {
+        isObservable(variable) ? TrackedField(variable) : nil
+    }
+
+    /// Whether a variable is a field: stored in each value, with a plain name, and not ignored.
+    ///
+    /// Source: spec/systems.md B-06.
+    static func isObservable(_ variable: VariableDeclSyntax) -> Bool {
+        isMeant(variable) && fault(variable) == nil
+    }
+
+    /// Whether a member gets `@Observing`.
+    static func isTagged(_ member: some DeclSyntaxProtocol) -> Bool {
+        guard let variable = member.as(VariableDeclSyntax.self) else { return false }
+        return variable.attributes.attribute(named: "Observing") == nil && isObservable(variable)
+    }
+
+    /// Whether a variable is meant to be a field; what the type has under a generated name is not.
+    private static func isMeant(_ variable: VariableDeclSyntax) -> Bool {
+        !variable.isTypeMember && variable.isStored && variable.bindingSpecifier.tokenKind == .keyword(.var)
+            && variable.attributes.attribute(named: "Ignoring") == nil && !variable.hasGeneratedName
+    }
+
+    private static func otherType(_ declaration: some DeclGroupSyntax) -> ValueDiagnostic {
+        let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text ?? ""
+        return switch declaration.kind {
+        case .enumDecl: .enumeration(name: name)
+        case .actorDecl: .actor(name: name)
+        case .classDecl: .otherClass(name: name)
+        default: .otherType
+        }
+    }
+
+    /// What keeps a variable that is meant to be a field from being one.
+    private static func fault(_ variable: VariableDeclSyntax) -> Diagnostic? {
+        func diagnostic(_ message: ValueDiagnostic, _ node: some SyntaxProtocol) -> Diagnostic {
+            Diagnostic(node: node, message: message)
+        }
+        guard isMeant(variable) else { return nil }
+        guard let binding = variable.bindings.first, variable.bindings.count == 1 else {
+            return diagnostic(.severalBindings, variable.bindings)
+        }
+        guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName else {
+            return diagnostic(.pattern, binding.pattern)
+        }
+        let refused: Set<String> = ["lazy", "weak", "unowned"]
+        return variable.modifiers.first { refused.contains($0.name.text) }
+            .map { diagnostic(.storageModifier($0.name.text, name: name), $0) }
+    }
+
+    /// What Codable is to code of a variable.
+    static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
+        // As in Swift, what is made on demand is not coded; and neither is an identity.
+        guard !variable.modifiers.contains(.lazy), !variable.hasGeneratedName else { return [] }
+        if isObservable(variable), let field = TrackedField(variable) {
+            return [CodingKey(storage: field.storage, name: field.bareName)]
+        }
+        return variable.bindings.flatMap { names(in: $0.pattern) }.map { CodingKey(storage: $0, name: $0) }
+    }
+
+    private static func names(in pattern: PatternSyntax) -> [String] {
+        if let tuple = pattern.as(TuplePatternSyntax.self) {
+            return tuple.elements.flatMap { names(in: $0.pattern) }
+        }
+        return pattern.as(IdentifierPatternSyntax.self).map { [$0.identifier.text] } ?? []
+    }
+}
+
+extension VariableDeclSyntax {
+    /// Whether the name is one that macros generate.
+    fileprivate var hasGeneratedName: Bool {
+        bindings.contains { $0.pattern.trimmedDescription.hasPrefix("_$") }
+    }
+}

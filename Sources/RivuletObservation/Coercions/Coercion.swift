@@ -1,0 +1,16 @@
+/// A write whose value a wrapper changed.
+public struct Coercion: Hashable, Sendable {
+    /// The field's path as a JSON Pointer's text.
+    public let path: String
+    /// What was written, JSON text; the last such write when there were several.
+    public let from: [UInt8]
+    /// The field's value after the run, JSON text.
+    public let to: [UInt8]
+
+    /// Describes a coercion.
+    public init(path: String, from: [UInt8], to: [UInt8]) {
+        self.path = path
+        self.from = from
+        self.to = to
+    }
+}

@@ -1,0 +1,134 @@
+public import RivuletJSON
+
+/// An enum whose cases are read and written as JSON by name.
+///
+/// The `@AppEvent` macro implements it. `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, labelled or several
+/// values are an object: `{"move":{"x":1,"y":2}}`, unlabelled ones among them `_0`, `_1` by position. Also read are
+/// `{"increment":{}}` and Swift's own form `{"setCount":{"_0":5}}`.
+public protocol EventCoding: JSONCodable, SendableMetatype {
+    /// The cases in the order of declaration.
+    static var eventCases: [EventCase] { get }
+
+    /// The name of this event's case.
+    var eventName: String { get }
+
+    /// Whether this event's payload must not be logged: its case is marked `@Sensitive`.
+    var isSensitive: Bool { get }
+}
+
+extension EventCoding {
+    /// One shape for each case: the form in which its events are written.
+    public static var jsonSchema: JSONSchema {
+        .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) { .oneOf(eventCases.map(\.schema)) }
+    }
+
+    /// The shapes of all forms in which events are read; describe it in the direction `read`.
+    public static var acceptedSchema: JSONSchema { .anyOf(eventCases.flatMap(\.acceptedSchemas)) }
+}
+
+/// What an enum of events, or an enum in a state, says of one of its cases.
+public struct EventCase: Sendable {
+    /// One value of a case.
+    public struct Payload: Sendable {
+        /// The label, if it has one.
+        public let label: String?
+        /// The shape of the value's JSON.
+        public let schema: JSONSchema
+        /// Whether the value must be there when it is one of several.
+        public let isRequired: Bool
+        /// The fields that have key paths below the value.
+        let addressed: (@Sendable () -> [StateField])?
+        /// The type of the value.
+        let type: Any.Type
+
+        /// Describes a value.
+        public init<Value: JSONCodable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
+            self.label = label
+            schema = Value.jsonSchema
+            isRequired = !hasDefault && Value.jsonAbsent == nil
+            addressed = addressedFields(of: type)
+            self.type = type
+        }
+
+        /// Describes a value that is only Codable, by what its type tells.
+        @_disfavoredOverload
+        public init<Value: Codable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
+            self.label = label
+            schema = CodableJSON.jsonSchema(of: type)
+            isRequired = !hasDefault
+            addressed = nil
+            self.type = type
+        }
+
+        /// The key under which it stands when it is one of several, at this position.
+        func key(at index: Int) -> String { label ?? "_\(index)" }
+    }
+
+    /// The case's name, which is the event's name in JSON.
+    public let name: String
+    /// The case's values in order.
+    public let payload: [Payload]
+    /// Whether the payload must not be logged.
+    public let isSensitive: Bool
+
+    /// Describes a case.
+    public init(_ name: String, payload: [Payload] = [], isSensitive: Bool = false) {
+        self.name = name
+        self.payload = payload
+        self.isSensitive = isSensitive
+    }
+
+    /// The shape of the events of this case, in the form in which they are written.
+    public var schema: JSONSchema {
+        guard let value else { return .constant(name) }
+        return Self.object(name, value)
+    }
+
+    /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
+    ///
+    /// A state among the values may have further keys here, so a fault in Swift's form fits its short form; the reader refuses both.
+    /// Source: spec/http.md §3.
+    public var acceptedSchemas: [JSONSchema] {
+        let needsNothing = payload.allSatisfy { !$0.isRequired }
+        guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }
+        var forms = [Self.object(name, isSingle ? value : Self.closed(value))]
+        if isSingle {
+            forms.append(Self.object(name, Self.object("_0", value)))
+            if needsNothing { forms.append(Self.object(name, Self.nothing)) }
+        }
+        return needsNothing ? [.constant(name)] + forms : forms
+    }
+
+    /// Whether the payload is one value that stands for itself.
+    private var isSingle: Bool { payload.count == 1 && payload.first?.label == nil }
+
+    /// The shape of what stands under the case's name; nil when there is nothing to stand there.
+    var value: JSONSchema? {
+        guard let first = payload.first else { return nil }
+        if isSingle { return first.schema }
+        let fields = payload.enumerated().map { index, value in
+            JSONSchema.Field(
+                name: value.key(at: index),
+                schema: value.schema,
+                isRequiredToRead: value.isRequired
+            )
+        }
+        return .object(title: "") { fields }
+    }
+
+    /// `{}`.
+    private static var nothing: JSONSchema {
+        .annotated(.object(title: "") { [] }, [JSONSchema.Annotation("maxProperties", 0)])
+    }
+
+    /// An object with this key and no other.
+    private static func object(_ name: String, _ schema: JSONSchema) -> JSONSchema {
+        let fields = [JSONSchema.Field(name: name, schema: schema)]
+        return closed(.object(title: "") { fields })
+    }
+
+    /// An object without further keys: dispatch refuses them.
+    private static func closed(_ object: JSONSchema) -> JSONSchema {
+        .annotated(object, [JSONSchema.Annotation("additionalProperties", false)])
+    }
+}

@@ -1,0 +1,146 @@
+// This file owns how a keyed collection takes part in runs and replays: as a value that is tracked below itself.
+
+public import RivuletJSON
+
+extension Keyed: StateNode {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes the serial of a place, with nothing written yet.
+    @inlinable
+    public mutating func _$enter(_ serial: UInt64) {
+        place = KeyedPlace(serial: serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
+    @inlinable
+    public mutating func _$settle() {
+        guard !overlay.isEmpty, isKnownUniquelyReferenced(&base) else { return }
+        fold(isSettling: true)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// A replaced collection is compared element by element too.
+    @inlinable public static var _$isComparedByParts: Bool { true }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports elements that came, went, moved or differ; false, with nothing reported, when that would be too many changes.
+    @inlinable
+    public static func _$collect(
+        from old: Keyed,
+        to new: Keyed,
+        serial: UInt64?,
+        into collector: inout ChangeCollector
+    ) -> Bool {
+        if collector.purpose == .differences, new.isEditOnly(since: old) {
+            let start = collector.checkpoint
+            if new.collectEdits(since: old, serial: serial, into: &collector) {
+                let changes = collector.checkpoint.changes - start.changes
+                if !KeyedDifference<Element>.isTooMany(changes, of: new.length) { return true }
+            }
+            collector.goBack(to: start)
+        }
+        return compare(old, new, serial: serial, into: &collector)
+    }
+
+    /// Whether the one difference from `old` is that elements of the common base were edited, and few of them.
+    @inlinable
+    func isEditOnly(since old: Keyed) -> Bool {
+        base === old.base && overlay.keepsOrder && overlay.edits.count <= Self.overlayElementsMax
+            && old.overlay.keepsOrder
+            && old.overlay.edits.list.allSatisfy { overlay.edits.index(of: $0.position).isThere }
+    }
+
+    /// Reports what differs in the edited elements; false when one has another id.
+    @inlinable
+    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+        let edits = overlay.edits.list
+        for index in edits.indices {
+            let position = edits[index].position
+            let stamp = old.stamp(at: position)
+            guard stamp != edits[index].slot.stamp else { continue }
+            let before = old.element(at: position)
+            let element = edits[index].slot.value
+            let id = element.id
+            // A client sees how an id is spelled; one that is spelled anew is another one.
+            guard id.isSpelled(like: before.id) else { return false }
+            let expected = serial.map { KeyedPlace.serial(of: stamp, in: $0) }
+            collector.element(id.keyPathToken, before, element, serial: expected)
+        }
+        return true
+    }
+
+    @inlinable
+    static func compare(_ old: Keyed, _ new: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+        if collector.purpose == .coercions {
+            for element in new { collector.element(element.id.keyPathToken, element, element, serial: nil) }
+            return true
+        }
+        return KeyedDifference(from: old, to: new).report(serial: serial, into: &collector)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads an array in the place of this collection.
+    public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
+        self = try Self(json: &reader)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Does what a recorded change did: to the collection, to the order of its elements, or below an element.
+    ///
+    /// An index past the end means the end; an added element takes the place of one with its id.
+    public mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        guard let token = path.first else {
+            self = try StateCoding.whole(operation, json: &reader)
+            return
+        }
+        let rest = path.dropFirst()
+        guard rest.isEmpty, operation != .replace else {
+            return try edit(token, operation, at: rest, index: index, json: &reader)
+        }
+        if operation == .add { return try add(token, at: index, json: &reader) }
+        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
+        try reader.skip()
+        let slot = takeOut(at: position)
+        if operation == .move { putIn(slot, at: index) }
+    }
+
+    private mutating func add(_ token: String, at index: Int?, json reader: inout JSONReader) throws(JSONError) {
+        let offset = reader.offset
+        let element = try Element(json: &reader)
+        guard element.id.keyPathToken.utf8.elementsEqual(token.utf8) else {
+            let detail = "the element recorded under \"\(token)\" has the id \"\(element.id)\""
+            throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+        }
+        remove(id: element.id)
+        putIn(KeyedSlot(element, stamp: KeyedStamp.next()), at: index)
+    }
+
+    private mutating func edit(
+        _ token: String,
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
+        try self[id: id(at: position)]?._$apply(operation, at: path, index: index, json: &reader)
+    }
+
+    private mutating func takeOut(at position: Int) -> KeyedSlot<Element> {
+        let slot = slot(at: position)
+        remove(at: position)
+        return slot
+    }
+
+    private mutating func putIn(_ slot: KeyedSlot<Element>, at index: Int?) {
+        own()
+        let position = Swift.min(Swift.max(index ?? length, 0), length)
+        base.list.insert(slot, id: slot.value.id, at: position)
+        if observed != nil { tellOrder([slot.value.id]) }
+    }
+}

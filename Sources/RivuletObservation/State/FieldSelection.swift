@@ -1,0 +1,95 @@
+public import RivuletJSON
+
+/// What one walk over the fields of a state writes: the members of the whole object, or what is at a path below one field.
+///
+/// Generated code offers it every field in the order of declaration; overloads choose by the field's type.
+public struct FieldSelection {
+    /// The position of the only field that is asked for; nil: all of them.
+    @usableFromInline let position: Int?
+    /// The path below that field.
+    @usableFromInline let path: ArraySlice<String>
+    /// Whether the value that is asked for was there, and was written.
+    @usableFromInline var isWritten = false
+
+    /// Selects every field.
+    @inlinable
+    init() {
+        position = nil
+        path = []
+    }
+
+    /// Selects what is at a path below the field at a position.
+    init(_ position: Int, at path: ArraySlice<String>) {
+        self.position = position
+        self.path = path
+    }
+
+    /// Writes a field.
+    @inlinable
+    public mutating func write<Value: JSONCodable>(
+        _ position: Int,
+        _ name: String,
+        _ value: Value,
+        into writer: inout JSONWriter
+    ) {
+        if self.position == nil {
+            writer.key(name)
+            value.encodeJSON(into: &writer)
+        } else if self.position == position {
+            isWritten = value.encodeJSON(at: path, into: &writer)
+        }
+    }
+
+    /// Writes a field that is only Codable.
+    @_disfavoredOverload
+    public mutating func write<Value: Codable>(
+        _ position: Int,
+        _ name: String,
+        _ value: Value,
+        into writer: inout JSONWriter
+    ) {
+        if self.position == nil {
+            writer.key(name)
+            CodableJSON.encode(value, into: &writer)
+        } else if self.position == position {
+            isWritten = CodableJSON.encode(value, at: path, into: &writer)
+        }
+    }
+
+    /// Writes a field in a wrapper, unless it is omitted.
+    @inlinable
+    public mutating func write<Wrapper: ObservableWrapper>(
+        _ position: Int,
+        _ name: String,
+        wrapper: Wrapper,
+        into writer: inout JSONWriter
+    ) where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else {
+            return omit(name, into: &writer) { wrapper.wrappedValue.encodeJSON(into: &$0) }
+        }
+        write(position, name, wrapper.wrappedValue, into: &writer)
+    }
+
+    /// Writes a field in a wrapper, unless it is omitted, that is only Codable.
+    @_disfavoredOverload
+    public mutating func write<Wrapper: ObservableWrapper>(
+        _ position: Int,
+        _ name: String,
+        wrapper: Wrapper,
+        into writer: inout JSONWriter
+    ) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else {
+            return omit(name, into: &writer) { CodableJSON.encode(wrapper.wrappedValue, into: &$0) }
+        }
+        write(position, name, wrapper.wrappedValue, into: &writer)
+    }
+
+    /// Says that a field is left out, or writes it where the whole value is compared.
+    @usableFromInline
+    func omit(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
+        writer.hasOmittedFields = true
+        guard writer.includesOmitted, position == nil else { return }
+        writer.key(name)
+        value(&writer)
+    }
+}

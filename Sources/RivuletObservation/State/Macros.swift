@@ -1,0 +1,124 @@
+import RivuletJSON
+
+/// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``; makes an enum an ``ObservableEnum``.
+///
+/// A struct has at most 64 fields and no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is
+/// ``ObservableStateWrapper(_:_:)``.
+///
+/// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a `Draft?`, for edits in
+/// place: `state.mode.editing?.city = "x"`. It is nil while the enum has another case. A value written to it makes the enum this case;
+/// nil written to it makes an enum of this case the first case without values, or leaves it as it is when there is no such case. An
+/// enum that has a member of that name keeps its own. Enums with raw values need no macro: they conform to `JSONCodable`.
+@attached(member, names: named(_$observationRegistrar), named(_$Index), arbitrary)
+@attached(memberAttribute)
+@attached(
+    extension,
+    conformances: ObservableState,
+    ObservableEnum,
+    // The inherited ones too: the compiler asks a macro only for conformances that it announces.
+    StateNode,
+    StateBearing,
+    JSONCodable,
+    Encodable,
+    Decodable,
+    names: named(_$fields),
+    named(_$encodeDefault(of:into:)),
+    named(_$cases),
+    named(_$collect(from:to:serial:into:)),
+    named(_$editPayload(_:)),
+    named(_$collect(from:to:into:)),
+    named(_$edit(_:_:json:)),
+    named(_$settle()),
+    named(_$position(of:)),
+    named(encodeJSON(into:)),
+    named(_$encode(_:into:)),
+    named(init(json:))
+)
+public macro ObservableState() = #externalMacro(module: "RivuletMacros", type: "ObservableStateMacro")
+
+/// Tracks one field; ``ObservableState()`` puts it on every stored `var`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+public macro ObservationStateTracked() =
+    #externalMacro(module: "RivuletMacros", type: "ObservationStateTrackedMacro")
+
+/// Leaves a stored `var` alone: it is not tracked, in no JSON, and needs an initial value.
+@attached(peer)
+public macro ObservationStateIgnored() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps a field in memory: tracked and visible to clients, but never on disk, so it has its default again after a restart.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Reports the replacement of a nested state field by field, as the halves of an app's state are.
+@attached(peer)
+public macro Replaceable() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps the payload of an event's case out of logs.
+@attached(peer)
+public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
+
+/// Keeps a field in a wrapper, an ``ObservableWrapper``; more arguments are accepted and ignored.
+///
+/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type and
+/// `@ObservationStateIgnored` after it. Source: spec/systems.md A-01.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper; `config` is evaluated at every write.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper(_ wrapper: Any, config: Any) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper whose type arguments follow from the configuration: `Clamped.self, config: 0...100`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservableStateWrapper<Wrapper: ObservableWrapper>(_ wrapper: Wrapper.Type, config: Wrapper.Config) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a wrapper, and gives it a `$field` when `projected` is the literal `true`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a configured wrapper, and gives it a `$field` when `projected` is the literal `true`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Makes every stored `var` of a struct observable by itself, and the struct an ``ObservableValue``.
+///
+/// At most 64 fields, those of all branches of an `#if` together, no `lazy`, `weak`, `unowned` or property wrappers; `willSet` and
+/// `didSet` stay and run at every write, as in a plain struct. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
+/// decide which writes are told. Codable uses the declared names, by a generated `CodingKeys`: one of your own belongs in the struct,
+/// not in an extension, and names the storages (`case _count = "count"`). Source: spec/systems.md B-02 to B-06.
+@attached(
+    member,
+    names: named(_$id),
+    named(_$observationRegistrar),
+    named(copy),
+    named(access),
+    named(withMutation),
+    named(shouldNotifyObservers),
+    named(_$Index),
+    named(_$position),
+    named(CodingKeys)
+)
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableValue)
+public macro ObservableValue() = #externalMacro(module: "RivuletMacros", type: "ObservableValueMacro")
+
+/// Observes one field; ``ObservableValue()`` puts it on every stored `var`.
+///
+/// A class has it on a `var` by hand, and needs nothing else: there each field is observed for itself.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(_$observing_))
+public macro Observing() = #externalMacro(module: "RivuletMacros", type: "ObservingMacro")
+
+/// Leaves a stored `var` of an observable value alone: nobody is told of its changes.
+@attached(peer)
+public macro Ignoring() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")

@@ -1,0 +1,184 @@
+public import RivuletJSON
+
+/// A struct whose fields are tracked, readable and writable by key path.
+///
+/// Conform by the macro of the same name, never by hand. Every stored `var` is a tracked field and part of the JSON form, under
+/// its own name and in the order of declaration; `let`, computed and static members are neither. Members of the type must write
+/// `field`, never the storage `_field`: a write to the storage is not seen and is lost to everybody but this process.
+/// Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
+public protocol ObservableState: StateNode, Codable, SendableMetatype {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// What was written in this value, and who watches it.
+    var _$observationRegistrar: ObservationStateRegistrar { get set }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The fields in the order of declaration.
+    static var _$fields: [StateField] { get }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The position of the field `name` among ``_$fields``; nil when there is no such field.
+    static func _$position(of name: String) -> Int?
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Writes what the initialiser of the field at a position gives it, after its wrapper; false, with nothing written, when there is
+    /// nothing to write.
+    static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Offers every field of two values to the collector.
+    static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the field at a position.
+    ///
+    /// - Throws: an error of the document, or `mismatch` when the edit's path does not lead to a place.
+    mutating func _$edit(
+        _ position: Int,
+        _ edit: StateEdit,
+        json reader: inout JSONReader
+    ) throws(JSONError)
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Offers every field to a selection, which writes those that are asked for.
+    func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter)
+}
+
+/// How a field takes the JSON that is read for it; generated code hands it through.
+public enum StateEdit: Sendable {
+    /// A nested state keeps what the document does not mention.
+    case merge
+    /// A recorded change is made at the path below the field; an empty path is the field.
+    case apply(StateChange.Operation, at: ArraySlice<String>, index: Int?)
+}
+
+extension ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Where every field has an initialiser, an empty document gives all of them; macros write their own function for other states.
+    public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool {
+        do throws(JSONError) {
+            var reader = JSONReader(Array("{}".utf8))
+            return try Self(json: &reader).encodeField(position, at: [], into: &writer)
+        } catch {
+            return false
+        }
+    }
+
+    /// Writes an object of the fields; those that clients alone see only if the writer includes them.
+    @inlinable
+    public func encodeJSON(into writer: inout JSONWriter) {
+        _$observationRegistrar.readWhole()
+        writer.beginObject()
+        var fields = FieldSelection()
+        _$encode(&fields, into: &writer)
+        writer.endObject()
+    }
+
+    /// Writes the value at a path of names; false, with nothing written, when there is no such value.
+    public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
+        guard let name = path.first else {
+            encodeJSON(into: &writer)
+            return true
+        }
+        guard let position = Self._$position(of: name) else { return false }
+        return encodeField(position, at: path.dropFirst(), into: &writer)
+    }
+
+    private func encodeField(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
+        var fields = FieldSelection(position, at: path)
+        _$encode(&fields, into: &writer)
+        return fields.isWritten
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes the serial of a place, with nothing written yet.
+    @inlinable
+    public mutating func _$enter(_ serial: UInt64) {
+        _$observationRegistrar.mark = ChangeMark(serial: serial)
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Where this value is observed.
+    @inlinable public var _$place: ObservedPlace? { _$observationRegistrar.place }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Takes a place at which it is observed.
+    @inlinable
+    public mutating func _$observe(at place: ObservedPlace) {
+        _$observationRegistrar.place = place
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reports the differing fields if this value carries the serial of its place, or if every field is asked for.
+    @inlinable
+    public static func _$collect(
+        from old: Self,
+        to new: Self,
+        serial: UInt64?,
+        into collector: inout ChangeCollector
+    ) -> Bool {
+        guard serial == nil || new._$observationRegistrar.mark.serial == serial else { return false }
+        collector.walk(Self.self, new._$observationRegistrar.mark, comparesAll: serial == nil) {
+            _$collect(from: old, to: new, into: &$0)
+        }
+        return true
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads a partial document over this value: absent keys keep their value, nested states merge, wrappers check.
+    public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
+        try reader.object { (name, reader) throws(JSONError) in
+            guard let position = Self._$position(of: name) else { return try reader.unknownKey(name) }
+            try _$edit(position, .merge, json: &reader)
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Reads the members of a document over this value.
+    public mutating func _$merge(_ members: [(name: String, value: JSONReader)]) throws(JSONError) {
+        for (name, value) in members {
+            var reader = value
+            guard let position = Self._$position(of: name) else {
+                try reader.unknownKey(name)
+                continue
+            }
+            try _$edit(position, .merge, json: &reader)
+        }
+    }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Does what was recorded at a path below this value; an empty path is this value itself.
+    public mutating func _$apply(
+        _ operation: StateChange.Operation,
+        at path: ArraySlice<String>,
+        index: Int?,
+        json reader: inout JSONReader
+    ) throws(JSONError) {
+        if let name = path.first {
+            guard let position = Self._$position(of: name) else { throw StateCoding.noField(name, reader) }
+            try _$edit(position, .apply(operation, at: path.dropFirst(), index: index), json: &reader)
+        } else {
+            self = try StateCoding.whole(operation, json: &reader)
+        }
+    }
+
+    /// An object of the fields; a nested state's own fields are looked up when they are asked for.
+    public static var jsonSchema: JSONSchema {
+        .object(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) {
+            _$fields.filter { !$0.isOmitted }.map { $0.schemaField(of: Self.self) }
+        }
+    }
+
+    /// Writes the JSON form into an encoder of any format.
+    ///
+    /// - Throws: `EncodingError.invalidValue` for a NaN or an infinity, and what the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        try StateCoding.encode(self, to: encoder)
+    }
+
+    /// Reads the JSON form from a decoder of any format.
+    ///
+    /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
+    public init(from decoder: any Decoder) throws {
+        try self.init(jsonFrom: decoder)
+    }
+}

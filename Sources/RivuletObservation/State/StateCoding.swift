@@ -1,0 +1,175 @@
+public import RivuletJSON
+
+/// What generated code calls to write and read fields; overloads choose by the field's type.
+///
+/// Types that are ``JSONCodable`` go straight to bytes; types that are only Codable take the slow way through ``CodableJSON``.
+public enum StateCoding {
+    /// The error for a path to a field that is not there.
+    public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
+        reader.error(.mismatch, "the recorded path leads to \"\(name)\", which is no tracked field of this place")
+    }
+
+    /// The error for an operation that only elements of keyed collections know.
+    static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
+        reader.error(
+            .mismatch,
+            "a recorded \"\(operation.rawValue)\" leads to a place that is no element of a collection"
+        )
+    }
+
+    /// Reads the whole value that a change leads to; the only operation on one is `replace`.
+    static func whole<Value: JSONCodable>(
+        _ operation: StateChange.Operation,
+        json reader: inout JSONReader
+    ) throws(JSONError) -> Value {
+        guard operation == .replace else { throw noOperation(operation, reader) }
+        return try Value(json: &reader)
+    }
+
+    /// Writes the JSON form into an encoder of any format.
+    static func encode(_ value: some JSONCodable, to encoder: any Encoder) throws {
+        var writer = JSONWriter()
+        value.encodeJSON(into: &writer)
+        guard !writer.hasUnrepresentableNumber else {
+            let detail = "a number in it is NaN or infinite, for which JSON has no form; write a finite one"
+            let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: detail)
+            throw EncodingError.invalidValue(value, context)
+        }
+        try JSONValue(parsing: writer.bytes).encode(to: encoder)
+    }
+}
+
+// Writing.
+extension StateCoding {
+    /// Writes what is at a path below a field; false, with nothing written, when there is no such value.
+    public static func write<Value: JSONCodable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        value.encodeJSON(at: path, into: &writer)
+    }
+
+    /// Writes what is at a path below a field that is only Codable.
+    @_disfavoredOverload
+    public static func write<Value: Codable>(
+        _ value: Value,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool {
+        CodableJSON.encode(value, at: path, into: &writer)
+    }
+
+    /// Writes what is at a path below a field in a wrapper; an omitted field has no value.
+    public static func write<Wrapper: ObservableWrapper>(
+        wrapper: Wrapper,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool where Wrapper.WrappedValue: JSONCodable {
+        !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
+    }
+
+    /// Writes what is at a path below a field in a wrapper that is only Codable.
+    @_disfavoredOverload
+    public static func write<Wrapper: ObservableWrapper>(
+        wrapper: Wrapper,
+        at path: ArraySlice<String>,
+        into writer: inout JSONWriter
+    ) -> Bool where Wrapper.WrappedValue: Codable {
+        !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
+    }
+}
+
+// Reading fields without a default; a function from the state to the storage tells the type, and is never called.
+extension StateCoding {
+    /// No value yet.
+    @inlinable
+    public static func absent<State, Value>(_ storage: (State) -> Value) -> Value? { nil }
+
+    /// No value yet of a field in a wrapper.
+    @inlinable
+    public static func absent<State, Wrapper: ObservableWrapper>(
+        wrapper storage: (State) -> Wrapper
+    ) -> Wrapper.WrappedValue? { nil }
+
+    /// Goes through an object: `body` reads the values it knows and says so, the others are given back.
+    public static func members(
+        of reader: inout JSONReader,
+        _ body: (_ name: String, _ reader: inout JSONReader) throws(JSONError) -> Bool
+    ) throws(JSONError) -> [(name: String, value: JSONReader)] {
+        var others: [(name: String, value: JSONReader)] = []
+        try reader.object { (name, reader) throws(JSONError) in
+            if try !body(name, &reader) { others.append((name, try reader.value())) }
+        }
+        return others
+    }
+
+    /// Reads a value.
+    @inlinable
+    public static func read<Value: JSONCodable>(
+        into value: inout Value?,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        value = try Value(json: &reader)
+    }
+
+    /// Reads a value that is only Codable.
+    @_disfavoredOverload
+    public static func read<Value: Codable>(
+        into value: inout Value?,
+        from reader: inout JSONReader
+    ) throws(JSONError) {
+        value = try CodableJSON.decode(Value.self, from: &reader)
+    }
+
+    /// Reads the value of a field in a wrapper; that of an omitted field is skipped.
+    public static func read<State, Wrapper: ObservableWrapper>(
+        into value: inout Wrapper.WrappedValue?,
+        wrapper storage: (State) -> Wrapper,
+        from reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try read(into: &value, from: &reader)
+    }
+
+    /// Reads the value of a field in a wrapper that is only Codable; that of an omitted field is skipped.
+    @_disfavoredOverload
+    public static func read<State, Wrapper: ObservableWrapper>(
+        into value: inout Wrapper.WrappedValue?,
+        wrapper storage: (State) -> Wrapper,
+        from reader: inout JSONReader
+    ) throws(JSONError) where Wrapper.WrappedValue: Codable {
+        guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
+        try read(into: &value, from: &reader)
+    }
+
+    /// What a field without a default has after reading: its value, or what its absence means.
+    ///
+    /// - Throws: `missing` when the absence means nothing.
+    public static func require<Value: JSONCodable>(
+        _ value: Value?,
+        _ name: String,
+        in reader: JSONReader
+    ) throws(JSONError) -> Value {
+        guard let value = value ?? Value.jsonAbsent else { throw missing(name, reader) }
+        return value
+    }
+
+    /// What a field without a default, that is only Codable, has after reading.
+    ///
+    /// - Throws: `missing` when it was not there.
+    @_disfavoredOverload
+    public static func require<Value: Codable>(
+        _ value: Value?,
+        _ name: String,
+        in reader: JSONReader
+    ) throws(JSONError) -> Value {
+        guard let value else { throw missing(name, reader) }
+        return value
+    }
+
+    /// The error for a key that must be there.
+    static func missing(_ name: String, _ reader: JSONReader) -> JSONError {
+        reader.error(.missing, "the key \"\(name)\" is missing, and its field has no default")
+    }
+}

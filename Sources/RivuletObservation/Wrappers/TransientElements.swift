@@ -1,0 +1,41 @@
+// This file owns the answer to whether a state may hold more transient values than its default has.
+
+extension ObservableState {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Whether there are transient fields in what comes and goes in a state: in elements of collections, optionals and cases of enums.
+    ///
+    /// A stored document does not have them, and the default state has no such element. Slow: for once per app.
+    package static var _$hasTransientElements: Bool {
+        var search = TransientElements()
+        return search.finds(in: Self.self, isElement: false)
+    }
+}
+
+private struct TransientElements {
+    private struct Visit: Hashable {
+        let type: ObjectIdentifier
+        let isElement: Bool
+    }
+
+    /// Types may be recursive.
+    private var visited: Set<Visit> = []
+
+    mutating func finds(in type: Any.Type, isElement: Bool) -> Bool {
+        guard visited.insert(Visit(type: ObjectIdentifier(type), isElement: isElement)).inserted else { return false }
+        if let state = type as? any ObservableState.Type {
+            // A transient field of what is always there is in the default state, with all that is in it.
+            for field in state._$fields where !field.isOmitted && (isElement || !field.isTransient) {
+                if field.isTransient || finds(in: field.type, isElement: isElement) { return true }
+            }
+            return false
+        }
+        let elements =
+            if let cases = type as? any ObservableEnum.Type {
+                cases._$cases.flatMap(\.payload).map(\.type)
+            } else {
+                (type as? any ElementHolder.Type)?.elements ?? []
+            }
+        for element in elements where finds(in: element, isElement: true) { return true }
+        return false
+    }
+}

@@ -1,0 +1,41 @@
+internal import RivuletStores
+
+/// The reads of the stored family on one connection.
+struct ItemReader {
+    private let finder: CollectionFinder
+    private let keysReader: StoredKeysReader
+    private let rows: SQLiteStatement
+    private let hashMask: UInt64
+
+    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+        finder = try CollectionFinder(connection)
+        keysReader = try StoredKeysReader(connection, limits: limits)
+        rows = try SQLiteStatement(
+            "SELECT \(ItemRow.columns) FROM item WHERE place >= ? AND place < ? ORDER BY place",
+            on: connection
+        )
+        hashMask = limits.keyHashMask
+    }
+
+    /// A whole collection, in the order of arrival; `withKeys`: what the writer has to know of it as well.
+    func items(
+        of collection: String,
+        withKeys: Bool
+    ) throws(SQLiteError) -> (contents: StoredCollection, keys: StoredKeys?) {
+        guard let number = try finder.number(of: collection) else { return (StoredCollection(), nil) }
+        defer { rows.reset() }
+        let places = ItemRow.places(of: number)
+        try rows.bind(places.lowerBound, at: 1)
+        try rows.bind(places.upperBound, at: 2)
+        var contents = StoredCollection()
+        var keys = withKeys ? StoredKeys.Gathering(number: number, hashMask: hashMask) : nil
+        while try rows.step() { ItemRow.read(rows, into: &contents, &keys) }
+        return (contents, keys?.keys)
+    }
+
+    /// The keys of a collection; nil when there is no such collection.
+    func keys(of collection: String) throws(SQLiteError) -> StoredKeys? {
+        guard let number = try finder.number(of: collection) else { return nil }
+        return try keysReader.keys(of: number)
+    }
+}

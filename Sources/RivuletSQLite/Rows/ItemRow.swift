@@ -1,0 +1,92 @@
+internal import RivuletStores
+
+/// A document of a store as a row.
+enum ItemRow {
+    /// The columns that `read(_:into:)` reads, in its order.
+    static let columns = "place, created, age, checksum, key, document"
+
+    /// A new row at a place where none is.
+    static let insertion = "INSERT INTO item(\(columns)) VALUES (?, ?, ?, ?, ?, ?)"
+
+    /// A row in the place of another.
+    static let replacement = "REPLACE INTO item(\(columns)) VALUES (?, ?, ?, ?, ?, ?)"
+
+    /// The bits of a place that count arrivals; those above are the collection's number.
+    static let arrivalBits: Int64 = 40
+
+    /// The places of a collection.
+    static func places(of number: Int64) -> Range<Int64> { number << arrivalBits..<(number + 1) << arrivalBits }
+
+    /// Writes a row by a prepared `insertion` or `replacement`, without a copy of the key and the document.
+    @unsafe
+    static func write(
+        _ key: UnsafeRawBufferPointer,
+        _ document: UnsafeRawBufferPointer,
+        created: Int64,
+        updated: Int64,
+        at place: Int64,
+        by statement: SQLiteStatement
+    ) throws(SQLiteError) {
+        defer { statement.reset() }
+        // Any two numbers have a difference, and it leads back.
+        let age = updated &- created
+        let checksum = unsafe checksum(key, document, created: created, age: age, at: place)
+        try statement.bind(place, at: 1)
+        try statement.bind(created, at: 2)
+        try statement.bind(age, at: 3)
+        try statement.bind(checksum, at: 4)
+        try unsafe statement.bind(textInPlace: key, at: 5)
+        try unsafe statement.bind(inPlace: document, at: 6)
+        try statement.step()
+    }
+
+    /// Reads the row that a statement over `columns` stands on, and checks it; also into the collection's keys.
+    static func read(
+        _ statement: SQLiteStatement,
+        into contents: inout StoredCollection,
+        _ keys: inout StoredKeys.Gathering?
+    ) {
+        let (place, created, age) = (statement.integer(0), statement.integer(1), statement.integer(2))
+        let stored = statement.integer(3)
+        let (key, document) = unsafe (statement.bytesInPlace(4), statement.bytesInPlace(5))
+        if unsafe checksum(key, document, created: created, age: age, at: place) == stored {
+            unsafe keys?.add(key, at: place, isIdentified: true)
+            let item = unsafe StoredItem(
+                key: String(decoding: key, as: UTF8.self),
+                document: Array(document),
+                created: created,
+                updated: created &+ age
+            )
+            return contents.items.append(item)
+        }
+        let isIdentified = unsafe isIdentified(key, created: created, at: place, checksum: stored)
+        unsafe keys?.add(key, at: place, isIdentified: isIdentified)
+        let detail = "the row of table item at place \(place) fails its checksum"
+        let name = unsafe isIdentified ? String(decoding: key, as: UTF8.self) : nil
+        contents.damaged.append(DamagedItem(key: name, detail: detail))
+    }
+
+    /// Whether the parts of a row that an update leaves alone are what was once written.
+    @unsafe
+    static func isIdentified(_ key: UnsafeRawBufferPointer, created: Int64, at place: Int64, checksum: Int64) -> Bool {
+        unsafe identity(of: key, created: created, at: place) & 0xffff_ffff == UInt64(bitPattern: checksum) >> 32
+    }
+
+    /// The upper half is over the place, the key and its time: whose document is damaged is known then; the lower half is over all.
+    private static func checksum(
+        _ key: UnsafeRawBufferPointer,
+        _ document: UnsafeRawBufferPointer,
+        created: Int64,
+        age: Int64,
+        at place: Int64
+    ) -> Int64 {
+        let identity = unsafe identity(of: key, created: created, at: place)
+        let seed = XXHash64.seed(Int64(bitPattern: identity), age)
+        let whole = unsafe XXHash64.hash(document, seed: seed)
+        return Int64(bitPattern: identity << 32 | whole & 0xffff_ffff)
+    }
+
+    private static func identity(of key: UnsafeRawBufferPointer, created: Int64, at place: Int64) -> UInt64 {
+        unsafe XXHash64.hash(key, seed: XXHash64.seed(place, created))
+    }
+}

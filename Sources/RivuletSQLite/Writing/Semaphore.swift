@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// A counting semaphore of the system.
+@safe final class Semaphore: @unchecked Sendable {
+    // SAFETY: the address is constant, allocated in init and freed in deinit; sem_t is made for use by many threads,
+    // and nobody waits when the last reference goes.
+    private let handle: UnsafeMutablePointer<sem_t>
+
+    init() {
+        unsafe handle = .allocate(capacity: 1)
+        let result = unsafe sem_init(handle, 0, 0)
+        precondition(result == 0, "sem_init failed with errno \(errno)")
+    }
+
+    deinit {
+        unsafe sem_destroy(handle)
+        unsafe handle.deallocate()
+    }
+
+    /// Lets one waiter go on.
+    func signal() {
+        unsafe sem_post(handle)
+    }
+
+    /// Sleeps until a signal.
+    func wait() {
+        while unsafe sem_wait(handle) != 0, errno == EINTR {}
+    }
+
+    /// Sleeps until a signal or for this long; false: no signal came.
+    func wait(milliseconds: Int) -> Bool {
+        var deadline = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &deadline)
+        let nanoseconds = deadline.tv_nsec + milliseconds % 1_000 * 1_000_000
+        deadline.tv_sec += milliseconds / 1_000 + nanoseconds / 1_000_000_000
+        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        while unsafe sem_timedwait(handle, &deadline) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+}

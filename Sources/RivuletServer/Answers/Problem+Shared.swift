@@ -1,0 +1,93 @@
+// Owns which HTTP answer each error of a store, a value or a secret gets.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletStores
+
+extension Problem {
+    /// The answer to a refused request.
+    init(_ error: SharedError, epoch: String) {
+        switch error {
+        case .body(let error): self.init(error)
+        case .refused(let detail, let pointer):
+            self.init(422, detail, errors: [Fault(pointer: pointer, detail: detail)])
+        case .noItem(let id): self.init(404, "the store has no item \(String(reflecting: id))")
+        case .damagedItem(let id):
+            self.init(
+                500,
+                "what is stored of the item \(String(reflecting: id)) cannot be read. Other items are not touched; write it anew, or delete it"
+            )
+        case .damagedValue:
+            self.init(500, "what is stored of the value cannot be read; nothing has changed. Set it anew, or reset it")
+        case .pageGone(let after):
+            self.init(
+                410,
+                "the item \(String(reflecting: after)), after which the page begins, is not there any more; begin with the first page"
+            )
+        case .moved(let version, let value):
+            let cursor = "\(SharedCursor(epoch: epoch, version: version))"
+            self.init(
+                412,
+                "it has changed since: it stands at \(cursor)",
+                members: [("cursor", JSONValue.string(cursor).json)] + (value.map { [("value", $0)] } ?? []),
+                fields: [HTTPField("ETag", "\"\(cursor)\"")]
+            )
+        case .itemMoved(nil): self.init(412, "there is no such item, which the condition asks for; nothing has changed")
+        case .itemMoved(let item?):
+            self.init(
+                412,
+                "the item is another one than the condition asks for; nothing has changed",
+                members: [("value", item.json)],
+                fields: [HTTPField("ETag", "\"\(item.tag)\"")]
+            )
+        case .store(let error): self.init(error)
+        case .storage(let error): self.init(error)
+        case .keychain(let error): self.init(503, "the secret was not changed: \(error)")
+        case .fault: self.init(500, "the server failed at this request; its log has the cause under the trace_id")
+        }
+        if status == 500 { hasHiddenCause = true }
+        if case .keychain = error { hasHiddenCause = true }
+    }
+
+    private init(_ error: StoreError) {
+        switch error {
+        case .unrepresentable: self.init(422, "\(error)")
+        case .full: self.init(507, "\(error); nothing has changed")
+        case .unreadable: self.init(500, "\(error)")
+        case .busy: self.init(503, "\(error)", fields: [HTTPField("Retry-After", "1")])
+        }
+    }
+
+    /// Paths and SQL are for the log.
+    private init(_ error: ItemStorageError) {
+        switch error {
+        case .unavailable:
+            self.init(
+                503,
+                "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id",
+                fields: [HTTPField("Retry-After", "1")]
+            )
+        case .indeterminate:
+            self.init(
+                500,
+                "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the "
+                    + "cause under the trace_id"
+            )
+        case .full: self.init(507, "the disk is full, nothing has changed; an operator has to free some space")
+        case .tooLarge: self.init(413, "nothing has changed: \(error)")
+        case .tooMany: self.init(507, "nothing has changed: \(error)")
+        case .corrupt:
+            self.init(
+                500,
+                "the stored collection is damaged, nothing has changed; an operator has to restore it from a backup"
+            )
+        case .incompatible:
+            self.init(500, "storage does not fit this server; the server's log has the cause under the trace_id")
+        case .closed: self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        }
+        switch error {
+        case .tooLarge, .tooMany, .closed: break
+        case .unavailable, .indeterminate, .full, .corrupt, .incompatible: hasHiddenCause = true
+        }
+    }
+}

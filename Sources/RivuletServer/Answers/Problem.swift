@@ -1,0 +1,70 @@
+import RivuletHTTP
+import RivuletJSON
+
+/// An `application/problem+json` answer.
+///
+/// Source: RFC 9457, spec/http.md §6.
+struct Problem: Error, Sendable {
+    var status: Int
+    let detail: String
+    var errors: [Fault] = []
+    /// Further members of the document, each a JSON value.
+    var members: [(name: String, json: [UInt8])] = []
+    /// Header fields that belong to the status: `Allow`, `Retry-After`, `ETag`.
+    var fields: [HTTPField] = []
+    /// Whether the cause is for the log alone, because its text names files, SQL or what the app does: the answer gets a `trace_id` for it.
+    var hasHiddenCause = false
+
+    /// One place in the body that is wrong.
+    struct Fault: Sendable {
+        let pointer: String
+        let detail: String
+    }
+
+    init(
+        _ status: Int,
+        _ detail: String,
+        errors: [Fault] = [],
+        members: [(name: String, json: [UInt8])] = [],
+        fields: [HTTPField] = []
+    ) {
+        self.status = status
+        self.detail = detail
+        self.errors = errors
+        self.members = members
+        self.fields = fields
+    }
+
+    /// The document's bytes.
+    var json: [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key("type")
+        writer.string("about:blank")
+        writer.key("title")
+        writer.string(HTTPStatus(UInt16(clamping: status)).reason)
+        writer.key("status")
+        writer.integer(status)
+        writer.key("detail")
+        writer.string(detail)
+        if !errors.isEmpty {
+            writer.key("errors")
+            writer.beginArray()
+            for error in errors {
+                writer.beginObject()
+                writer.key("pointer")
+                writer.string(error.pointer)
+                writer.key("detail")
+                writer.string(error.detail)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+        for member in members {
+            writer.key(member.name)
+            writer.raw(member.json)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}

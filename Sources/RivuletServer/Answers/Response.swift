@@ -1,0 +1,75 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// A whole answer to one request.
+struct Response: Sendable {
+    var status: HTTPStatus
+    var fields: [HTTPField]
+    var body: [UInt8]
+    /// Whether the form of the body has been chosen, so that it is sent as it is.
+    var isCoded = false
+    /// What the log is to know of a problem; nil for any other answer.
+    var refusal: Refusal?
+
+    private static let jsonType = HTTPField("Content-Type", "application/json")
+    private static let notStored = HTTPField("Cache-Control", "no-store")
+
+    init(_ status: HTTPStatus, fields: [HTTPField] = [], body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// An answer of JSON.
+    static func json(_ body: [UInt8], status: HTTPStatus = .ok, fields: [HTTPField] = []) -> Response {
+        Response(status, fields: [jsonType, notStored] + fields, body: body)
+    }
+
+    /// An answer of JSON with the two fields of `fields(tag:version:)`.
+    static func json(_ body: [UInt8], tag: String, version: UInt64) -> Response {
+        // Nearly every answer: all fields at once, for arrays that are joined are made twice.
+        let fields = [jsonType, notStored, HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
+        return Response(.ok, fields: fields, body: body)
+    }
+
+    /// An answer of a problem document.
+    ///
+    /// - Parameters:
+    ///   - problem: The document.
+    ///   - cause: What the document leaves out, for the log; the answer gets a `trace_id` for it.
+    ///   - kind: What became of the dispatch, if it was one.
+    ///   - event: The name of the refused event as it was sent.
+    init(
+        _ problem: Problem,
+        cause: (any Error)? = nil,
+        kind: DispatchOutcome? = nil,
+        event: @escaping @autoclosure @Sendable () -> String? = nil
+    ) {
+        self.init(
+            HTTPStatus(UInt16(clamping: problem.status)),
+            fields: [HTTPField("Content-Type", "application/problem+json"), HTTPField("Cache-Control", "no-store")]
+                + problem.fields,
+            body: problem.json
+        )
+        refusal = Refusal(problem, cause: cause, kind: kind, event: event)
+    }
+
+    /// The answer to a read: the value, or 304 when its reader has it already.
+    ///
+    /// `condition` is `If-None-Match`.
+    static func reading(_ answer: StateAnswer, unless condition: String?) -> Response {
+        let (tag, version) = (answer.cursor.tag, answer.cursor.position.version)
+        if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
+            return Response(.notModified, fields: fields(tag: tag, version: version))
+        }
+        return .json(answer.value, tag: tag, version: version)
+    }
+
+    /// The two fields that say where a session stands.
+    ///
+    /// `tag` is a cursor in quotes.
+    static func fields(tag: String, version: UInt64) -> [HTTPField] {
+        [HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
+    }
+}

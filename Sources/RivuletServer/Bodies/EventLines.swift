@@ -1,0 +1,41 @@
+import RivuletHTTP
+
+/// The lines of an `application/x-ndjson` body, each an event or an array of events.
+///
+/// Source: spec/http.md §5.
+struct EventLines: Sendable {
+    static let contentType = "application/x-ndjson"
+
+    /// The lines without their line feeds; an empty last one is none.
+    let lines: [ArraySlice<UInt8>]
+
+    /// Whether a body of this type is one of lines.
+    static func isType(_ field: String?) -> Bool {
+        guard let type = field.flatMap(HTTPMediaType.init) else { return false }
+        return type.essence == contentType && type.isUTF8
+    }
+
+    /// Takes the lines apart.
+    ///
+    /// - Throws: 400 for a body without lines and for a condition, which could not hold for all of them; 413 for too many lines.
+    init(_ body: [UInt8], _ wish: DispatchWish, linesMax: Int) throws(Problem) {
+        guard wish.expected.isEmpty else {
+            throw Problem(
+                400,
+                "If-Match is a condition of one transaction, and every line is one of its own; send an array instead. "
+                    + "Nothing has changed"
+            )
+        }
+        // One more than the limit is enough to know, however many there are.
+        var lines = body.split(separator: UInt8(ascii: "\n"), maxSplits: linesMax + 1, omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        guard !lines.isEmpty else { throw Problem(400, "the body has no line; send one event per line") }
+        guard lines.count <= linesMax else {
+            throw Problem(
+                413,
+                "One request takes at most \(linesMax) lines (linesPerRequestMax). Nothing has changed. Send several requests."
+            )
+        }
+        self.lines = lines
+    }
+}

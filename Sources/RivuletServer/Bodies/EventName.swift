@@ -1,0 +1,30 @@
+import RivuletEngine
+import RivuletSessions
+
+/// The name of the event in the body of a dispatch.
+enum EventName {
+    /// The longest name that is looked for.
+    private static let bytesMax = 128
+
+    /// The name that the body begins with, a string or the first key of an object; nil for an array or anything else.
+    ///
+    /// It is what a client wrote: compare it with the names that the app has.
+    static func first(in body: [UInt8]) -> String? {
+        let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        var rest = body.drop { blanks.contains($0) }
+        if rest.first == UInt8(ascii: "{") { rest = rest.dropFirst().drop { blanks.contains($0) } }
+        guard rest.first == UInt8(ascii: "\"") else { return nil }
+        let name = rest.dropFirst().prefix(bytesMax + 1).prefix { $0 != UInt8(ascii: "\"") }
+        guard name.count <= bytesMax, !name.contains(UInt8(ascii: "\\")) else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// The name that an error tells, or that the body begins with.
+    static func refused(_ error: SessionError, _ body: [UInt8]) -> String? {
+        switch error {
+        case .rejectedInArray(let refused): refused.eventName
+        case .reducerFailed(let name) where !name.isEmpty: name
+        default: first(in: body)
+        }
+    }
+}

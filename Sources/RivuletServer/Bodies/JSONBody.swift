@@ -1,0 +1,19 @@
+import RivuletHTTP
+
+/// Checks of request bodies.
+enum JSONBody {
+    /// What nearly every client says.
+    static let usualType = "application/json"
+
+    /// Accepts `application/json` in UTF-8.
+    ///
+    /// - Throws: 415, naming the remedy.
+    static func checkType(_ contentType: String?) throws(Problem) {
+        if contentType == usualType { return }
+        if let type = contentType.flatMap(HTTPMediaType.init), type.essence == "application/json", type.isUTF8 {
+            return
+        }
+        let found = contentType.map { "found \"\($0)\"" } ?? "found none"
+        throw Problem(415, "send JSON in UTF-8 with Content-Type: application/json (\(found)); curl --json does")
+    }
+}

@@ -1,0 +1,115 @@
+import RivuletHTTP
+import RivuletSessions
+
+/// One request of lines on its way.
+///
+/// Lives on the session's loop. The lines enter the session's queue in their order, so that is the order in which they happen;
+/// several wait there at once, so that they share their way to the disk.
+final class LineDispatch {
+    /// The most lines that wait in the session's queue at once.
+    private static let underWayMax = 64
+
+    private let lines: [ArraySlice<UInt8>]
+    private let wish: DispatchWish
+    private let session: any HostedSession
+    private let owner: ServerLoop
+    private let exchange: Exchange
+    /// The trace of the request; nil without one.
+    private let trace: TraceParent?
+    /// The answers by their lines; empty until they are there.
+    private var answers: [[UInt8]]
+    private var answerBytes = 0
+    private var next = 0
+    private var underWay = 0
+    private var replays = 0
+    private var isRunning = false
+
+    init(
+        _ lines: EventLines,
+        _ wish: DispatchWish,
+        to session: any HostedSession,
+        on owner: ServerLoop,
+        _ exchange: Exchange,
+        _ trace: TraceParent?
+    ) {
+        self.lines = lines.lines
+        self.wish = wish
+        self.session = session
+        self.owner = owner
+        self.exchange = exchange
+        self.trace = trace
+        answers = Array(repeating: [], count: lines.lines.count)
+    }
+
+    /// Dispatches as many lines as may be under way, and answers when all are done.
+    func run() {
+        // A line that is answered at once comes back here before the loop below goes on.
+        guard !isRunning else { return }
+        isRunning = true
+        while next < lines.count, underWay < Self.underWayMax {
+            let line = next
+            next += 1
+            underWay += 1
+            dispatch(line)
+        }
+        isRunning = false
+        if underWay == 0 { answer() }
+    }
+
+    private func dispatch(_ line: Int) {
+        let bytesMax = owner.context.options.limits.lineAnswerBytesMax
+        guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
+        let body = Array(lines[line])
+        let request = DispatchRequest(body: body, isStrict: wish.isStrict)
+        if let claim = wish.claim(line: line + 1, body: body, owner.context.prints) {
+            session.dispatch(request, once: claim) { [self] result in
+                owner.count(result, of: session.key.app)
+                if case .success(let answer) = result, answer.isReplay { replays += 1 }
+                finish(line, result.map(\.body), of: body)
+            }
+        } else {
+            session.dispatch(request) { [self] result in
+                owner.count(result, of: session.key.app)
+                finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
+            }
+        }
+    }
+
+    private func finish(_ line: Int, _ result: Result<[UInt8], SessionError>, of body: [UInt8]) {
+        switch result {
+        case .success(let answer): finish(line, answer)
+        case .failure(let error):
+            let response = owner.refusal(error, of: body)
+            finish(line, response.refusal.map { owner.line($0, app: session.key.app, trace) } ?? response.body)
+        }
+    }
+
+    private func finish(_ line: Int, _ answer: [UInt8]) {
+        answers[line] = answer
+        answerBytes += answer.count
+        underWay -= 1
+        run()
+    }
+
+    private func answer() {
+        var fields = [HTTPField("Content-Type", EventLines.contentType), HTTPField("Cache-Control", "no-store")]
+        if wish.isMinimal { fields.append(DispatchWish.minimalApplied) }
+        if replays == lines.count { fields.append(KeptResponse.replayed) }
+        var body: [UInt8] = []
+        body.reserveCapacity(answerBytes + answers.count)
+        for answer in answers {
+            body += answer
+            body.append(UInt8(ascii: "\n"))
+        }
+        owner.send(Response(.ok, fields: fields, body: body), to: exchange)
+    }
+
+    /// What a line gets that was not dispatched, because the answers to those before it fill the memory set aside for them.
+    private static func refusal(_ bytesMax: Int) -> [UInt8] {
+        Problem(
+            413,
+            "not dispatched: the answers to the lines before take \(bytesMax) bytes (lineAnswerBytesMax); "
+                + "send this line and the rest in another request, or ask for Prefer: return=minimal"
+        ).json
+    }
+}

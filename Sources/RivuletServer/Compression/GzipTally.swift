@@ -1,0 +1,50 @@
+import CZlib
+
+/// The checksum and the number of bytes of some plain text; those of two texts give those of one behind the other.
+///
+/// So nothing is computed per delivery: a group tallies its events once, and a stream the stretches of it that it got. Source: RFC 1952 §2.3.1,
+/// zlib.net/manual.html, crc32_combine.
+struct GzipTally: Hashable, Sendable {
+    private(set) var checksum: UInt32 = 0
+    private(set) var count: UInt64 = 0
+
+    /// The tally of nothing.
+    init() {}
+
+    /// The tally of some bytes.
+    init(_ bytes: Span<UInt8>) {
+        checksum = unsafe bytes.withUnsafeBytes { source in
+            // crc32 takes 32 bits of length; an event is far below.
+            let start = unsafe source.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return UInt32(truncatingIfNeeded: unsafe crc32(0, start, UInt32(clamping: source.count)))
+        }
+        count = UInt64(bytes.count)
+    }
+
+    /// Goes on with a text of that tally.
+    mutating func append(_ other: GzipTally) {
+        checksum = Self.combine(checksum, other.checksum, other.count)
+        count += other.count
+    }
+
+    /// The tally of what follows in a text after its beginning.
+    func after(_ beginning: GzipTally) -> GzipTally {
+        var rest = GzipTally()
+        rest.count = count - beginning.count
+        // A combination is the first checksum moved on by the second's length, xor the second: so the second can be had back.
+        rest.checksum = checksum ^ Self.combine(beginning.checksum, 0, rest.count)
+        return rest
+    }
+
+    private static func combine(_ first: UInt32, _ second: UInt32, _ count: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: crc32_combine(UInt(first), UInt(second), Int(clamping: count)))
+    }
+
+    /// The end of a gzip body of this text: an empty last block, the checksum, the length.
+    var trailer: [UInt8] {
+        var bytes: [UInt8] = [0x03, 0x00]
+        for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: checksum >> UInt32(shift))) }
+        for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: count >> UInt64(shift))) }
+        return bytes
+    }
+}

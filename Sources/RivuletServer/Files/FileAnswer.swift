@@ -1,0 +1,105 @@
+import RivuletHTTP
+
+/// A file and what a request wants of it.
+struct FileAnswer {
+    private let file: StaticFile
+    private let request: HTTPRequest
+    private let pageFields: [HTTPField]
+
+    /// The answer with a file; one that is a page has these fields as well.
+    init(_ file: StaticFile, _ request: HTTPRequest, pageFields: [HTTPField] = []) {
+        self.file = file
+        self.request = request
+        self.pageFields = file.contentType.hasPrefix("text/html") ? pageFields : []
+    }
+
+    /// The answer, a part where the request asks for one.
+    ///
+    /// A part is one of the plain bytes, whatever codings the client takes: of those two clients have the same idea.
+    /// Source: RFC 9110 §14.2.
+    /// - Throws: 416 for a range that the file does not have.
+    func response() throws(Problem) -> Response {
+        let acceptsRanges = HTTPField("Accept-Ranges", "bytes")
+        guard request.method == .get, let field = request.headers["range"], isRangeWanted else {
+            return wholeResponse.adding(acceptsRanges)
+        }
+        let range: Range<Int>
+        switch HTTPByteRange(field, length: file.bytes.count) {
+        case .whole: return wholeResponse.adding(acceptsRanges)
+        case .part(let part): range = part
+        case .unsatisfiable:
+            throw Problem(
+                416,
+                "the file has \(file.bytes.count) bytes, and none of those that Range asks for",
+                fields: [HTTPField("Content-Range", "bytes */\(file.bytes.count)"), acceptsRanges]
+            )
+        }
+        if isUnchanged(tag: file.tag) { return notModified(tag: file.tag).adding(acceptsRanges) }
+        let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes.count)"
+        var response = Response(
+            .partialContent,
+            fields: fields(tag: file.tag) + content,
+            body: Array(file.bytes[range])
+        )
+        response.fields += [HTTPField("Content-Range", place), acceptsRanges]
+        response.isCoded = true
+        return response
+    }
+
+    /// The answer with all of the file.
+    var wholeResponse: Response {
+        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
+        let compressed = acceptsGzip ? file.compressed : nil
+        let tag = compressed == nil ? file.tag : file.compressedTag
+        if isUnchanged(tag: tag) { return notModified(tag: tag) }
+        var response = Response(.ok, fields: fields(tag: tag) + content, body: compressed ?? file.bytes)
+        if compressed != nil { response.fields.append(HTTPField("Content-Encoding", "gzip")) }
+        response.isCoded = true
+        return response
+    }
+
+    private func notModified(tag: String) -> Response {
+        var response = Response(.notModified, fields: fields(tag: tag))
+        response.isCoded = true
+        return response
+    }
+
+    /// What a 304 says as well.
+    private func fields(tag: String) -> [HTTPField] {
+        [
+            HTTPField("ETag", tag), HTTPField("Cache-Control", "no-cache"), HTTPField("Vary", "Accept-Encoding"),
+        ] + pageFields + (file.lastModified.map { [HTTPField("Last-Modified", $0)] } ?? [])
+    }
+
+    /// What the body is.
+    private var content: [HTTPField] { [HTTPField("Content-Type", file.contentType)] }
+
+    /// Whether `If-Range` leaves `Range` in force: it names the plain bytes by their tag or their exact date, or is not there.
+    ///
+    /// Source: RFC 9110 §13.1.5.
+    private var isRangeWanted: Bool {
+        guard let condition = request.headers["if-range"] else { return true }
+        return condition == file.tag || condition == file.lastModified
+    }
+
+    /// `If-None-Match` decides; without it `If-Modified-Since` does.
+    ///
+    /// Source: RFC 9110 §13.2.2.
+    private func isUnchanged(tag: String) -> Bool {
+        if let condition = request.headers.list(of: "if-none-match") {
+            return HTTPEntityTag.matchesWeakly(condition, tag: tag)
+        }
+        guard let since = request.headers["if-modified-since"].flatMap({ HTTPDate($0) }),
+            let changed = file.lastModified.flatMap({ HTTPDate($0) })
+        else { return false }
+        return changed.secondsSince1970 <= since.secondsSince1970
+    }
+}
+
+extension Response {
+    fileprivate func adding(_ field: HTTPField) -> Response {
+        var response = self
+        response.fields.append(field)
+        return response
+    }
+}

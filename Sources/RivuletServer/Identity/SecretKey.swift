@@ -1,0 +1,75 @@
+import Crypto
+import RivuletStores
+
+/// A secret that only the server's operator knows.
+///
+/// Whoever has it can act as any browser. It is in no log and in no description.
+public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The least bytes of a secret.
+    public static let bytesMin = 32
+
+    /// Where a secret comes from.
+    enum Origin: Equatable {
+        /// Made for this run.
+        case made
+        /// Given as text.
+        case given
+        /// Kept in this file; `isNew`: since now.
+        case file(String, isNew: Bool)
+    }
+
+    let origin: Origin
+    private let key: SymmetricKey
+
+    /// Makes a random secret of 256 bits.
+    public init() {
+        key = SymmetricKey(size: .bits256)
+        origin = .made
+    }
+
+    /// Takes the bytes of a text, without the white space around it; `openssl rand -hex 32` makes a good one.
+    ///
+    /// - Throws: `ServerError` when there are fewer than `bytesMin` bytes.
+    public init(_ text: String) throws(ServerError) {
+        try self.init(text, from: .given)
+    }
+
+    /// Takes the bytes of a text that comes from there.
+    init(_ text: String, from origin: Origin) throws(ServerError) {
+        let bytes = Self.trimmed(text)
+        guard bytes.count >= Self.bytesMin else {
+            let size = "has \(bytes.count) bytes and needs \(Self.bytesMin)"
+            guard case .file(let path, _) = origin else {
+                throw ServerError("the secret key \(size); make one with: openssl rand -hex 32")
+            }
+            throw ServerError(
+                "the secret key file \(path) \(size); restore it from a backup. Without it the cookies of me and sealed values are lost"
+            )
+        }
+        key = SymmetricKey(data: Array(bytes))
+        self.origin = origin
+    }
+
+    /// The key of one purpose; those of two purposes tell nothing of each other.
+    ///
+    /// Source: RFC 5869.
+    func derived(for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: SHA256.byteCount)
+    }
+
+    /// The key that values are sealed with; the one that `SealingKey(secret:)` makes of the same bytes.
+    var sealingKey: SealingKey { SealingKey(derivedFrom: key) }
+
+    /// Says that there is one, and not which.
+    public var description: String { "SecretKey" }
+
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        var bytes = Array(text.utf8).drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return bytes
+    }
+}

@@ -1,0 +1,169 @@
+import RivuletSessions
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file with one secret in it.
+enum SecretKeyFile {
+    /// The file's name in a data folder.
+    static let name = "secret.key"
+    /// The list of files in a backup, and the folder of a copy that is not finished; the names are those of RivuletSQLite.
+    private static let (backupListName, partialName) = ("rivulet.backup", "rivulet.partial")
+    /// The most bytes that are read of a file.
+    private static let bytesMax = 4_096
+
+    /// The text of a file that only its owner may read.
+    static func read(_ path: String) throws(ServerError) -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the secret key file \(path)", errno) }
+        defer { _ = close(descriptor) }
+        try checkMode(of: descriptor, path)
+        var bytes = [UInt8](repeating: 0, count: bytesMax)
+        let count = Self.read(descriptor, &bytes)
+        guard count >= 0 else { throw failure("cannot read the secret key file \(path)", errno) }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// The secret of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
+    static func readOrMake(in folder: String) throws(ServerError) -> SecretKey {
+        // A folder that cannot be used is refused as such, before a file in it is.
+        try makeFolder(folder)
+        let path = folder + "/" + name
+        let isNew = unsafe access(path, F_OK) != 0
+        if isNew { try make(path, in: folder) }
+        return try SecretKey(try read(path), from: .file(path, isNew: isNew))
+    }
+
+    /// Writes beside it and links: two servers that start at once read the same one, and none reads half of it.
+    private static func make(_ path: String, in folder: String) throws(ServerError) {
+        let draft = path + "." + RandomToken.make(count: 12)
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot make the secret key file \(draft)", errno) }
+        defer { _ = unsafe unlink(draft) }
+        let text = Array((RandomToken.make(count: 52) + "\n").utf8)
+        // Whatever the umask took away.
+        let isWritten =
+            unsafe write(descriptor, text, text.count) == text.count && fchmod(descriptor, 0o600) == 0
+            && fsync(descriptor) == 0
+        let code = errno
+        _ = close(descriptor)
+        guard isWritten else { throw failure("cannot write the secret key file \(draft)", code) }
+        guard unsafe link(draft, path) == 0 || errno == EEXIST else {
+            throw failure("cannot make the secret key file \(path)", errno)
+        }
+        try synchronizeFolder(folder)
+    }
+
+    /// Makes the data folder where it is missing, and checks that it can be read, written and entered.
+    private static func makeFolder(_ folder: String) throws(ServerError) {
+        try refuseCopy(in: folder)
+        var prefix = folder.hasPrefix("/") ? "/" : ""
+        for part in folder.split(separator: "/") {
+            let parent = prefix.isEmpty ? "." : prefix
+            prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
+            if unsafe mkdir(prefix, 0o700) == 0 {
+                // Whatever the umask took away.
+                guard unsafe chmod(prefix, 0o700) == 0 else {
+                    throw folderFailure("cannot make the data folder \(prefix)", errno)
+                }
+                // The sessions will be kept in it, so it has to outlive a power cut as they do.
+                try synchronizeFolder(parent)
+            } else if errno != EEXIST {
+                throw folderFailure("cannot make the data folder \(prefix)", errno)
+            }
+        }
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw folderFailure("cannot open the data folder \(folder)", errno) }
+        _ = close(descriptor)
+        guard unsafe access(folder, R_OK | W_OK | X_OK) == 0 else {
+            throw folderFailure("cannot write in the data folder \(folder)", errno)
+        }
+    }
+
+    /// Refuses a folder that is a backup, or that a restore or a backup has not finished: a new key in it would be one of its files.
+    private static func refuseCopy(in folder: String) throws(ServerError) {
+        let (list, partial) = (folder + "/" + backupListName, folder + "/" + partialName)
+        if unsafe access(partial, F_OK) == 0 {
+            throw ServerError(
+                "\(partial) is of a restore or a backup that was not finished, so the folder is not whole: empty \(folder) and begin it anew"
+            )
+        }
+        if unsafe access(list, F_OK) == 0 {
+            throw ServerError(
+                "\(folder) is a backup, and was left as it is: put it into another folder with `rivulet backup restore`, or remove "
+                    + "\(list) to make it a data folder"
+            )
+        }
+    }
+
+    private static func synchronizeFolder(_ folder: String) throws(ServerError) {
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the folder \(folder)", errno) }
+        defer { _ = close(descriptor) }
+        // Some file systems cannot sync a folder, and have no need to.
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw failure("cannot sync the folder \(folder)", errno)
+        }
+    }
+
+    private static func checkMode(of descriptor: Int32, _ path: String) throws(ServerError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw failure("cannot read the secret key file \(path)", errno)
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw ServerError("others may read the secret key file \(path); run: chmod 600 \(path)", status: EACCES)
+        }
+    }
+
+    private static func read(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        #elseif canImport(Musl)
+        unsafe Musl.read(descriptor, &bytes, bytes.count)
+        #elseif canImport(Darwin)
+        unsafe Darwin.read(descriptor, &bytes, bytes.count)
+        #endif
+    }
+
+    private static func folderFailure(_ what: String, _ code: Int32) -> ServerError {
+        let reason = unsafe String(cString: strerror(code))
+        let remedy =
+            isFull(code)
+            ? "free space on that disk"
+            : "choose another folder with --data, or let this server's user read and write there"
+        return ServerError("\(what): \(reason) (errno \(code)); \(remedy)", status: code)
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> ServerError {
+        let reason = unsafe String(cString: strerror(code))
+        let remedy = isFull(code) ? "free space on that disk" : "let this server's user read and write there"
+        return ServerError(
+            "\(what): \(reason) (errno \(code)); \(remedy), or give the server a key in RIVULET_SECRET_KEY",
+            status: code
+        )
+    }
+
+    private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+}
+
+extension SecretKey {
+    /// Reads the secret from a file.
+    ///
+    /// - Throws: `ServerError` when the file cannot be read, has too little in it, or may be read by others.
+    public init(file path: String) throws(ServerError) {
+        try self.init(try SecretKeyFile.read(path), from: .file(path, isNew: false))
+    }
+
+    /// Reads the secret of a data folder, and makes one, with mode 0600, where there is none.
+    ///
+    /// - Throws: `ServerError` when the file cannot be made or read, or may be read by others.
+    public init(keptIn folder: String) throws(ServerError) {
+        self = try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder)
+    }
+}

@@ -1,0 +1,29 @@
+import RivuletEventLoop
+
+/// What carries connections: an event loop's sockets, or memory.
+///
+/// Everything is on the loop's thread; the calls mean what those of ``EventLoop`` say.
+protocol ConnectionWire: AnyObject {
+    func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome
+    func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome
+    func write(_ bytes: SharedBytes, toEach ids: Span<ConnectionID>) -> (sent: Int, outcome: WriteOutcome)
+    func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome
+    func unsentBytes(_ id: ConnectionID) -> Int
+    func pauseReading(_ id: ConnectionID)
+    func resumeReading(_ id: ConnectionID)
+    func close(_ id: ConnectionID, _ reason: CloseReason)
+    func closeAfterFlush(_ id: ConnectionID, within time: Duration)
+    func setStreaming(_ id: ConnectionID)
+}
+
+extension EventLoop: ConnectionWire {}
+
+extension ConnectionWire {
+    func write(_ bytes: SharedBytes, toEach ids: Span<ConnectionID>) -> (sent: Int, outcome: WriteOutcome) {
+        for index in ids.indices {
+            let outcome = write(ids[index], bytes)
+            guard outcome == .sent else { return (index, outcome) }
+        }
+        return (ids.count, .sent)
+    }
+}

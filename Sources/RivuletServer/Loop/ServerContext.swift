@@ -1,0 +1,148 @@
+import CoreMetrics
+import FoundationEssentials
+import Logging
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import RivuletStores
+import Synchronization
+
+/// The unchanging parts of a running server.
+final class ServerContext: Sendable {
+    let options: ServerOptions
+    let httpLimits: HTTPLimits
+    let apps: [String: any HostedApp]
+    /// What there is to read of each app, by its name.
+    let documents: [String: AppDocuments]
+    /// The description of this server and its apps, `/openapi.json`.
+    let openAPI: StaticFile
+    let files: StaticFiles
+    /// The checks that a request passes before its resource is looked at.
+    let doors: Doors
+    /// The fields of the public folder's pages.
+    let pageFields: [HTTPField]
+    let storage: any StorageEngine
+    /// The same engine where it erases deleted sessions in the background.
+    let erasing: (any ErasingStorageEngine)?
+    let logger: Logger
+    /// Whether each request has a line in the log: the logger's level when the server started is `debug` or `trace`.
+    let logsRequests: Bool
+    /// The names of each app's events, by the app's name.
+    let eventNames: [String: Set<String>]
+    let metrics: ServerMetrics
+    /// The places of the apps among those that loops count by.
+    let appIndices: [String: Int]
+    /// The clock of effects.
+    let clock: any Clock<Duration>
+    /// What the keys of the following are derived from.
+    let secret: SecretKey
+    /// Who the requests for `me` come from.
+    let callers: Callers
+    /// What requests with an idempotency key are known by.
+    let prints: RequestPrints
+    /// The names in cursors of what each store and value has been since this server has started.
+    private let sharedEpochs: [SharedKey: String]
+    /// The comment that a quiet stream gets.
+    let heartbeat = Heartbeat()
+    /// What follows the content of a chunk whose parts are written one by one.
+    let chunkTerminator = SharedBytes(HTTPChunk.terminator)
+    /// The bytes of stream events that are held for readers.
+    let heldBytes = SharedBytes.Account()
+    /// The memory for bodies that are being read.
+    let bodyBudget: BodyBudget
+    /// Streams by their source addresses.
+    let addresses: StreamAddresses
+    /// Streams of all loops together.
+    let streams = Atomic<Int>(0)
+    private let groupCount = Atomic<UInt64>(0)
+    private let quietLoops = Mutex<Set<Int>>([])
+    private let explained = Mutex<Set<RequestRefusal>>([])
+
+    init(
+        options: ServerOptions,
+        apps: [any HostedApp],
+        files: StaticFiles,
+        storage: any StorageEngine,
+        logger: Logger,
+        metrics factory: any MetricsFactory,
+        clock: any Clock<Duration>
+    ) throws(ServerError) {
+        self.options = options
+        httpLimits = HTTPLimits(options.limits)
+        self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        documents = self.apps.mapValues(AppDocuments.init)
+        openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
+        self.files = files
+        doors = try Doors(options, machineName: ProcessInfo.processInfo.hostName)
+        pageFields = try PagePolicy.fields(options.contentSecurityPolicy)
+        let names = self.apps.keys.sorted()
+        appIndices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        metrics = ServerMetrics(factory, apps: names, version: options.version)
+        self.storage = MeteredStorageEngine(engine: storage, metrics: metrics.storage)
+        erasing = storage as? any ErasingStorageEngine
+        self.logger = logger
+        logsRequests = logger.logLevel <= .debug
+        eventNames = self.apps.mapValues { Set($0.shape.events.map(\.name)) }
+        self.clock = clock
+        bodyBudget = BodyBudget(bytesMax: options.limits.heldBodyBytesMax)
+        addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)
+        secret = options.secretKey ?? SecretKey()
+        callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
+        prints = RequestPrints(secret, older: options.olderSecretKey)
+        let sharedKeys = apps.flatMap { app in
+            app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
+                + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
+        }
+        sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The epoch of a store or a value; a cursor of another one is foreign here.
+    func epoch(of key: SharedKey) -> String { sharedEpochs[key] ?? RandomToken.epoch() }
+
+    /// The loop whose shard a session belongs to; the same for as long as the server runs.
+    func shard(of key: SessionKey) -> Int {
+        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    }
+
+    /// The loop that feeds the streams of a store or a value.
+    func loop(of key: SharedKey) -> Int {
+        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    }
+
+    /// Notes whether a draining loop has nothing left to do; true when none has.
+    ///
+    /// A quiet loop goes on serving its shard until all are: another loop's last request may still need it.
+    func note(quiet isQuiet: Bool, loop: Int) -> Bool {
+        quietLoops.withLock { loops in
+            if isQuiet { loops.insert(loop) } else { loops.remove(loop) }
+            return loops.count == options.workers
+        }
+    }
+
+    /// Logs, once for each cause, which option lets such requests in: a page cannot read the refusal that would say so.
+    ///
+    /// Further ones are only counted, so that no page fills the log.
+    func explainOnce(_ cause: RequestRefusal) {
+        guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
+        logger.info("\(explanation) Further ones are counted in rivulet_requests_refused_total.")
+    }
+
+    func makeGroupID() -> GroupID {
+        GroupID(rawValue: groupCount.add(1, ordering: .relaxed).newValue)
+    }
+}
+
+extension HTTPLimits {
+    /// The limits of HTTP among a server's.
+    fileprivate init(_ limits: ServerLimits) {
+        self.init()
+        headerBytesMax = limits.headerBytesMax
+        targetBytesMax = limits.targetBytesMax
+        bodyBytesMax = limits.bodyBytesMax
+        headTime = limits.headTimeMax
+        bodyTime = limits.bodyTimeMax
+        idleTime = limits.idleTimeMax
+    }
+}

@@ -1,0 +1,334 @@
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import RivuletStores
+
+/// What a count is counted under: one of few values that are all known when the server starts.
+protocol MetricLabels: Sendable {
+    static var all: [Self] { get }
+    /// The place in `all`.
+    var index: Int { get }
+    var dimensions: [(String, String)] { get }
+}
+
+/// A label whose values are the cases of an enumeration, in the snake case of their names.
+protocol MetricLabel: MetricLabels, CaseIterable, RawRepresentable where RawValue == Int {
+    static var name: String { get }
+    /// How many cases there are; kept, because to count them makes an array of them.
+    static var count: Int { get }
+    /// The label's value.
+    var value: String { get }
+}
+
+extension MetricLabel {
+    static var all: [Self] { Array(allCases) }
+    var index: Int { rawValue }
+
+    var value: String {
+        "\(self)".reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) }
+    }
+
+    var dimensions: [(String, String)] { [(Self.name, value)] }
+}
+
+/// Two labels.
+struct LabelPair<First: MetricLabel, Second: MetricLabel>: MetricLabels {
+    let first: First
+    let second: Second
+
+    init(_ first: First, _ second: Second) {
+        self.first = first
+        self.second = second
+    }
+
+    static var all: [Self] { First.all.flatMap { first in Second.all.map { Self(first, $0) } } }
+    var index: Int { first.index * Second.count + second.index }
+    var dimensions: [(String, String)] { first.dimensions + second.dimensions }
+}
+
+/// A request's method; the names that HTTP leaves to anybody are one.
+enum MethodLabel: Int, MetricLabel {
+    case get, head, post, put, patch, delete, options, other
+
+    static let name = "method"
+    static let count = allCases.count
+
+    init(_ method: HTTPMethod) {
+        self =
+            switch method {
+            case .get: .get
+            case .head: .head
+            case .post: .post
+            case .put: .put
+            case .patch: .patch
+            case .delete: .delete
+            case .options: .options
+            case .trace, .other: .other
+            }
+    }
+}
+
+/// The first digit of a status.
+enum StatusClass: Int, MetricLabel {
+    case informational, success, redirection, clientError, serverError
+
+    static let name = "status"
+    static let count = allCases.count
+
+    init(_ status: HTTPStatus) { self = StatusClass(rawValue: Int(status.code) / 100 - 1) ?? .serverError }
+
+    var value: String { "\(rawValue + 1)xx" }
+}
+
+/// The status of a problem document.
+struct ProblemStatus: MetricLabels {
+    /// Those that the server gives; any other is `other`.
+    private static let codes = [
+        400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 416, 417, 421, 422, 429, 431, 500, 501, 503,
+        505,
+        507,
+    ]
+
+    let index: Int
+
+    private init(index: Int) {
+        self.index = index
+    }
+
+    init(_ status: HTTPStatus) {
+        index = Self.codes.firstIndex(of: Int(status.code)) ?? Self.codes.count
+    }
+
+    static var all: [ProblemStatus] { (0...codes.count).map { ProblemStatus(index: $0) } }
+    var dimensions: [(String, String)] { [("status", index < Self.codes.count ? "\(Self.codes[index])" : "other")] }
+}
+
+/// Why a connection was not taken.
+enum RefusalCause: Int, MetricLabel {
+    /// As many as may be are open.
+    case limit
+    /// The system had no descriptor or no memory for it.
+    case system
+
+    static let name = "cause"
+    static let count = allCases.count
+
+    init(_ failure: AcceptFailure) {
+        self =
+            switch failure {
+            case .connectionLimit: .limit
+            case .failed: .system
+            }
+    }
+}
+
+/// Why a request was refused before its body was read to the end.
+enum RequestRefusal: Int, MetricLabel {
+    /// It names a host that the server does not answer for.
+    case host
+    /// A page of another site sent it, which is not allowed.
+    case crossSite
+    /// It has the content type of an HTML form, on a resource that takes none.
+    case contentType
+    /// A page of another site asks for `me`, and has no cookie that names a caller.
+    case caller
+    /// Its path names no resource.
+    case route
+    /// The resource does not have its method.
+    case method
+    /// It has a body where none is taken, too large a one, or one in a coding that is not read; or a key for an answer that is not kept.
+    case body
+    /// There was no memory for its body in time.
+    case bodyRoom
+    /// Its body made no progress while others waited for memory.
+    case bodyStalled
+
+    static let name = "cause"
+    static let count = allCases.count
+
+    /// What the log says of the first such request; nil where the client sees the refusal and its remedy by itself.
+    var explanation: String? {
+        switch self {
+        case .host:
+            "A request for an unknown host was refused. If clients know this server by another name, list it in --allowed-hosts."
+        case .crossSite:
+            "A request of a page of another origin was refused. If the page is yours, list its origin in --allowed-origins."
+        case .caller:
+            "A page of another site asked for the session me without its cookie, and was refused. Documentation/Security.md has the remedy."
+        default: nil
+        }
+    }
+}
+
+/// What became of a dispatch.
+enum DispatchOutcome: Int, MetricLabel {
+    case accepted
+    /// The first answer was given again.
+    case replayed
+    /// The reducer said no.
+    case rejected
+    /// The body does not decode, or wrappers would have changed what a strict request wrote.
+    case invalid
+    /// A condition or a key stands against it.
+    case conflict
+    case notFound
+    /// A queue or a memory is full.
+    case overloaded
+    /// Storage cannot write, or the server is stopping.
+    case unavailable
+    /// A fault of the app or of storage.
+    case failed
+
+    static let name = "outcome"
+    static let count = allCases.count
+
+    init(_ error: SessionError) {
+        self =
+            switch error {
+            case .rejected, .rejectedInArray: .rejected
+            case .body, .coerced, .unrepresentableNumber: .invalid
+            case .precondition, .keyUnderWay, .keyReused, .exists, .deleting: .conflict
+            case .notFound, .noValue, .noView, .noElement, .noVersion, .versionGone: .notFound
+            case .overloaded, .keysFull, .stateFull: .overloaded
+            case .draining, .storage(.unavailable), .storage(.full), .storage(.closed): .unavailable
+            case .storage(.tooLarge): .overloaded
+            case .storage(.indeterminate), .storage(.corrupt), .storage(.incompatible): .failed
+            case .reducerFailed, .unreadable: .failed
+            }
+    }
+}
+
+/// Whether what a dispatch changed was on disk before its answer; `none` for one that was not accepted.
+enum DispatchDurability: Int, MetricLabel {
+    case durable, transient, none
+
+    static let name = "durability"
+    static let count = allCases.count
+
+    init(isDurable: Bool) { self = isDurable ? .durable : .transient }
+}
+
+/// What a stream is of.
+enum StreamKind: Int, MetricLabel {
+    case session, view, store, value
+
+    static let name = "kind"
+    static let count = allCases.count
+
+    init(_ source: StreamSource) {
+        self =
+            switch source {
+            case .session(_, let topic): topic.view == nil ? .session : .view
+            case .shared(let key): key.kind == .store ? .store : .value
+            }
+    }
+}
+
+/// Why a stream has ended: what its `bye` said, or `peer` when the client went first.
+enum StreamEnd: Int, MetricLabel {
+    case deleted, draining, expired, limit, revoked, slow, unavailable, peer
+
+    static let name = "reason"
+    static let count = allCases.count
+
+    init(_ reason: StreamEvent.ByeReason) {
+        self =
+            switch reason {
+            case .deleted: .deleted
+            case .draining: .draining
+            case .expired: .expired
+            case .limit: .limit
+            case .revoked: .revoked
+            case .slow: .slow
+            case .unavailable: .unavailable
+            }
+    }
+}
+
+/// Why a stream did not begin: what the `bye` said that was its only event.
+enum StreamTurnedAway: Int, MetricLabel {
+    case limit, draining, unavailable
+
+    static let name = "reason"
+    static let count = allCases.count
+
+    var bye: StreamEvent.ByeReason {
+        switch self {
+        case .limit: .limit
+        case .draining: .draining
+        case .unavailable: .unavailable
+        }
+    }
+}
+
+/// With what a stream begins.
+enum StreamStart: Int, MetricLabel {
+    /// Without a cursor: a snapshot.
+    case fresh
+    /// Where its reader stood, with one change for all that was missed, or nothing.
+    case merged
+    /// Where its reader stood, with every version that was missed.
+    case all
+    case resetUnknownCursor, resetHistoryGone, resetEpochChanged, resetPathsChanged
+    case resetPlacesUnknown
+
+    static let name = "way"
+    static let count = allCases.count
+
+    init(_ reason: StreamEvent.ResetReason) {
+        self =
+            switch reason {
+            case .unknownCursor: .resetUnknownCursor
+            case .historyGone: .resetHistoryGone
+            case .epochChanged: .resetEpochChanged
+            case .pathsChanged: .resetPathsChanged
+            case .placesUnknown: .resetPlacesUnknown
+            }
+    }
+
+    /// As a stream of a store or a value begins; nil: where its reader stood.
+    init?(_ start: SharedStart) {
+        switch start {
+        case .fresh: self = .fresh
+        case .after: return nil
+        case .lost(.unknownCursor): self = .resetUnknownCursor
+        case .lost(.historyGone): self = .resetHistoryGone
+        case .lost(.epochChanged): self = .resetEpochChanged
+        }
+    }
+}
+
+/// How a write of storage ended.
+enum StorageOutcome: Int, MetricLabel {
+    case committed
+    /// The session's log does not end where the writer thought.
+    case conflict
+    /// Nothing was written.
+    case refused
+    /// It may have been written.
+    case indeterminate
+
+    static let name = "outcome"
+    static let count = allCases.count
+
+    init(_ result: Result<AppendOutcome, StorageError>) {
+        self =
+            switch result {
+            case .success(.committed): .committed
+            case .success(.conflict): .conflict
+            case .failure(.indeterminate): .indeterminate
+            case .failure: .refused
+            }
+    }
+}
+
+/// Which sessions leave memory.
+enum EvictionKind: Int, MetricLabel {
+    /// Nobody follows them.
+    case idle
+    /// They are followed: their streams stay.
+    case watched
+
+    static let name = "kind"
+    static let count = allCases.count
+}

@@ -1,0 +1,121 @@
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletMetrics
+import RivuletSessions
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension ServerLoop {
+    /// Hands on what was counted since the last time; once a second, and when somebody asks.
+    func publishMetrics() {
+        context.metrics.publish(&counters)
+        let gauges = LoopGauges(
+            connections: connections.count,
+            sessions: shard.residentCount,
+            parked: shard.parkedCount,
+            sessionBytes: shard.residentBytes
+        )
+        context.metrics.publish(gauges, before: publishedGauges)
+        publishedGauges = gauges
+        let left = shard.takeEvictions()
+        guard left.idle + left.watched > 0 else { return }
+        var evictions = Tally<EvictionKind>()
+        evictions.add(.idle, left.idle)
+        evictions.add(.watched, left.watched)
+        context.metrics.publish(evictions)
+    }
+
+    /// Counts a turn; its delegate is told at the turn's end.
+    func countTurn() {
+        // The loop's clock stands where the turn began.
+        let now = Self.monotonicMilliseconds()
+        counters.turnEnded(milliseconds: now > loop.nowMilliseconds ? now - loop.nowMilliseconds : 0)
+    }
+
+    private static func monotonicMilliseconds() -> UInt64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
+        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Counts a dispatch to an app on the loop of its session.
+    func count(_ result: Result<DispatchAnswer, SessionError>, of app: String) {
+        switch result {
+        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): count(app, DispatchOutcome(error))
+        }
+    }
+
+    /// The same for a request with an idempotency key.
+    func count(_ result: Result<OnceAnswer, SessionError>, of app: String) {
+        switch result {
+        case .success(let answer) where answer.isReplay: count(app, .replayed)
+        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): count(app, DispatchOutcome(error))
+        }
+    }
+
+    private func count(_ app: String, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
+        guard let index = context.appIndices[app] else { return }
+        counters.dispatched(app: index, outcome, durability)
+    }
+
+    // MARK: - Answering
+
+    /// GET /metrics: when every loop has published, so that all that was answered before is in it.
+    func answerMetrics(_ exchange: Exchange) throws(Problem) {
+        guard let exposition = context.metrics.factory as? any MetricsExposition else {
+            throw Problem(404, "the metrics of this server go to a backend of its program, which shows them itself")
+        }
+        let gathering = Confined(MetricsGathering(of: self, exchange, exposition), to: loop)
+        for peer in peers {
+            let isPosted = peer.post { peer in
+                peer.publishMetrics()
+                let longestTurn = peer.counters.takeLongestTurn()
+                gathering.post { $0.note(longestTurn) }
+            }
+            // Its loop has ended.
+            if !isPosted { gathering.post { $0.note(0) } }
+        }
+    }
+}
+
+/// The wait for all loops to publish.
+private final class MetricsGathering {
+    private let owner: ServerLoop
+    private let exchange: Exchange
+    private let exposition: any MetricsExposition
+    private var waiting: Int
+    private var longestTurn: UInt64 = 0
+
+    init(of owner: ServerLoop, _ exchange: Exchange, _ exposition: any MetricsExposition) {
+        self.owner = owner
+        self.exchange = exchange
+        self.exposition = exposition
+        waiting = owner.peers.count
+    }
+
+    /// One loop has published; the last one brings about the answer.
+    func note(_ milliseconds: UInt64) {
+        waiting -= 1
+        longestTurn = max(longestTurn, milliseconds)
+        guard waiting == 0 else { return }
+        owner.context.metrics.publishOnRequest(
+            longestTurnMilliseconds: longestTurn,
+            bodyBytes: owner.context.bodyBudget.bytes,
+            sessionsToErase: owner.context.erasing?.sessionsToEraseCount ?? 0
+        )
+        let fields = [
+            HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
+            HTTPField("Cache-Control", "no-store"),
+        ]
+        owner.send(Response(.ok, fields: fields, body: exposition.text()), to: exchange)
+    }
+}

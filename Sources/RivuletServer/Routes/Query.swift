@@ -1,0 +1,49 @@
+import RivuletHTTP
+
+/// A request's query items, all of them known and none there twice, but for what is a list.
+struct Query {
+    private let items: [HTTPQueryItem]
+
+    /// Takes the query; `lists` are those of the known names that may be there more than once.
+    ///
+    /// - Throws: 400 when it has a name that the resource does not know, or another one twice, so that no option is silently
+    ///   left out.
+    init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
+        items = request.queryItems
+        if items.isEmpty { return }
+        var found: Set<String> = []
+        for item in items {
+            guard known.contains(item.name) else {
+                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+                throw Problem(400, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
+            }
+            guard found.insert(item.name).inserted || lists.contains(item.name) else {
+                throw Problem(400, "the query parameter \"\(item.name)\" is there twice; send it once")
+            }
+        }
+    }
+
+    subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+
+    func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+
+    /// Whether a switch is on: `1` or `true`; off when it is absent, `0` or `false`.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch self[name] {
+        case nil, "0", "false": return false
+        case "1", "true": return true
+        case let value?: throw Problem(400, "the query parameter \"\(name)\" is 0 or 1; found \"\(value)\"")
+        }
+    }
+
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw Problem(
+                400,
+                "the query parameter \"\(name)\" is \(range.lowerBound) to \(range.upperBound); found \"\(text)\""
+            )
+        }
+        return value
+    }
+}

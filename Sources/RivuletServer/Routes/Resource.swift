@@ -1,0 +1,92 @@
+import RivuletHTTP
+
+/// A kind of resource; a `Route` is one resource of it.
+///
+/// `OpenAPIDocument` describes each of them, or does not compile. Source: spec/http.md §2.
+enum Resource: CaseIterable, Sendable {
+    case health, readiness, metrics, openAPI, file
+    case apps, app, types
+    case sessions, session, state, events, changes
+    case reset, restore, fork
+    case streams, stream
+    case views, view, viewChanges
+    case store, item, operations, storeEvents
+    case value, toggle, valueChanges, secret
+
+    /// Where the resources of this kind are; what is in braces differs.
+    var path: String {
+        switch self {
+        case .health: "/healthz"
+        case .readiness: "/readyz"
+        case .metrics: "/metrics"
+        case .openAPI: "/openapi.json"
+        case .file: "/{file}"
+        case .apps: "/v1/apps"
+        case .app: "/v1/apps/{app}"
+        case .types: "/v1/apps/{app}/types.d.ts"
+        case .sessions: "/v1/apps/{app}/sessions"
+        case .session: "/v1/apps/{app}/sessions/{session}"
+        // A key path has as many segments as tokens: it is appended.
+        case .state: "/v1/apps/{app}/sessions/{session}/state"
+        case .events: "/v1/apps/{app}/sessions/{session}/events"
+        case .reset: "/v1/apps/{app}/sessions/{session}/reset"
+        case .restore: "/v1/apps/{app}/sessions/{session}/restore"
+        case .fork: "/v1/apps/{app}/sessions/{session}/fork"
+        case .views: "/v1/apps/{app}/sessions/{session}/views"
+        case .view: "/v1/apps/{app}/sessions/{session}/views/{view}"
+        case .viewChanges: "/v1/apps/{app}/sessions/{session}/views/{view}/changes"
+        case .streams: "/v1/streams"
+        case .stream: "/v1/streams/{stream}"
+        case .changes: "/v1/apps/{app}/sessions/{session}/changes"
+        case .store: "/v1/apps/{app}/stores/{store}"
+        case .item: "/v1/apps/{app}/stores/{store}/{item}"
+        case .operations: "/v1/apps/{app}/stores/{store}/operations"
+        case .storeEvents: "/v1/apps/{app}/stores/{store}/events"
+        case .value: "/v1/apps/{app}/values/{value}"
+        case .toggle: "/v1/apps/{app}/values/{value}/toggle"
+        case .valueChanges: "/v1/apps/{app}/values/{value}/changes"
+        case .secret: "/v1/apps/{app}/secrets/{secret}"
+        }
+    }
+
+    /// The methods that the resource has; HEAD comes with GET.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .health, .readiness, .metrics, .openAPI, .file, .streams: [.get, .head]
+        case .apps, .app, .types, .views, .view: [.get, .head]
+        case .stream: [.get, .head, .patch, .delete]
+        case .state: [.get, .head, .put]
+        case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]
+        case .sessions: [.get, .head, .post]
+        case .session, .item, .value, .secret: [.get, .head, .put, .delete]
+        case .store: [.get, .head, .post, .delete]
+        case .events: [.get, .head, .post]
+        case .reset, .restore, .fork, .operations, .toggle: [.post]
+        }
+    }
+
+    /// Whether a request of that method, which the resource has, may have a body.
+    func takesBody(_ method: HTTPMethod) -> Bool {
+        switch (self, method) {
+        case (.reset, _), (.restore, _), (.toggle, _): false
+        case (_, .post), (_, .put), (_, .patch): true
+        default: false
+        }
+    }
+
+    /// Whether a POST may have no body at all, so that a page of another site could send it without asking first.
+    var mayPostNothing: Bool {
+        switch self {
+        case .reset, .restore, .fork, .sessions, .toggle: true
+        default: false
+        }
+    }
+
+    /// Whether a request with an idempotency key gets the first answer again.
+    var keepsAnswers: Bool {
+        switch self {
+        case .events, .state, .reset, .restore: true
+        default: false
+        }
+    }
+}

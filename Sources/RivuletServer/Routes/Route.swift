@@ -1,0 +1,232 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// A resource of the contract.
+///
+/// Source: spec/http.md §2.
+enum Route: Hashable, Sendable {
+    case health
+    case readiness
+    case metrics
+    /// The description of all resources.
+    case openAPI
+    case apps
+    case app(String)
+    /// The app's TypeScript types.
+    case types(app: String)
+    case sessions(app: String)
+    case session(SessionKey)
+    case state(SessionKey, JSONPointer)
+    case events(SessionKey)
+    /// One view object by its name, or all.
+    case views(SessionKey, name: String?)
+    /// All open streams, and one of them.
+    case streams
+    case stream(StreamName)
+    /// The change stream of the state, or of a view.
+    case changes(SessionKey, view: String?)
+    /// Ways to replace the state as a whole, or to begin another session with it.
+    case reset(SessionKey)
+    case restore(SessionKey)
+    case fork(SessionKey)
+    /// What all sessions of an app share.
+    case store(SharedKey)
+    case item(SharedKey, id: String)
+    case operations(SharedKey)
+    case value(SharedKey)
+    case toggle(SharedKey)
+    case secret(app: String, name: String)
+    /// The stream of a store or a value.
+    case sharedChanges(SharedKey)
+    /// A file of the public folder, by its path below it.
+    case file(String)
+
+    /// The kind of resource, which knows what it can do.
+    var resource: Resource {
+        switch self {
+        case .health: .health
+        case .readiness: .readiness
+        case .metrics: .metrics
+        case .openAPI: .openAPI
+        case .apps: .apps
+        case .app: .app
+        case .types: .types
+        case .sessions: .sessions
+        case .session: .session
+        case .state: .state
+        case .events: .events
+        case .views(_, nil): .views
+        case .views: .view
+        case .streams: .streams
+        case .stream: .stream
+        case .changes(_, nil): .changes
+        case .changes: .viewChanges
+        case .reset: .reset
+        case .restore: .restore
+        case .fork: .fork
+        case .store: .store
+        case .item: .item
+        case .operations: .operations
+        case .value: .value
+        case .toggle: .toggle
+        case .secret: .secret
+        case .sharedChanges(let key): key.kind == .store ? .storeEvents : .valueChanges
+        case .file: .file
+        }
+    }
+
+    /// The name of the app that the resource belongs to; nil when it belongs to none.
+    var app: String? {
+        switch self {
+        case .health, .readiness, .metrics, .openAPI, .apps, .streams, .stream, .file: nil
+        case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
+        case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
+        case .reset(let key), .restore(let key), .fork(let key): key.app
+        case .store(let key), .item(let key, _), .operations(let key), .value(let key): key.app
+        case .toggle(let key), .sharedChanges(let key): key.app
+        }
+    }
+
+    /// Finds the resource of a path's decoded segments.
+    ///
+    /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.
+    init(segments: [String]) throws(Problem) {
+        switch segments.first {
+        // The first of all: nearly every path begins so.
+        case "v1": self = try Self.resource(segments.dropFirst())
+        case "healthz" where segments.count == 1: self = .health
+        case "readyz" where segments.count == 1: self = .readiness
+        case "metrics" where segments.count == 1: self = .metrics
+        case "openapi.json" where segments.count == 1: self = .openAPI
+        default: self = .file(try Self.filePath(segments))
+        }
+    }
+
+    private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
+        var rest = segments
+        if segments.first == "streams" { return try streams(segments.dropFirst()) }
+        guard rest.popFirst() == "apps" else { throw unknown(segments) }
+        guard let app = rest.popFirst() else { return .apps }
+        guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
+        guard let kind = rest.popFirst() else { return .app(app) }
+        if kind == "types.d.ts", rest.isEmpty { return .types(app: app) }
+        guard kind == "sessions" else {
+            guard let route = shared(app, kind, Array(rest)) else { throw unknown(segments) }
+            return route
+        }
+        guard let id = rest.popFirst() else { return .sessions(app: app) }
+        let key = try sessionKey(app: app, id: id)
+        guard let part = rest.popFirst() else { return .session(key) }
+        switch part {
+        case "state": return .state(key, try pointer(rest))
+        case "events" where rest.isEmpty: return .events(key)
+        case "changes" where rest.isEmpty: return .changes(key, view: nil)
+        case "views":
+            guard let views = views(key, rest) else { throw unknown(segments) }
+            return views
+        case "reset" where rest.isEmpty: return .reset(key)
+        case "restore" where rest.isEmpty: return .restore(key)
+        case "fork" where rest.isEmpty: return .fork(key)
+        default: throw unknown(segments)
+        }
+    }
+
+    private static func streams(_ segments: ArraySlice<String>) throws(Problem) -> Route {
+        guard let text = segments.first else { return .streams }
+        guard segments.count == 1, let name = StreamName(text) else {
+            throw Problem(404, "there is no stream \"\(segments.joined(separator: "/"))\"; GET /v1/streams lists them")
+        }
+        return .stream(name)
+    }
+
+    /// Stores, values and secrets have names; an item is named by any text that is not the name of something else there.
+    private static func shared(_ app: String, _ kind: String, _ segments: [String]) -> Route? {
+        switch (kind, segments.count) {
+        case ("stores", 1): .store(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "events": .sharedChanges(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "operations": .operations(SharedKey(app, .store, segments[0]))
+        case ("stores", 2) where !segments[1].isEmpty: .item(SharedKey(app, .store, segments[0]), id: segments[1])
+        case ("values", 1): .value(SharedKey(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "toggle": .toggle(SharedKey(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "changes": .sharedChanges(SharedKey(app, .value, segments[0]))
+        case ("secrets", 1): .secret(app: app, name: segments[0])
+        default: nil
+        }
+    }
+
+    /// Views have names; what else is below a view is its stream.
+    private static func views(_ key: SessionKey, _ segments: ArraySlice<String>) -> Route? {
+        switch segments.count {
+        case 0: .views(key, name: nil)
+        case 1: .views(key, name: segments.first)
+        case 2 where segments.last == "changes": .changes(key, view: segments.first)
+        default: nil
+        }
+    }
+
+    /// Checks a session's id and joins it with its app.
+    ///
+    /// Source: spec/http.md §1.
+    static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
+        guard (1...128).contains(id.utf8.count), isID(id) else {
+            throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")
+        }
+        guard id != "me" else {
+            throw Problem(400, "the session id \"me\" stands for the caller's own session; choose another")
+        }
+        return SessionKey(app: app, id: id)
+    }
+
+    private static func isID(_ id: String) -> Bool {
+        let bytes = id.utf8.span
+        for index in bytes.indices where !isIDByte(bytes[index]) { return false }
+        return true
+    }
+
+    private static func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    /// Whether the text is `[a-z][a-z0-9-]{0,63}`.
+    static func isAppName(_ name: String) -> Bool {
+        let bytes = name.utf8.span
+        guard (1...64).contains(bytes.count), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[0]) else {
+            return false
+        }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard isIDByte(byte), byte != UInt8(ascii: "_"), !(0x41...0x5A).contains(byte) else { return false }
+        }
+        return true
+    }
+
+    /// Each segment is one token of the key path, with the pointer's own escapes.
+    private static func pointer(_ segments: ArraySlice<String>) throws(Problem) -> JSONPointer {
+        let text = segments.map { "/" + $0.replacing("/", with: "~1") }.joined()
+        do throws(JSONError) {
+            return try JSONPointer(parsing: text)
+        } catch {
+            throw Problem(400, "bad key path: \(error)")
+        }
+    }
+
+    /// A path below the public folder; what could lead out of it names nothing.
+    private static func filePath(_ segments: [String]) throws(Problem) -> String {
+        let isSafe = segments.allSatisfy { segment in
+            !segment.hasPrefix(".")
+                && !segment.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        }
+        guard isSafe else { throw Problem(404, "there is no such file") }
+        let path = segments.joined(separator: "/")
+        return path.isEmpty || path.hasSuffix("/") ? path + "index.html" : path
+    }
+
+    private static func unknown(_ segments: ArraySlice<String>) -> Problem {
+        Problem(404, "there is no resource \"/v1/\(segments.joined(separator: "/"))\"")
+    }
+}

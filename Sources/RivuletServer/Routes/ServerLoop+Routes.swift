@@ -1,0 +1,348 @@
+// Owns what each resource does with a request.
+
+import Logging
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+extension ServerLoop {
+    /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
+    func methods(of route: Route) -> [HTTPMethod] {
+        let methods = route.resource.methods
+        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
+        return app.isBound(path) ? methods : methods.filter { $0 != .put }
+    }
+
+    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
+    func refusal(
+        of method: HTTPMethod,
+        _ route: Route,
+        has methods: [HTTPMethod]
+    ) throws(Problem) -> Problem {
+        let allowed = Self.allowed(methods)
+        var detail = "\(method.name) is not a method of this resource; it has \(allowed)"
+        if case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] {
+            try check(path, of: app)
+            detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
+            detail += Self.bindings(of: app)
+        }
+        return Problem(405, detail, fields: [HTTPField("Allow", allowed)])
+    }
+
+    /// Which key paths can be written instead, at most so many.
+    private static func bindings(of app: any HostedApp) -> String {
+        let namesMax = 10
+        let paths = app.boundPaths
+        guard !paths.isEmpty else { return "app \"\(app.name)\" declares no bindings" }
+        let names = paths.prefix(namesMax).joined(separator: ", ")
+        let more = "\(paths.count - namesMax) more, which GET /v1/apps/\(app.name) lists"
+        return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
+    }
+
+    /// Does what the request asks; the answer comes now or later, by `answer`.
+    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        switch route {
+        case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
+        case .readiness: answerReadiness(exchange)
+        case .metrics: try answerMetrics(exchange)
+        case .openAPI: answer(exchange.connection, FileAnswer(context.openAPI, request).wholeResponse)
+        case .apps: answer(exchange.connection, .json(appsDocument()))
+        case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
+        case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
+        case .file(let path): answer(exchange.connection, try file(path, request))
+        case .sessions(let name):
+            let app = try app(name)
+            if request.method == .post {
+                try createSession(app, id: nil, request, exchange)
+            } else {
+                try listSessions(app, request, exchange)
+            }
+        case .session(let key): try session(key, request, exchange)
+        case .state(let key, let path):
+            if request.method == .put {
+                try writeState(key, path, request, exchange)
+            } else {
+                try readState(key, path, request, exchange)
+            }
+        case .events(let key):
+            if request.method == .post {
+                try dispatchEvents(key, request, exchange)
+            } else {
+                try readLog(key, request, exchange)
+            }
+        case .reset(let key): try reset(key, request, exchange)
+        case .restore(let key): try restore(key, request, exchange)
+        case .fork(let key): try fork(key, request, exchange)
+        case .views(let key, let name): try readView(key, name, request, exchange)
+        case .streams: try listStreams(request, exchange)
+        case .stream(let name): try stream(name, request, exchange)
+        case .changes(let key, let view): try openStream(key, view, request, exchange)
+        case .store(let key): try store(key, request, exchange)
+        case .item(let key, let id): try item(id, of: key, request, exchange)
+        case .operations(let key): try performOperations(on: key, request, exchange)
+        case .value(let key): try value(key, request, exchange)
+        case .toggle(let key): try toggle(key, request, exchange)
+        case .secret(let app, let name): try secret(name, of: app, request, exchange)
+        case .sharedChanges(let key): try openSharedStream(key, request, exchange)
+        }
+    }
+
+    /// The app of a request; a request for one that is not hosted counts as refused.
+    func app(_ name: String) throws(Problem) -> any HostedApp {
+        guard let app = context.apps[name] else {
+            counters.requestRefused(.route)
+            let names = context.apps.keys.sorted().joined(separator: ", ")
+            throw Problem(404, "there is no app \"\(name)\"; this server hosts: \(names)")
+        }
+        return app
+    }
+
+    // MARK: - Server
+
+    private func answerReadiness(_ exchange: Exchange) {
+        guard !isDraining else { return send(refusal(.draining), to: exchange) }
+        let confined = Confined(self, to: loop)
+        context.storage.probe { result in
+            confined.post { loop in
+                switch result {
+                case .success: loop.send(.json(Array(#"{"status":"ready"}"#.utf8)), to: exchange)
+                case .failure(let error):
+                    var problem = Problem(error)
+                    problem.status = 503
+                    loop.send(Response(problem, cause: error), to: exchange)
+                }
+            }
+        }
+    }
+
+    private func appsDocument() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("apps")
+        writer.beginArray()
+        for name in context.apps.keys.sorted() {
+            writer.beginObject()
+            writer.key("name")
+            writer.string(name)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func document(
+        of app: any HostedApp,
+        _ part: KeyPath<AppDocuments, StaticFile>,
+        _ request: HTTPRequest
+    ) throws(Problem) -> Response {
+        guard let documents = context.documents[app.name] else { throw Problem(404, "there is no such document") }
+        return FileAnswer(documents[keyPath: part], request).wholeResponse
+    }
+
+    private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
+        guard let file = context.files[path] else {
+            counters.requestRefused(.route)
+            throw Problem(
+                404,
+                context.files.hasFolder
+                    ? "there is no such file"
+                    : "There is no such file, and this server has no public folder: --public names one."
+            )
+        }
+        return try FileAnswer(file, request, pageFields: context.pageFields).response()
+    }
+
+    // MARK: - Sessions
+
+    private func session(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let app = try app(key.app)
+        switch request.method {
+        case .put: try createSession(app, id: key.id, request, exchange)
+        case .delete:
+            delete(key, of: app, exchange)
+        default:
+            withSession(key, of: app, exchange) { session, owner in
+                guard session.isStored else {
+                    return owner.send(owner.refusal(.notFound(key)), to: exchange)
+                }
+                owner.send(.json(session.info().json()), to: exchange)
+            }
+        }
+    }
+
+    /// Also deletes a session that cannot be read: it is what the error of reading it advises.
+    private func delete(_ key: SessionKey, of app: any HostedApp, _ exchange: Exchange) {
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                switch found {
+                case .success(let session):
+                    session.delete { result in owner.send(result, to: exchange) { Response(.noContent) } }
+                case .failure(.storage(.corrupt)), .failure(.unreadable):
+                    owner.shard.deleteUnreadable(key) { result in
+                        owner.send(result, to: exchange) { Response(.noContent) }
+                    }
+                case .failure(let error):
+                    owner.send(owner.refusal(error), to: exchange)
+                }
+            }
+        }
+    }
+
+    /// POST makes an id unless the body names one; PUT has it in the path.
+    ///
+    /// Source: spec/http.md §2.
+    private func createSession(
+        _ app: any HostedApp,
+        id: String?,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let isStrict = try Query(request, known: ["strict"]).flag("strict")
+        let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
+        if let id, let other = wish.id, other != id {
+            throw Problem(400, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
+        }
+        let key = try Route.sessionKey(app: app.name, id: id ?? wish.id ?? RandomToken.sessionID())
+        let isPost = id == nil
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                owner.withFound(found, exchange) { session in
+                    session.create(state: wish.state, isStrict: isStrict) { result in
+                        owner.send(result.flatMap { Self.creation($0, isPost: isPost) }, to: exchange) { $0 }
+                    }
+                }
+            }
+        }
+    }
+
+    static func creation(_ answer: CreateAnswer, isPost: Bool) -> Result<Response, SessionError> {
+        switch answer {
+        case .existed(let info):
+            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
+        case .created(let info, let coerced):
+            let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
+            return .success(.json(info.json(coerced: coerced), status: .created, fields: [location]))
+        }
+    }
+
+    private func listSessions(_ app: any HostedApp, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let query = try Query(request, known: ["after", "limit"])
+        let limit = try query.integer("limit", in: 1...1_000) ?? 100
+        let confined = Confined(self, to: loop)
+        context.storage.sessions(app: app.name, after: query["after"], limit: limit + 1) { result in
+            confined.post { loop in
+                loop.send(result.mapError(SessionError.storage), to: exchange) { found in
+                    let page = Array(found.prefix(limit))
+                    return .json(page.json(of: app, next: found.count > limit ? page.last?.id : nil))
+                }
+            }
+        }
+    }
+
+    private func readState(
+        _ key: SessionKey,
+        _ path: JSONPointer,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let app = try app(key.app)
+        let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
+        try check(path, of: app)
+        if let version { return readPast(key, path, at: UInt64(version), of: app, request, exchange) }
+        let condition = request.tags("if-none-match")
+        withExistingSession(key, of: app, exchange) { session, owner in
+            owner.send(session.read(path), to: exchange) { .reading($0, unless: condition) }
+        }
+    }
+
+    func check(
+        _ path: JSONPointer,
+        of app: any HostedApp,
+        view: String? = nil,
+        wildcards: Bool = false
+    ) throws(Problem) {
+        guard app.accepts(path, view: view, wildcards: wildcards) else {
+            if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
+            throw Problem(
+                400,
+                "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
+            )
+        }
+    }
+
+    // MARK: - Finding sessions
+
+    /// Finds the session, stored or not, and runs the body on its shard's loop.
+    func withSession(
+        _ key: SessionKey,
+        of app: any HostedApp,
+        _ exchange: Exchange,
+        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+    ) {
+        let owner = context.shard(of: key)
+        if owner == index, shard.use(key, { session in body(session, self) }) { return }
+        onLoop(owner) { owner in
+            owner.shard.find(key, of: app) { found in
+                owner.withFound(found, exchange) { session in body(session, owner) }
+            }
+        }
+    }
+
+    /// As `withSession`, where the app's policy says that the session has to exist.
+    func withExistingSession(
+        _ key: SessionKey,
+        of app: any HostedApp,
+        _ exchange: Exchange,
+        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+    ) {
+        withSession(key, of: app, exchange) { session, owner in
+            guard session.isStored || app.sessionPolicy == .onDemand else {
+                return owner.send(owner.refusal(.notFound(key)), to: exchange)
+            }
+            body(session, owner)
+        }
+    }
+
+    func withFound(
+        _ found: Result<any HostedSession, SessionError>,
+        _ exchange: Exchange,
+        _ body: (any HostedSession) -> Void
+    ) {
+        switch found {
+        case .failure(let error): send(refusal(error), to: exchange)
+        case .success(let session): body(session)
+        }
+    }
+
+    /// Sends what the result becomes.
+    ///
+    /// `body` is what was dispatched.
+    func send<Value>(
+        _ result: Result<Value, SessionError>,
+        of body: [UInt8] = [],
+        to exchange: Exchange,
+        _ response: (Value) -> Response
+    ) {
+        switch result {
+        case .success(let value): send(response(value), to: exchange)
+        case .failure(let error): send(refusal(error, of: body), to: exchange)
+        }
+    }
+
+    /// The answer to an error of a session; what is the server's own fault is logged under the answer's `trace_id`.
+    ///
+    /// `body` is the refused dispatch.
+    func refusal(_ error: SessionError, of body: [UInt8] = []) -> Response {
+        let problem = Problem(error)
+        return Response(
+            problem,
+            cause: problem.hasHiddenCause ? error : nil,
+            kind: DispatchOutcome(error),
+            event: EventName.refused(error, body)
+        )
+    }
+}

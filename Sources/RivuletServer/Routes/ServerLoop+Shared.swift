@@ -1,0 +1,98 @@
+// Owns what requests to stores, values and secrets have in common.
+
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import RivuletStores
+
+extension ServerLoop {
+    /// The store of that name.
+    func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
+        let stores = try app(key.app).shared.stores
+        guard let store = stores.first(where: { $0.name == key.name }) else {
+            throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
+        }
+        return store.host
+    }
+
+    /// The value of that name.
+    func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
+        let values = try app(key.app).shared.values
+        guard let value = values.first(where: { $0.name == key.name }) else {
+            throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
+        }
+        return value.host
+    }
+
+    /// The secret of that name.
+    func secret(_ name: String, of app: String) throws(Problem) -> any HostedSecret {
+        let secrets = try self.app(app).shared.secrets
+        guard let secret = secrets.first(where: { $0.name == name }) else {
+            throw Self.unknown("secret", name, of: app, secrets.map(\.name))
+        }
+        return secret.host
+    }
+
+    private static func unknown(_ kind: String, _ name: String, of app: String, _ names: [String]) -> Problem {
+        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        return Problem(404, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
+    }
+
+    /// The versions that a change asks for; nil: any will do.
+    ///
+    /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, which asks for something that there always is.
+    static func expectedVersions(_ request: HTTPRequest, _ epoch: String) throws(Problem) -> [UInt64]? {
+        guard request.headers["if-none-match"] == nil else {
+            throw Problem(
+                400,
+                "If-None-Match is for reads and for PUT and DELETE of an item; send none. Nothing has changed"
+            )
+        }
+        return try SharedCursor.expected(request.tags("if-match"), epoch: epoch)
+    }
+
+    /// What sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
+    func reply<Value: Sendable>(
+        to exchange: Exchange,
+        _ epoch: String?,
+        _ response: @escaping @Sendable (Value) -> Response
+    ) -> SharedReply<Value> {
+        let confined = Confined(self, to: loop)
+        return { result in
+            confined.post { loop in
+                switch result {
+                case .success(let value): loop.answer(exchange.connection, response(value))
+                case .failure(let error): loop.answer(exchange.connection, loop.refusal(error, epoch))
+                }
+            }
+        }
+    }
+
+    /// The answer to an error; what is the server's own fault is logged under the answer's `trace_id`.
+    func refusal(_ error: SharedError, _ epoch: String?) -> Response {
+        let problem = Problem(error, epoch: epoch ?? "")
+        return Response(problem, cause: problem.hasHiddenCause ? error : nil)
+    }
+
+    /// The two fields that say where a store or a value stands.
+    static func fields(_ version: UInt64, epoch: String) -> [HTTPField] {
+        Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
+    }
+}
+
+extension Response {
+    /// The answer to a change: the one given, or none of its body when the client wants little.
+    func minimal(if request: HTTPRequest) -> Response {
+        guard HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal else { return self }
+        let kept = fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" }
+        return Response(.noContent, fields: kept + [DispatchWish.minimalApplied])
+    }
+
+    /// The answer to a read of what has this tag: 304 when its reader has it already.
+    func reading(tag: String, unless condition: String?) -> Response {
+        guard let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) else { return self }
+        return Response(.notModified, fields: fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" })
+    }
+}

@@ -1,0 +1,191 @@
+// Owns the reading and changing of stores over HTTP.
+
+import RivuletHTTP
+import RivuletJSON
+import RivuletStores
+
+extension ServerLoop {
+    /// GET, POST and DELETE of a store.
+    ///
+    /// Source: spec/http.md §5.
+    func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let store = try store(key)
+        switch request.method {
+        case .post: try insert(into: store, key, request, exchange)
+        case .delete: try removeAll(of: store, key, request, exchange)
+        default: try list(store, key, request, exchange)
+        }
+    }
+
+    private func list(
+        _ store: any HostedStore,
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let query = try Query(request, known: ["after", "limit"])
+        let limit = try query.integer("limit", in: 1...1_000) ?? 100
+        let condition = request.tags("if-none-match")
+        let epoch = context.epoch(of: key)
+        store.read(
+            after: query["after"],
+            limit: limit,
+            reply: reply(to: exchange, epoch) { page in
+                let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
+                return .json(page.json, fields: Self.fields(page.version, epoch: epoch))
+                    .reading(tag: tag, unless: condition)
+            }
+        )
+    }
+
+    private func insert(
+        into store: any HostedStore,
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        _ = try Query(request, known: [])
+        try JSONBody.checkType(request.headers["content-type"])
+        let epoch = context.epoch(of: key)
+        store.insert(
+            request.body,
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
+                let response = Self.response(to: answer, in: key, epoch: epoch)
+                return response.minimal(if: request)
+            }
+        )
+    }
+
+    private func removeAll(
+        of store: any HostedStore,
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        _ = try Query(request, known: [])
+        let epoch = context.epoch(of: key)
+        store.removeAll(
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
+                Response(.noContent, fields: Self.fields(answer.outcome.version, epoch: epoch))
+            }
+        )
+    }
+
+    /// POST of a chain of operations, one transaction.
+    ///
+    /// Source: spec/http.md §5, spec/systems.md E-16.
+    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let store = try store(key)
+        _ = try Query(request, known: [])
+        try JSONBody.checkType(request.headers["content-type"])
+        let epoch = context.epoch(of: key)
+        store.perform(
+            request.body,
+            expected: try Self.expectedVersions(request, epoch),
+            reply: reply(to: exchange, epoch) { answer in
+                Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
+            }
+        )
+    }
+
+    // MARK: - Items
+
+    /// GET, PUT and DELETE of an item.
+    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let store = try store(key)
+        _ = try Query(request, known: [])
+        let epoch = context.epoch(of: key)
+        switch request.method {
+        case .put:
+            try JSONBody.checkType(request.headers["content-type"])
+            store.put(
+                request.body,
+                under: id,
+                if: try Self.condition(request),
+                reply: reply(to: exchange, epoch) { answer in
+                    Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
+                }
+            )
+        case .delete:
+            store.remove(
+                id,
+                if: try Self.condition(request),
+                reply: reply(to: exchange, epoch) { answer in
+                    Response(.noContent, fields: [HTTPField("Rivulet-Version", "\(answer.outcome.version)")])
+                }
+            )
+        default:
+            let condition = request.tags("if-none-match")
+            store.read(
+                id,
+                reply: reply(to: exchange, epoch) { item in
+                    let tag = "\"\(item.tag)\""
+                    return .json(item.json, fields: [HTTPField("ETag", tag)]).reading(tag: tag, unless: condition)
+                }
+            )
+        }
+    }
+
+    /// What the request asks of the item; a weak tag is a tag only where weak comparison will do.
+    ///
+    /// Source: RFC 9110 §8.8.3.2, §13.1.1, §13.1.2.
+    private static func condition(_ request: HTTPRequest) throws(Problem) -> ItemCondition {
+        ItemCondition(
+            match: try tags(request, "If-Match", takesWeak: false),
+            noneMatch: try tags(request, "If-None-Match", takesWeak: true)
+        )
+    }
+
+    private static func tags(
+        _ request: HTTPRequest,
+        _ name: String,
+        takesWeak: Bool
+    ) throws(Problem) -> ItemCondition.Tags? {
+        guard let field = request.tags(name.lowercased()) else { return nil }
+        if field == "*" { return .any }
+        guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
+            throw Problem(400, "\(name) takes tags in quotes, as an answer's ETag has them, or *; found \(field)")
+        }
+        return .some(
+            tags.compactMap { tag in
+                guard tag.hasPrefix("W/") else { return String(tag.dropFirst().dropLast()) }
+                return takesWeak ? String(tag.dropFirst(3).dropLast()) : nil
+            }
+        )
+    }
+
+    // MARK: - Answers
+
+    /// The answer to a change: the item, when the request had a single one, or what became of all.
+    private static func response(to answer: StoreAnswer, in key: SharedKey, epoch: String) -> Response {
+        let (outcome, version) = (answer.outcome, answer.outcome.version)
+        guard let item = answer.item else {
+            return .json(outcome.json(epoch: epoch), fields: fields(version, epoch: epoch))
+        }
+        var fields = [HTTPField("ETag", "\"\(item.tag)\""), HTTPField("Rivulet-Version", "\(version)")]
+        guard outcome.inserted > 0 else { return .json(item.json, fields: fields) }
+        let path = "/v1/apps/\(key.app)/stores/\(key.name)/\(PercentCoding.encoded(item.id))"
+        fields.append(HTTPField("Location", path))
+        return .json(item.json, status: .created, fields: fields)
+    }
+}
+
+extension StoreOutcome {
+    /// `{"version":v,"cursor":…,"inserted":…,"replaced":…,"removed":…}`.
+    fileprivate func json(epoch: String) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("cursor")
+        writer.string("\(SharedCursor(epoch: epoch, version: version))")
+        for (name, count) in [("inserted", inserted), ("replaced", replaced), ("removed", removed)] {
+            writer.key(name)
+            writer.integer(count)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}

@@ -1,0 +1,151 @@
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+extension ServerLoop {
+    // MARK: - All
+
+    /// GET of `/v1/streams`: the streams of all loops, loop by loop.
+    func listStreams(_ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let query = try Query(request, known: ["after", "limit"])
+        let limit = try query.integer("limit", in: 1...1_000) ?? 100
+        var after: StreamName?
+        if let text = query["after"] {
+            after = StreamName(text)
+            guard after != nil else { throw Problem(400, "\"after\" is the name of a stream; found \"\(text)\"") }
+        }
+        collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
+    }
+
+    /// Adds a loop's streams to the page, and goes on with the next loop or answers.
+    private func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
+        guard index < peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
+        onLoop(index) { loop in
+            var page = page
+            for id in loop.streams.ids.sorted(by: { $0.slot < $1.slot }) where !page.isFull {
+                guard let description = loop.description(of: id), page.wants(description.name) else { continue }
+                page.add(description)
+            }
+            loop.collect(page, from: index + 1, for: exchange)
+        }
+    }
+
+    private func description(of id: ConnectionID) -> StreamDescription? {
+        guard let stream = streams[id], let state = streams.state(of: id) else { return nil }
+        return StreamDescription(
+            name: StreamName(loop: index, connection: id, token: stream.facts.token),
+            source: stream.group.source,
+            opened: stream.facts.opened,
+            state: state.phase,
+            unsentBytes: wire.unsentBytes(id),
+            isCompressed: stream.facts.isCompressed
+        )
+    }
+
+    // MARK: - One
+
+    /// GET, PATCH and DELETE of `/v1/streams/{stream}`.
+    func stream(_ name: StreamName, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        _ = try Query(request, known: [])
+        guard name.loop < peers.count else { throw Self.noStream }
+        let method = request.method
+        var wish: PathsWish?
+        if method == .patch {
+            wish = try PathsWish(body: request.body, contentType: request.headers["content-type"])
+        }
+        let paths = wish?.paths ?? []
+        onLoop(name.loop) { loop in
+            do throws(Problem) {
+                guard let stream = loop.streams[name.connection], stream.facts.token == name.token else {
+                    throw Self.noStream
+                }
+                switch method {
+                case .delete:
+                    loop.closeStream(name.connection, because: .revoked)
+                    loop.send(Response(.noContent), to: exchange)
+                case .patch:
+                    try loop.watch(paths, in: stream, name, exchange)
+                default:
+                    guard let description = loop.description(of: name.connection) else { throw Self.noStream }
+                    loop.send(.json(description.json), to: exchange)
+                }
+            } catch {
+                loop.send(Response(error), to: exchange)
+            }
+        }
+    }
+
+    private static var noStream: Problem {
+        Problem(404, "there is no such stream; it has ended, or its client has reconnected, which makes another")
+    }
+
+    /// Gives a stream other paths: its next event is a snapshot of these.
+    private func watch(
+        _ texts: [String],
+        in stream: StreamTable.Stream,
+        _ name: StreamName,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        guard case .session(let key, let topic) = stream.group.source else {
+            throw Problem(409, "a stream of a store or a value has no paths; open a stream of a session or a view")
+        }
+        let paths = PathSet(try paths(texts)).pointers
+        let new = StreamTopic(
+            view: topic.view,
+            paths: paths,
+            format: topic.format,
+            interval: topic.interval,
+            isRepathed: true
+        )
+        try check(new, of: try app(key.app))
+        let id = name.connection
+        guard let (leaver, action) = streams.retarget(id, to: .session(key, new), now: loop.nowMilliseconds) else {
+            throw Self.noStream
+        }
+        if let leaver { leave(leaver) }
+        if action == .ask { ask(id) }
+        send(.json(Self.answer(name, paths)), to: exchange)
+    }
+
+    private static func answer(_ name: StreamName, _ paths: [JSONPointer]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("stream")
+        writer.string(name.description)
+        writer.key("paths")
+        writer.beginArray()
+        for path in paths { writer.string(path.description) }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+/// `{"paths":[…]}`: what a stream is to watch from now on.
+private struct PathsWish: Sendable {
+    let paths: [String]
+
+    init(body: [UInt8], contentType: String?) throws(Problem) {
+        try JSONBody.checkType(contentType)
+        do throws(JSONError) {
+            var paths: [String]?
+            var reader = JSONReader(body)
+            reader.unknownKeys = .reject
+            try reader.object { key, reader throws(JSONError) in
+                guard key == "paths" else { return try reader.unknownKey(key) }
+                var texts: [String] = []
+                try reader.array { _, reader throws(JSONError) in texts.append(try reader.string()) }
+                paths = texts
+            }
+            try reader.finish()
+            guard let paths else {
+                throw JSONError(kind: .missing, detail: "\"paths\" is missing: an array of key paths")
+            }
+            self.paths = paths
+        } catch {
+            throw Problem(JSONReader.gravestFault(of: body, after: error))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+extension ServerLoop {
+    /// The least and the most milliseconds of `interval=`.
+    static var intervalRange: ClosedRange<Int> { 1...60_000 }
+
+    /// GET of `changes`, of a session's state or of a view.
+    func openStream(
+        _ key: SessionKey,
+        _ view: String?,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let app = try app(key.app)
+        try checkView(view, of: app)
+        let query = try Query(
+            request,
+            known: ["path", "format", "interval", "resume", "cursor"],
+            lists: ["path"]
+        )
+        try checkStream(request, on: exchange.connection)
+        let topic = StreamTopic(
+            view: view,
+            paths: try paths(query.values("path")),
+            format: try choice("format", in: query) ?? .changes,
+            interval: try query.integer("interval", in: Self.intervalRange).map { .milliseconds($0) }
+        )
+        try check(topic, of: app)
+        let resumesAll = try choice("resume", in: query) == StreamResumption.all
+        guard !resumesAll || (topic.format == .changes && topic.interval == nil) else {
+            throw Problem(400, "resume=all tells each version as it was; it goes with no other format and no interval")
+        }
+        guard hasRoomForStream else { return answerFull(exchange.connection) }
+        _ = connections.update(exchange.connection) { $0.resumesAll = resumesAll }
+        let resume = AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"])
+        let stream = StreamRequest(stream: exchange.stream, topic: topic, resume: resume, resumesAll: resumesAll)
+        subscribe(stream, to: key)
+    }
+
+    /// The value of a query parameter that has a few.
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String,
+        in query: Query
+    ) throws(Problem) -> Choice? {
+        guard let text = query[name] else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let known = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+            throw Problem(400, "the query parameter \"\(name)\" is \(known); found \"\(text)\"")
+        }
+        return choice
+    }
+
+    /// Reads key paths, as many as a stream may have.
+    func paths(_ texts: [String]) throws(Problem) -> [JSONPointer] {
+        let pathsMax = context.options.sessionLimits.pathsPerStreamMax
+        guard texts.count <= pathsMax else {
+            throw Problem(400, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
+        }
+        // As many as the target of a request can have.
+        let (bytes, bytesMax) = (texts.reduce(0) { $0 + $1.utf8.count }, context.httpLimits.targetBytesMax)
+        guard bytes <= bytesMax else {
+            throw Problem(400, "a stream's paths have at most \(bytesMax) bytes together; found \(bytes)")
+        }
+        var paths: [JSONPointer] = []
+        for text in texts {
+            do throws(JSONError) {
+                paths.append(try JSONPointer(parsing: text))
+            } catch {
+                throw Problem(400, "bad key path \"\(text)\": \(error)")
+            }
+        }
+        return paths
+    }
+
+    /// Refuses paths that the state or the view cannot have, and those that do not go with the format.
+    func check(_ topic: StreamTopic, of app: any HostedApp) throws(Problem) {
+        for path in topic.paths { try check(path, of: app, view: topic.view, wildcards: true) }
+        guard topic.format == .jsonPatch else { return }
+        guard topic.paths.count <= 1, !topic.paths.contains(where: { $0.tokens.contains("*") }) else {
+            throw Problem(
+                400,
+                "format=json-patch is of one document: send one path without \"*\", or none for the whole"
+            )
+        }
+    }
+
+    /// Refuses who does not take an event stream; notes whether it is to be compressed.
+    func checkStream(_ request: HTTPRequest, on id: ConnectionID) throws(Problem) {
+        guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
+            throw Problem(406, "change streams are text/event-stream; accept that")
+        }
+        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
+        _ = connections.update(id) { $0.wantsGzip = acceptsGzip }
+    }
+
+    var hasRoomForStream: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
+
+    /// Hands the wish to the session, wherever it lives; the answer comes through the sink.
+    func subscribe(_ request: StreamRequest, to key: SessionKey) {
+        guard let app = context.apps[key.app] else { return }
+        onShard(of: key) { owner in
+            owner.shard.find(key, of: app) { found in
+                switch found {
+                case .failure(let error):
+                    owner.onLoop(request.stream.loop) {
+                        $0.refuseStream(request.stream.connectionID, with: .failed(error))
+                    }
+                case .success(let session):
+                    let refusal: StreamRefusal? =
+                        if owner.shard.isDeleted(request.resume ?? request.stood) {
+                            .gone
+                        } else if !session.isStored, app.sessionPolicy == .explicit {
+                            .failed(.notFound(key))
+                        } else {
+                            nil
+                        }
+                    guard let refusal else { return session.subscribe(request) }
+                    owner.onLoop(request.stream.loop) { $0.refuseStream(request.stream.connectionID, with: refusal) }
+                }
+            }
+        }
+    }
+}
+
+/// How a stream is told what it missed.
+///
+/// Source: spec/http.md §4.
+enum StreamResumption: String, CaseIterable {
+    /// As one change.
+    case merged
+    /// Version by version.
+    case all
+}
+
+extension HTTPRequest {
+    /// Where an `EventSource` stands; nil without one, as for an empty one.
+    ///
+    /// Source: HTML Living Standard §9.2.4.
+    var lastEventID: String? {
+        let id = headers["last-event-id"]
+        return id == "" ? nil : id
+    }
+}

@@ -1,0 +1,145 @@
+// Owns the JSON documents about sessions and dispatches.
+
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+
+extension DispatchAnswer {
+    /// The answer of spec/http.md §3.
+    var json: [UInt8] { json(tag: cursor.tag) }
+
+    /// The same, with the cursor's tag, which the answer's fields have too.
+    func json(tag: String) -> [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key(known: "version")
+        writer.integer(version)
+        writer.key(known: "cursor")
+        writer.literal(tag)
+        writer.key(known: "durable")
+        writer.bool(isDurable)
+        writer.key(known: "changes")
+        writer.beginArray()
+        for change in changes { change.encodeJSON(into: &writer) }
+        writer.endArray()
+        writer.writeCoerced(coerced)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// The same without changes and coercions, for a line whose sender does not want them.
+    var minimalJSON: [UInt8] {
+        var writer = JSONWriter(capacity: 96)
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("cursor")
+        writer.string("\(cursor)")
+        writer.key("durable")
+        writer.bool(isDurable)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Writes what wrappers changed, if anything.
+    fileprivate mutating func writeCoerced(_ values: [CoercedValue]) {
+        guard !values.isEmpty else { return }
+        key("coerced")
+        beginArray()
+        for value in values {
+            beginObject()
+            key("path")
+            string(value.path)
+            key("from")
+            raw(value.from)
+            key("to")
+            raw(value.to)
+            endObject()
+        }
+        endArray()
+    }
+}
+
+extension SessionInfo {
+    /// The document of `GET S`, and of a creation with what wrappers changed in its state.
+    func json(coerced: [CoercedValue] = []) -> [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.beginObject()
+        writer.key("app")
+        writer.string(key.app)
+        writer.key("id")
+        writer.string(key.id)
+        writer.key("epoch")
+        writer.string(epoch)
+        writer.key("version")
+        writer.integer(version)
+        writer.key("created")
+        writer.string(Timestamp.text(milliseconds: created))
+        writer.key("updated")
+        writer.string(Timestamp.text(milliseconds: updated))
+        writer.key("streams")
+        writer.integer(streams)
+        writer.key("retained")
+        writer.beginObject()
+        writer.key("from")
+        writer.integer(retainedFrom)
+        writer.key("to")
+        writer.integer(version)
+        writer.endObject()
+        writer.writeCoerced(coerced)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension LogEntry {
+    /// Writes one version of the log.
+    ///
+    /// Changes stand there as they are kept on disk: without transient fields within values, and marked where they are of transient
+    /// fields alone. Source: spec/http.md §5.
+    func encodeJSON(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("version")
+        writer.integer(version)
+        writer.key("time")
+        writer.string(Timestamp.text(milliseconds: time))
+        writer.key("event")
+        writer.raw(event)
+        writer.key("changes")
+        writer.raw(changes)
+        writer.endObject()
+    }
+}
+
+extension [SessionSummary] {
+    /// The document of a list of sessions; `next` is the last id when there are more.
+    func json(of app: any HostedApp, next: String?) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128 + count * 160)
+        writer.beginObject()
+        writer.key("sessions")
+        writer.beginArray()
+        for session in self {
+            writer.beginObject()
+            writer.key("id")
+            writer.string(session.id)
+            writer.key("epoch")
+            writer.string(app.visibleEpoch(of: session.epoch))
+            writer.key("version")
+            writer.integer(session.version)
+            writer.key("created")
+            writer.string(Timestamp.text(milliseconds: session.created))
+            writer.key("updated")
+            writer.string(Timestamp.text(milliseconds: session.updated))
+            writer.endObject()
+        }
+        writer.endArray()
+        if let next {
+            writer.key("next")
+            writer.string(next)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}

@@ -1,0 +1,78 @@
+import RivuletEngine
+
+/// A path that a migration step needs, and that none of the sessions which the step was tried on has.
+///
+/// Each of these sessions would answer 500.
+public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the app.
+    public let app: String
+    /// The schema version of the documents that the step takes.
+    public let version: Int
+    /// The JSON Pointer; a token `*` stands for each element of an `updateEach`.
+    public let path: String
+    /// The sessions in which the step looked for the path.
+    public let sessions: Int
+    /// The error's sentence: `step 1→2: /name was found in 0 of 12 sessions; paths begin at /p`.
+    public let description: String
+}
+
+/// Counts, over the sessions of one app, what the steps of a migration looked for.
+struct MigrationPathCounts {
+    /// The most found and the most missing paths of an app that are remembered; a path beyond counts as found.
+    private static let pathsMax = 1_000
+    /// The most sets of missing paths that are remembered; the sessions of those beyond count as unreadable when any path is missing.
+    private static let groupsMax = 1_000
+
+    private var found: Set<MigrationPath> = []
+    /// Whether a path found no room: a path that is new from here on may have been found, and counts as found.
+    private var isFull = false
+    private var missing: [MigrationPath: (sessions: Int, beginnings: [String])] = [:]
+    private var groups: [Set<MigrationPath>: Int] = [:]
+    private var others = 0
+
+    /// Adds what the steps looked for in one session; `isReadable`: nothing else stands against it.
+    mutating func add(_ findings: MigrationFindings, isReadable: Bool = true) {
+        var lacking: Set<MigrationPath> = []
+        // What this session lacks is judged by the sessions before it, which found room.
+        let wasFull = isFull
+        for (path, beginnings) in findings.missing.sorted(by: { $0.key < $1.key }) where !found.contains(path) {
+            if missing[path] == nil, missing.count >= Self.pathsMax { isFull = true }
+            guard missing[path] != nil || (!wasFull && missing.count < Self.pathsMax) else { continue }
+            lacking.insert(path)
+            missing[path, default: (0, beginnings)].sessions += 1
+        }
+        for path in findings.found {
+            missing[path] = nil
+            guard !found.contains(path) else { continue }
+            if found.count < Self.pathsMax { found.insert(path) } else { isFull = true }
+        }
+        guard !lacking.isEmpty, isReadable else { return }
+        if groups[lacking] != nil || groups.count < Self.groupsMax {
+            groups[lacking, default: 0] += 1
+        } else {
+            others += 1
+        }
+    }
+
+    /// The paths that no session has, in the order of steps and paths.
+    func missing(of app: String) -> [MissingMigrationPath] {
+        missing.sorted { $0.key < $1.key }.map { path, count in
+            MissingMigrationPath(
+                app: app,
+                version: path.version,
+                path: path.path,
+                sessions: count.sessions,
+                description: path.fault(
+                    in: count.sessions == 1 ? "1 session" : "\(count.sessions) sessions",
+                    beginnings: count.beginnings
+                )
+            )
+        }
+    }
+
+    /// The sessions that lack such a path and could be read otherwise.
+    var sessions: Int {
+        guard !missing.isEmpty else { return 0 }
+        return groups.reduce(others) { $0 + ($1.key.contains { missing[$0] != nil } ? $1.value : 0) }
+    }
+}

@@ -1,0 +1,102 @@
+public import RivuletSessions
+
+/// How a server listens and what it allows.
+public struct ServerOptions: Sendable {
+    /// The version of Rivulet, which a program has that names none of its own.
+    public static let libraryVersion = "0.1.0"
+
+    /// The policy of the pages in Rivulet's repository: everything comes from their own server, and no page frames them.
+    public static let strictContentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        + "frame-ancestors 'none'"
+
+    /// The address to listen on, IPv4 or IPv6.
+    public var host: String
+    /// The port; 0 takes a free one.
+    public var port: UInt16
+    /// How many event loops, each on a thread of its own.
+    public var workers: Int
+    /// The version of the program, as `/openapi.json` tells it.
+    public var version: String
+    /// The folder of static files; nil serves none.
+    public var publicFolder: String?
+    /// The secret that cookies are signed under, and requests with an `Idempotency-Key` are known by; `SecretKey(keptIn:)` keeps one.
+    ///
+    /// Nil makes one for this run, which a warning in the log says: a restart then gives every browser another session.
+    public var secretKey: SecretKey?
+    /// The secret before this one; nil: there is none.
+    ///
+    /// What was made under it is still good, and cookies are signed anew.
+    public var olderSecretKey: SecretKey?
+    /// Whether cookies are for TLS only, also when no trusted proxy says `X-Forwarded-Proto: https`.
+    public var hasSecureCookies: Bool
+    /// Whether the server may listen where other machines reach it, as long as it asks for no credentials.
+    public var access: ServerAccess
+    /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
+    ///
+    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. Any other host is 421.
+    public var allowedHosts: [String]
+    /// The origins whose pages may use the server: `http://localhost:5173`, or `https://*.example.com` for one label.
+    ///
+    /// `*` allows all origins, without cookies. Pages of other origins get 403.
+    public var allowedOrigins: [String]
+    /// The address under which clients know the server, such as `https://rivulet.example`; nil when they use its own.
+    public var publicURL: String?
+    /// The addresses and networks of proxies whose `X-Forwarded-Proto` counts: `10.0.0.7`, `10.0.0.0/8`.
+    public var trustedProxies: [String]
+    /// The `Content-Security-Policy` of the pages in the public folder.
+    public var contentSecurityPolicy: String
+    /// Bounds of HTTP and of streams.
+    public var limits: ServerLimits
+    /// Bounds of sessions.
+    public var sessionLimits: SessionLimits
+
+    /// Sets all options; the defaults are those of `rivulet serve`.
+    public init(
+        host: String = "127.0.0.1",
+        port: UInt16 = 8080,
+        workers: Int = 1,
+        version: String = ServerOptions.libraryVersion,
+        publicFolder: String? = nil,
+        secretKey: SecretKey? = nil,
+        olderSecretKey: SecretKey? = nil,
+        hasSecureCookies: Bool = false,
+        access: ServerAccess = .protected,
+        allowedHosts: [String] = [],
+        allowedOrigins: [String] = [],
+        publicURL: String? = nil,
+        trustedProxies: [String] = [],
+        contentSecurityPolicy: String = ServerOptions.strictContentSecurityPolicy,
+        limits: ServerLimits = ServerLimits(),
+        sessionLimits: SessionLimits = SessionLimits()
+    ) {
+        self.host = host
+        self.port = port
+        self.workers = workers
+        self.version = version
+        self.publicFolder = publicFolder
+        self.secretKey = secretKey
+        self.olderSecretKey = olderSecretKey
+        self.hasSecureCookies = hasSecureCookies
+        self.access = access
+        self.allowedHosts = allowedHosts
+        self.allowedOrigins = allowedOrigins
+        self.publicURL = publicURL
+        self.trustedProxies = trustedProxies
+        self.contentSecurityPolicy = contentSecurityPolicy
+        self.limits = limits
+        self.sessionLimits = sessionLimits
+    }
+
+    /// Checks access, hosts, origins, addresses, the page policy and the public folder, as a start does before it makes anything.
+    ///
+    /// A program calls it before it makes a data folder or a key, so that a start which is refused leaves nothing behind.
+    ///
+    /// - Throws: a `ServerError` that names the option and the remedy.
+    public func check() throws(ServerError) {
+        try access.check(host: host)
+        _ = try Doors(self, machineName: "")
+        _ = try PagePolicy.fields(contentSecurityPolicy)
+        if let publicFolder { try FileStamp.checkFolder(publicFolder) }
+    }
+}

@@ -1,0 +1,248 @@
+public import CoreMetrics
+public import Logging
+public import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+public import RivuletMetrics
+public import RivuletSessions
+import RivuletStores
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Hosts apps over HTTP.
+///
+/// `run()` is the whole life of a server: it listens, serves until SIGTERM or SIGINT, drains and returns.
+public final class StateServer: Sendable {
+    private let options: ServerOptions
+    let storage: any StorageEngine
+    let logger: Logger
+    private let metrics: any MetricsFactory
+    private let apps: Mutex<[any HostedApp]>
+
+    /// Makes a server; nothing is opened before `run()`.
+    ///
+    /// - Parameters:
+    ///   - options: Where to listen and what to allow.
+    ///   - storage: Where accepted events go; the server starts and closes it.
+    ///   - logger: Takes what operators should know; when connections are taken, `run()` says where the server listens and what it hosts.
+    ///   - metrics: Takes what is measured. A registry is shown at `GET /metrics`, with what the program measures in it itself; any other
+    ///     backend shows it in its own way.
+    public init(
+        options: ServerOptions = ServerOptions(),
+        storage: any StorageEngine,
+        logger: Logger = Logger(label: "rivulet"),
+        metrics: any MetricsFactory = PrometheusRegistry()
+    ) {
+        self.options = options
+        self.storage = storage
+        self.logger = logger
+        self.metrics = metrics
+        apps = Mutex([])
+    }
+
+    /// Adds an app, before `run()`.
+    ///
+    /// - Throws: `ServerError` when the name cannot be in a URL or is taken, or when a binding does not fit the state.
+    public func host(_ definition: some AppDefinition) throws(ServerError) {
+        let app = AppHost(definition)
+        guard Route.isAppName(app.name) else {
+            throw ServerError("the app name \"\(app.name)\" cannot be in a URL; use [a-z][a-z0-9-]{0,63}")
+        }
+        try Self.checkMigrations(of: definition)
+        if let fault = app.fault { throw ServerError("app \"\(app.name)\": \(fault)") }
+        try apps.withLock { apps throws(ServerError) in
+            if apps.contains(where: { $0.name == app.name }) {
+                throw ServerError("two apps are named \"\(app.name)\"; rename one")
+            }
+            try Self.checkPlaces(of: apps + [app])
+            apps.append(app)
+        }
+    }
+
+    private static func checkPlaces(of apps: [any HostedApp]) throws(ServerError) {
+        let places = apps.flatMap { app in
+            app.shared.places.map { place in
+                var place = place
+                place.owner += " of app \"\(app.name)\""
+                return place
+            }
+        }
+        guard let clash = SharedPlace.clash(in: places) else { return }
+        throw ServerError(
+            "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection "
+                + "\"\(clash.first.collection.name)\", so that neither would see what the other writes; give one of them another"
+        )
+    }
+
+    private static func checkMigrations(of definition: some AppDefinition) throws(ServerError) {
+        let (name, schema) = (definition.name, definition.schemaVersion)
+        guard schema >= 1, UInt32(exactly: schema) != nil else {
+            throw ServerError("the schemaVersion \(schema) of app \"\(name)\" is not 1 to \(UInt32.max)")
+        }
+        let versions = definition.migrations.map(\.version)
+        if let wrong = versions.first(where: { $0 < 1 || $0 >= schema }) {
+            throw ServerError(
+                "app \"\(name)\" has a migration from schema version \(wrong), but its schemaVersion is \(schema); raise that"
+            )
+        }
+        if let twice = versions.first(where: { version in versions.count { $0 == version } > 1 }) {
+            throw ServerError("app \"\(name)\" has two migrations from schema version \(twice); join them into one")
+        }
+    }
+
+    /// All hosted apps, in the order in which they were added.
+    var hostedApps: [any HostedApp] { apps.withLock { $0 } }
+
+    /// The hosted app of that name.
+    func app(named name: String) -> (any HostedApp)? {
+        apps.withLock { apps in apps.first { $0.name == name } }
+    }
+
+    /// Listens and serves on the calling thread and `workers - 1` more, until the process is told to stop.
+    ///
+    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken; what it prints is flushed.
+    /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
+    public func run(didListen: (_ url: String) -> Void) throws {
+        let context = try makeContext(workers: options.workers, clock: ContinuousClock())
+        logErasingTrouble()
+        try storage.start()
+        defer { storage.close() }
+        try openShared(Array(context.apps.values))
+        var limits = LoopLimits()
+        limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
+        let loops = try (0..<options.workers).map { [limits] in try EventLoop(index: $0, limits: limits) }
+        let servers = loops.map { loop in
+            Confined(ServerLoop(index: loop.index, loop: loop, context: context), to: loop)
+        }
+        for server in servers {
+            server.post { loop in
+                loop.peers = servers
+                loop.begin()
+            }
+        }
+        let port = try listen(loops)
+        var threads: [LoopThread] = []
+        do {
+            try onSignals(of: loops[0], servers)
+            for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
+        } catch {
+            loops[0].stopListening()
+            for loop in loops.dropFirst() { loop.post { loop.stop() } }
+            for thread in threads { thread.join() }
+            throw error
+        }
+        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        let url = "http://\(host):\(port)"
+        didListen(url)
+        // A pipe is written in blocks; whoever waits for the line must not wait for a block.
+        fflush(nil)
+        logStart(at: url, context)
+        let watch = PublicFolderWatch(of: context.files, logger: logger)
+        loops[0].run()
+        for thread in threads { thread.join() }
+        watch?.stop()
+    }
+
+    private func logStart(at url: String, _ context: ServerContext) {
+        let isKept = storage.capabilities.survivesPowerLoss
+        let place =
+            (storage as? any LocatedStorage)?.location ?? (isKept ? "\(type(of: storage))" : "none, in memory only")
+        logger.info(
+            "server started",
+            metadata: [
+                "address": "\(url)", "apps": "\(context.apps.keys.sorted().joined(separator: ", "))",
+                "data": "\(place)",
+                "workers": "\(context.options.workers)",
+            ]
+        )
+        if options.allowedOrigins.contains("*") { logger.warning("\(AllowedOrigins.notice)") }
+        if options.access == .open, ServerAccess.isExposed(options.host) { logger.warning("\(ServerAccess.notice)") }
+        context.secret.logNotice(to: logger, sessionsAreKept: isKept)
+        if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
+        for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
+    }
+
+    /// Has the engine tell the log which deleted session could not be erased.
+    private func logErasingTrouble() {
+        guard let engine = storage as? any ErasingStorageEngine else { return }
+        engine.onErasingTrouble { [logger] trouble in logger.error("\(trouble)") }
+    }
+
+    /// What all loops share, for so many of them.
+    func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
+        var options = options
+        options.workers = workers
+        try options.check()
+        try checkMemory()
+        try checkBodies()
+        let files =
+            if let folder = options.publicFolder {
+                try StaticFiles(folder: folder, fileBytesMax: options.limits.staticFileBytesMax, logger: logger)
+            } else {
+                StaticFiles()
+            }
+        return try ServerContext(
+            options: options,
+            apps: apps.withLock { $0 },
+            files: files,
+            storage: storage,
+            logger: logger,
+            metrics: metrics,
+            clock: clock
+        )
+    }
+
+    /// Refuses a bound of memory with which no event of an app could be taken.
+    private func checkMemory() throws(ServerError) {
+        let bytesMax = options.sessionLimits.residentBytesMax
+        for app in apps.withLock({ $0 }) where bytesMax < app.residentBytesLeast {
+            throw ServerError(
+                "residentBytesMax is \(bytesMax), with which app \"\(app.name)\" could take no event that makes a state larger; set it to "
+                    + "\(app.residentBytesLeast) at least"
+            )
+        }
+    }
+
+    /// Refuses a bound of bodies with which the largest body could never be read.
+    private func checkBodies() throws(ServerError) {
+        let limits = options.limits
+        let bytesMin = max(8 * BodyBudget.smallBytesMax, (limits.bodyBytesMax * 4 + 2) / 3)
+        guard limits.heldBodyBytesMax < bytesMin else { return }
+        throw ServerError(
+            "heldBodyBytesMax is \(limits.heldBodyBytesMax), with which a body of bodyBytesMax, \(limits.bodyBytesMax), could not be read; "
+                + "set it to \(bytesMin) at least"
+        )
+    }
+
+    /// Takes connections at the options' address.
+    func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
+        do throws(LoopError) {
+            return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
+        } catch {
+            let remedy = error.isAddressInUse ? ", or stop what holds it" : ""
+            throw ServerError("cannot listen, \(error); choose another address with --host and --port\(remedy)")
+        }
+    }
+
+    /// Signals that stop the server, and those that would end it without a drain.
+    private func onSignals(of loop: EventLoop, _ servers: [Confined<ServerLoop>]) throws {
+        let logger = logger
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
+            // What `nohup` starts is to outlive its terminal.
+            if signal == SIGHUP, ProcessSignals.isIgnored(signal) { continue }
+            try loop.onSignal(signal) {
+                logger.info("stopping", metadata: ["signal": "\(name)"])
+                for server in servers { server.post { $0.drainAndStop() } }
+            }
+        }
+        for signal in [SIGUSR1, SIGUSR2, SIGALRM] { ProcessSignals.ignoreUnlessHandled(signal) }
+    }
+}

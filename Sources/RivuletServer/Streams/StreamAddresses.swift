@@ -1,0 +1,31 @@
+import RivuletEventLoop
+import Synchronization
+
+/// Counts the streams of each source address over all loops, where there is a limit to them.
+final class StreamAddresses: Sendable {
+    /// The most of one address; nil: no limit, and nothing is counted.
+    private let streamsMax: Int?
+    private let counts = Mutex<[PeerAddress.IP: Int]>([:])
+
+    init(streamsMax: Int?) { self.streamsMax = streamsMax }
+
+    /// Counts one more stream of the address; false, with nothing counted, when it has as many as it may.
+    func enter(_ address: PeerAddress.IP) -> Bool {
+        guard let streamsMax else { return true }
+        return counts.withLock { counts in
+            let count = counts[address, default: 0]
+            guard count < streamsMax else { return false }
+            counts[address] = count + 1
+            return true
+        }
+    }
+
+    /// Counts one stream less.
+    func leave(_ address: PeerAddress.IP) {
+        guard streamsMax != nil else { return }
+        counts.withLock { counts in
+            guard let count = counts[address] else { return }
+            counts[address] = count > 1 ? count - 1 : nil
+        }
+    }
+}

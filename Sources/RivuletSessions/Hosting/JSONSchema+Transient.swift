@@ -1,0 +1,56 @@
+// Owns which places of a state a restart puts back to their defaults.
+
+package import RivuletJSON
+
+extension JSONSchema {
+    /// The paths of what is never on disk; where an element, an optional value or a
+    /// case's payload may have such a field, the path of the whole.
+    package var transientPaths: [String] {
+        transientPaths(at: "")
+    }
+
+    // Ends, for a value holds another of its own type only in an optional, an array, a case and the like.
+    private func transientPaths(at path: String) -> [String] {
+        switch self {
+        case .annotated(let schema, let annotations) where !annotations.contains(where: \.isTransient):
+            schema.transientPaths(at: path)
+        case .object(_, _, let fields):
+            fields().flatMap { $0.schema.transientPaths(at: path + "/" + JSONPointer.escape($0.name)) }
+        case .named(_, _, let shape):
+            shape().transientPaths(at: path)
+        default:
+            holdsTransient ? [path] : []
+        }
+    }
+
+    /// Whether anything in it is never on disk.
+    private var holdsTransient: Bool {
+        var types: Set<ObjectIdentifier> = []
+        return holdsTransient(besides: &types)
+    }
+
+    /// Whether anything in it is never on disk that is not in one of `types`; those that it is in are added.
+    ///
+    /// A type that was looked into has nothing, or the search would be over; this also ends it in a type that is within itself.
+    private func holdsTransient(besides types: inout Set<ObjectIdentifier>) -> Bool {
+        switch self {
+        case .annotated(let schema, let annotations):
+            return annotations.contains(where: \.isTransient) || schema.holdsTransient(besides: &types)
+        case .object(_, let identity, let fields):
+            if let identity, !types.insert(identity).inserted { return false }
+            return fields().contains { $0.schema.holdsTransient(besides: &types) }
+        case .named(_, let identity, let shape):
+            return types.insert(identity).inserted && shape().holdsTransient(besides: &types)
+        case .optional(let schema), .array(let schema), .keyed(let schema, _), .dictionary(let schema):
+            return schema.holdsTransient(besides: &types)
+        case .oneOf(let schemas), .anyOf(let schemas):
+            return schemas.contains { $0.holdsTransient(besides: &types) }
+        case .any, .null, .boolean, .integer, .number, .string:
+            return false
+        }
+    }
+}
+
+extension JSONSchema.Annotation {
+    fileprivate var isTransient: Bool { name == "x-rivulet-transient" }
+}

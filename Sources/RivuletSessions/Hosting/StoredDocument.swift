@@ -1,0 +1,90 @@
+import RivuletJSON
+import RivuletObservation
+
+/// A stored state as JSON, for documents of an earlier schema version.
+///
+/// A session's first snapshot has all that it began with. Where there is none, or an empty one, the build that wrote it was one that kept
+/// no defaults: what is not in the document had one that nobody knows any more.
+struct StoredDocument {
+    private(set) var value: JSONValue
+
+    /// Begins with a snapshot.
+    init(_ snapshot: [UInt8]?) throws(JSONError) {
+        guard let snapshot else {
+            value = .object([])
+            return
+        }
+        value = try JSONValue(parsing: snapshot)
+    }
+
+    /// Makes a logged change again.
+    ///
+    /// - Throws: ``JSONError`` with the key path, when the document has no such place: so an element that is added to an unknown default is
+    ///   never taken for the only one.
+    mutating func apply(_ change: StateChange) throws(JSONError) {
+        let path = try JSONPointer(parsing: change.path)
+        let new: JSONValue? =
+            if let bytes = change.value { try JSONValue(parsing: bytes) } else { nil }
+        guard let edited = Self.edited(value, path.tokens[...], change, new) else {
+            let detail =
+                "the stored document has no place for this \(change.operation.rawValue); a session that began in a build which kept no "
+                + "defaults has to get an event in a build of its own schema version first"
+            throw JSONError(kind: .mismatch, pointer: change.path, detail: detail)
+        }
+        value = edited
+    }
+
+    private static func edited(
+        _ old: JSONValue,
+        _ path: ArraySlice<String>,
+        _ change: StateChange,
+        _ new: JSONValue?
+    ) -> JSONValue? {
+        guard let token = path.first else { return change.operation == .replace ? new ?? .null : nil }
+        let rest = path.dropFirst()
+        switch old {
+        case .object(let members):
+            let member = members.first { $0.name == token }?.value
+            guard let edited = edited(member ?? .object([]), rest, change, new) else { return nil }
+            return .object(members.setting(token, to: edited))
+        case .array(var elements):
+            if rest.isEmpty, change.operation != .replace { return reordered(elements, token, change, new) }
+            guard let place = elements.firstIndex(where: { hasID(token, $0) }),
+                let element = edited(elements[place], rest, change, new)
+            else { return nil }
+            elements[place] = element
+            return .array(elements)
+        case .null:
+            // An optional that had no value: what lies below it now is an object.
+            return edited(.object([]), path, change, new)
+        case .bool, .number, .string: return nil
+        }
+    }
+
+    private static func reordered(
+        _ old: [JSONValue],
+        _ token: String,
+        _ change: StateChange,
+        _ new: JSONValue?
+    ) -> JSONValue? {
+        var elements = old
+        var element = new
+        if change.operation != .add {
+            guard let place = elements.firstIndex(where: { hasID(token, $0) }) else { return nil }
+            element = elements.remove(at: place)
+            if change.operation == .remove { return .array(elements) }
+        }
+        guard let element else { return nil }
+        elements.insert(element, at: min(max(0, change.index ?? elements.count), elements.count))
+        return .array(elements)
+    }
+
+    /// Whether an element of a keyed collection has this id in key paths.
+    private static func hasID(_ token: String, _ element: JSONValue) -> Bool {
+        switch element["id"] {
+        case .string(let text)?: text == token
+        case let id?: "\(id)" == token
+        case nil: false
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/// A place in a session's visible history: `epoch.version.live`.
+///
+/// `live` names the residence in memory and counts its transient changes; a trailing `u` says that transient events have
+/// changed persistent fields since that version, which a restart would lose. A fourth part names the watched paths, where they are not
+/// those that the reader's URL has. Source: spec/http.md §1.
+package struct Cursor: Hashable, Sendable, CustomStringConvertible {
+    /// The most bytes of a cursor's text.
+    package static let bytesMax = 128
+
+    package let epoch: String
+    package let position: Position
+    /// The residence; nil in the short form `epoch.version`.
+    package let residence: String?
+    package let hasUnlogged: Bool
+    /// The name of the watched paths; nil when they are not named.
+    package let paths: String?
+
+    /// Stands for a residence in cursors of who has read the log only, and knows nothing of what is in memory.
+    package static let logResidence = "0000"
+    /// How long the name of paths is.
+    package static let pathsCount = 6
+
+    /// A place in the order of one residence's changes.
+    package struct Position: Hashable, Sendable, Comparable {
+        package let version: UInt64
+        package let transients: UInt64
+
+        package init(version: UInt64, transients: UInt64) {
+            self.version = version
+            self.transients = transients
+        }
+
+        package static func < (left: Position, right: Position) -> Bool {
+            (left.version, left.transients) < (right.version, right.transients)
+        }
+    }
+
+    package init(
+        epoch: String,
+        position: Position,
+        residence: String?,
+        hasUnlogged: Bool = false,
+        paths: String? = nil
+    ) {
+        self.epoch = epoch
+        self.position = position
+        self.residence = residence
+        self.hasUnlogged = hasUnlogged
+        self.paths = paths
+    }
+
+    /// The same place, of a reader of the paths of that name.
+    func of(paths: String?) -> Cursor {
+        guard paths != self.paths else { return self }
+        return Cursor(
+            epoch: epoch,
+            position: position,
+            residence: residence,
+            hasUnlogged: hasUnlogged,
+            paths: paths
+        )
+    }
+
+    /// Reads a cursor's text, in its long or its short form; nil when it is none.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= Self.bytesMax else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (2...4).contains(parts.count), Self.isToken(parts[0], count: 8),
+            let version = Self.number(parts[1])
+        else { return nil }
+        guard parts.count > 2 else {
+            self.init(epoch: String(parts[0]), position: Position(version: version, transients: 0), residence: nil)
+            return
+        }
+        let live = parts[2].split(separator: "-", omittingEmptySubsequences: false)
+        guard live.count == 2, Self.isToken(live[0], count: 4) else { return nil }
+        let hasUnlogged = live[1].hasSuffix("u")
+        guard let transients = Self.number(hasUnlogged ? live[1].dropLast() : live[1]) else { return nil }
+        guard parts.count == 3 || Self.isToken(parts[3], count: Self.pathsCount) else { return nil }
+        self.init(
+            epoch: String(parts[0]),
+            position: Position(version: version, transients: transients),
+            residence: String(live[0]),
+            hasUnlogged: hasUnlogged,
+            paths: parts.count == 4 ? String(parts[3]) : nil
+        )
+    }
+
+    /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
+    package var description: String { text(isQuoted: false) }
+
+    /// The text in quotes: the entity tag of what is read there, and the same as JSON, for nothing in it is to be escaped.
+    package var tag: String { text(isQuoted: true) }
+
+    private func text(isQuoted: Bool) -> String {
+        // Every answer and every event has one: bytes are several times cheaper than interpolated strings.
+        let texts = epoch.utf8.count + (residence?.utf8.count ?? 0) + (paths?.utf8.count ?? 0)
+        return unsafe String(unsafeUninitializedCapacity: texts + Self.numbersBytesMax) { buffer in
+            var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            if isQuoted { output.append(UInt8(ascii: "\"")) }
+            append(to: &output)
+            if isQuoted { output.append(UInt8(ascii: "\"")) }
+            return unsafe output.finalize(for: buffer)
+        }
+    }
+
+    /// The most bytes that two numbers, what stands between the parts, and the quotes take.
+    private static let numbersBytesMax = 48
+
+    private func append(to output: inout OutputSpan<UInt8>) {
+        Self.append(epoch, to: &output)
+        output.append(UInt8(ascii: "."))
+        Self.append(position.version, to: &output)
+        guard let residence else { return }
+        output.append(UInt8(ascii: "."))
+        Self.append(residence, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.append(position.transients, to: &output)
+        if hasUnlogged { output.append(UInt8(ascii: "u")) }
+        guard let paths else { return }
+        output.append(UInt8(ascii: "."))
+        Self.append(paths, to: &output)
+    }
+
+    private static func append(_ text: String, to output: inout OutputSpan<UInt8>) {
+        let bytes = text.utf8.span
+        for index in bytes.indices { output.append(bytes[index]) }
+    }
+
+    private static func append(_ number: UInt64, to output: inout OutputSpan<UInt8>) {
+        let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
+        if rest > 0 { append(rest, to: &output) }
+        output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+    }
+
+    private static func isToken(_ text: some StringProtocol, count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+    }
+
+    /// A decimal number as this type writes it: no sign, no leading zero.
+    private static func number(_ text: some StringProtocol) -> UInt64? {
+        guard let number = UInt64(text), String(number) == text else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,122 @@
+// Owns dispatches that carry an idempotency key: a retry gets the first answer, and nothing happens twice.
+
+import RivuletEngine
+
+extension Session {
+    package func dispatch(
+        _ request: DispatchRequest,
+        once claim: IdempotencyClaim,
+        reply: @escaping SessionReply<OnceAnswer>
+    ) {
+        lastUsed = environment.uptime()
+        do throws(SessionError) {
+            try refuseWhenLeaving()
+            guard ledger.underWay.count < environment.limits.engine.queuedDispatchesMax else {
+                throw .overloaded("idempotency keys under way in session \(key.id)")
+            }
+            try refuseWhenFull(bytes: request.body.count)
+            switch ledger.claim(claim.key, fingerprint: claim.fingerprint) {
+            case .underWay: throw .keyUnderWay(claim.key)
+            case .reused: throw .keyReused(claim.key)
+            case nil: break
+            }
+        } catch {
+            return reply(.failure(error))
+        }
+        let bytes = request.body.count
+        waitingBytes += bytes
+        let ticket = claims.take()
+        findKeptAnswer(claim) { [self] found in
+            claims.fill(ticket) { [self] in
+                waitingBytes -= bytes
+                dispatch(request, claim, found: found, reply)
+            }
+            // Storage may answer in any order; what is asked of the session happens in the order of the asking.
+            while let next = claims.popReady() { next() }
+            // One that was not dispatched has left nothing behind that would be counted later.
+            account()
+        }
+    }
+
+    /// Goes on when storage has said whether the request was done before.
+    private func dispatch(
+        _ request: DispatchRequest,
+        _ claim: IdempotencyClaim,
+        found: Result<KeptAnswer?, SessionError>,
+        _ reply: @escaping SessionReply<OnceAnswer>
+    ) {
+        // The key is free again before the answer goes out: the answer may bring the same request once more.
+        let finish: SessionReply<OnceAnswer> = { [weak self] answer in
+            self?.ledger.release(claim.key)
+            reply(answer)
+        }
+        switch found {
+        case .failure(let error): finish(.failure(error))
+        case .success(let kept?):
+            guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
+            finish(.success(OnceAnswer(body: kept.body, isReplay: true, isDurable: true)))
+        case .success(nil): dispatch(request, keeping: claim, finish)
+        }
+    }
+
+    /// Dispatches what was not dispatched before; its answer is stored with it.
+    private func dispatch(
+        _ request: DispatchRequest,
+        keeping claim: IdempotencyClaim,
+        _ finish: @escaping SessionReply<OnceAnswer>
+    ) {
+        // The bytes that storage has are the bytes that go out.
+        var body: [UInt8] = []
+        let keeper = AnswerKeeper(commandID: claim.key) { [environment] answer in
+            body = claim.render(answer)
+            let time = environment.wallClock()
+            return KeptAnswer(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)
+        }
+        dispatch(request, keeper: keeper) { result in
+            finish(result.map { OnceAnswer(body: body, isReplay: false, isDurable: $0.isDurable) })
+        }
+    }
+
+    // MARK: - Storage
+
+    /// Finds the answer that is not too old, and makes sure that there is room for another one where there is none.
+    private func findKeptAnswer(_ claim: IdempotencyClaim, _ found: @escaping SessionReply<KeptAnswer?>) {
+        guard isStored else { return found(.success(nil)) }
+        let oldest = oldestKept
+        let confined = Confined((self, found), to: environment.executor)
+        environment.storage.keptAnswer(key, epoch: epoch, id: claim.key) { result in
+            confined.post { session, found in
+                switch result {
+                case .failure(let error): found(.failure(.storage(error)))
+                case .success(let answer?) where answer.time >= oldest: found(.success(answer))
+                case .success: session.makeRoom(found)
+                }
+            }
+        }
+    }
+
+    private func makeRoom(_ found: @escaping SessionReply<KeptAnswer?>) {
+        let now = environment.wallClock()
+        switch ledger.room(now: now, limits: environment.limits) {
+        case .free: found(.success(nil))
+        case .full(let end):
+            let seconds = (end - now) / 1_000 + 1
+            found(.failure(.keysFull(key, seconds: Int(seconds))))
+        case .unknown:
+            let confined = Confined((self, found), to: environment.executor)
+            environment.storage.keptAnswers(key, epoch: epoch, since: oldestKept) { result in
+                confined.post { session, found in
+                    switch result {
+                    case .failure(let error): found(.failure(.storage(error)))
+                    case .success(let usage):
+                        session.ledger.learn(usage)
+                        session.makeRoom(found)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The time of the oldest answer that still counts, in milliseconds since 1970.
+    var oldestKept: Int64 { environment.wallClock() - environment.limits.keptAnswerMilliseconds }
+}

@@ -1,0 +1,82 @@
+/// The streams of a session that left memory, and where they stand.
+///
+/// It is parked only when storage and what is kept here give back exactly the state that its streams have seen, so that the next
+/// residence may go on under the name of this one: cursors stay good, and the next change continues every stream without a gap.
+package struct ParkedSession {
+    let epoch: String
+    /// The name of its history in cursors.
+    let visibleEpoch: String
+    let residence: String
+    let position: Cursor.Position
+    /// Whether storage knows the session.
+    let isStored: Bool
+    /// The hash of the whole state as JSON, within this process.
+    let stateHash: Int
+    /// What storage does not have of the state.
+    let transients: TransientDocument
+    /// What changed in this residence, less finely than before.
+    let index: ChangeIndex
+    /// When its last stream left, or somebody asked for it later; of no meaning while it is watched.
+    var unwatchedSince = Duration.zero
+    /// Whether the session is being loaded, which takes this.
+    var isAwaited = false
+    private(set) var groups: [GroupID: StreamGroup]
+    /// What the paths of the groups take of memory, roughly.
+    private var pathBytes: Int
+    private(set) var streamCount: Int
+
+    init(
+        epoch: String,
+        visibleEpoch: String,
+        residence: String,
+        position: Cursor.Position,
+        isStored: Bool,
+        stateHash: Int,
+        transients: TransientDocument,
+        index: ChangeIndex,
+        groups: [GroupID: StreamGroup],
+        streamCount: Int
+    ) {
+        self.epoch = epoch
+        self.visibleEpoch = visibleEpoch
+        self.residence = residence
+        self.position = position
+        self.isStored = isStored
+        self.stateHash = stateHash
+        self.transients = transients
+        self.index = index.within(entriesMax: Self.indexEntriesMax, bytesMax: Self.indexBytesMax)
+        self.groups = groups
+        pathBytes = groups.values.reduce(0) { $0 + $1.key.paths.memoryBytes }
+        self.streamCount = streamCount
+    }
+
+    /// What it takes of memory, roughly.
+    var memoryBytes: Int {
+        Self.bytesMin + transients.bytes + index.bytes + groups.count * StreamGroup.memoryBytes + pathBytes
+    }
+
+    private static var bytesMin: Int { 512 }
+    /// The most paths of which it keeps when they last changed.
+    private static var indexEntriesMax: Int { 16 }
+    /// The most bytes that those paths take.
+    private static var indexBytesMax: Int { 8_192 }
+
+    var isWatched: Bool { !groups.isEmpty }
+
+    /// Whether anything is lost with it when nobody watches: a session that storage does not know is kept for its streams only.
+    var hasTransients: Bool { isStored && !transients.isEmpty }
+
+    /// Takes back one membership of that loop.
+    mutating func leave(_ group: GroupID, loop: Int) {
+        guard var members = groups[group] else { return }
+        members.remove(loop: loop)
+        streamCount -= 1
+        groups[group] = members.count > 0 ? members : nil
+        if members.count == 0 { pathBytes -= members.key.paths.memoryBytes }
+    }
+
+    /// Ends all streams.
+    func end(because reason: StreamEvent.ByeReason, sink: any StreamSink) {
+        for (id, group) in groups { sink.end(id, because: reason, loops: group.loops) }
+    }
+}

@@ -1,0 +1,31 @@
+package import Logging
+
+/// Measures how long events hold the loop of their session, and logs those that hold it too long.
+package final class SlowEvents {
+    private let timeMin: UInt64
+    private let logger: Logger
+    private let now: @Sendable () -> UInt64
+    private var rate = RateOfLines()
+
+    /// Logs events that take `timeMin` or longer by `now`, milliseconds of a clock that moves while an event is handled.
+    package init(timeMin: Duration, logger: Logger, now: @escaping @Sendable () -> UInt64) {
+        self.timeMin = UInt64(max(0, timeMin / .milliseconds(1)))
+        self.logger = logger
+        self.now = now
+    }
+
+    /// The time before an event.
+    func begin() -> UInt64 { now() }
+
+    /// Logs the events of one dispatch that began then, when they were slow: once in `RateOfLines.interval`.
+    func end(_ start: UInt64, app: String, events: Int, name: @autoclosure () -> String) {
+        let end = now()
+        guard end >= start + timeMin, let leftOut = rate.admit(at: .milliseconds(Int64(clamping: end))) else { return }
+        var metadata: Logger.Metadata = [
+            "app": "\(app)", "event": "\(name())", "milliseconds": "\(end - start)", "limit": "\(timeMin)",
+        ]
+        if events > 1 { metadata["events"] = "\(events)" }
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
+        logger.warning("an event was slow, and all else on its loop waited (slowEventTimeMin)", metadata: metadata)
+    }
+}

@@ -1,0 +1,33 @@
+// Owns what a log says of errors of sessions: never which session.
+
+public import RivuletStores
+
+extension StorageError: LoggableError {
+    /// The whole text but for the session's id, which `rivulet check` tells.
+    public var logText: String {
+        guard case .corrupt(_?, let detail) = self else { return description }
+        return "a stored session is damaged: \(detail); `rivulet check` names it; restore it from a backup or delete it"
+    }
+}
+
+extension SessionError: LoggableError {
+    /// The kind, and what storage says.
+    package var logText: String {
+        switch self {
+        case .storage(let error): error.logText
+        case .unreadable:
+            "what is stored of a session cannot be read as the app's state; `rivulet check` names the session and says why"
+        case .rejected, .rejectedInArray: "the reducer rejected it"
+        case .reducerFailed: "a reducer failed"
+        case .overloaded(let what): "full: \(what)"
+        case .stateFull(_, let limitBytes): "the state would be larger than \(limitBytes) bytes as JSON (stateBytesMax)"
+        case .body: "the event does not decode"
+        case .coerced: "a wrapper would change a value"
+        case .unrepresentableNumber: "the state would hold a number that JSON has no form for"
+        case .draining: "the server is stopping"
+        case .notFound, .exists, .deleting, .noValue, .noView, .noElement, .noVersion, .versionGone:
+            "there is nothing to do it to"
+        case .precondition, .keyUnderWay, .keyReused, .keysFull: "a condition does not hold"
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// FNV-1a, which is the same in every process.
+///
+/// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+struct StableHash {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+
+    /// Adds a text so that it cannot be taken for a part of its neighbours.
+    mutating func add(text: String) {
+        add("\(text.utf8.count):".utf8)
+        add(text.utf8)
+    }
+}

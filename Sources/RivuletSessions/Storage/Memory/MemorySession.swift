@@ -1,0 +1,116 @@
+/// The log and the snapshots of one session in memory.
+struct MemorySession {
+    let epoch: String
+    let token: UInt64
+    let created: Int64
+    /// Oldest first; of one version at most two, the older schema first.
+    private(set) var snapshots: [StateSnapshot]
+    /// Contiguous, oldest first.
+    private(set) var entries: [LogEntry] = []
+    private(set) var answers = KeptAnswerTable()
+    private(set) var byteCount: Int
+    /// What a session without entries was last changed at.
+    private var updatedBeforeEntries: Int64
+
+    /// The bytes that a session and each of its entries are counted with beside their contents.
+    private static let overheadBytes = 128
+
+    init(epoch: String, token: UInt64, created: Int64, snapshot: StateSnapshot?) {
+        self.epoch = epoch
+        self.token = token
+        self.created = created
+        snapshots = snapshot.map { [$0] } ?? []
+        updatedBeforeEntries = created
+        byteCount = Self.overheadBytes + snapshots.reduce(0) { $0 + Self.byteCount(of: $1) }
+    }
+
+    var version: UInt64 { entries.last?.version ?? snapshots.last?.version ?? 0 }
+
+    var head: SessionHead { SessionHead(epoch: epoch, version: version, token: token) }
+
+    /// The bytes that an entry is counted with.
+    static func byteCount(of entry: LogEntry) -> Int { overheadBytes + entry.byteCount }
+
+    /// The bytes that answers are counted with before they are kept.
+    static func byteCount(of kept: KeptAnswers) -> Int { kept.byteCount + kept.answers.count * overheadBytes }
+
+    private static func byteCount(of snapshot: StateSnapshot) -> Int { overheadBytes + snapshot.state.count }
+
+    var stored: StoredSession {
+        let snapshot = snapshots.last
+        return StoredSession(
+            head: head,
+            created: created,
+            updated: updated,
+            snapshot: snapshot,
+            tail: entries(after: snapshot?.version ?? 0, upTo: version).map(Array.init) ?? [],
+            retained: retained
+        )
+    }
+
+    func summary(id: String) -> SessionSummary {
+        SessionSummary(id: id, epoch: epoch, version: version, created: created, updated: updated)
+    }
+
+    /// The entries after one version, up to and including another; nil when not all of them are here.
+    func entries(after version: UInt64, upTo last: UInt64) -> ArraySlice<LogEntry>? {
+        guard version <= last, last <= self.version else { return nil }
+        if version == last { return [] }
+        guard version + 1 >= retainedFrom else { return nil }
+        return entries[Int(version + 1 - retainedFrom)...Int(last - retainedFrom)]
+    }
+
+    func past(at version: UInt64) -> StoredPast? {
+        let mark = marks.base(of: version)
+        let base = snapshots.first { $0.mark == mark }
+        // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
+        guard base != nil || retainedFrom == 1 else { return nil }
+        return entries(after: base?.version ?? 0, upTo: version).map { entries in
+            StoredPast(snapshot: base, entries: Array(entries))
+        }
+    }
+
+    mutating func append(_ added: [LogEntry]) {
+        entries += added
+        byteCount += added.reduce(0) { $0 + Self.byteCount(of: $1) }
+    }
+
+    /// Keeps answers, and drops those that may go.
+    mutating func keep(_ kept: KeptAnswers) {
+        byteCount -= answerBytes
+        answers.keep(kept)
+        byteCount += answerBytes
+    }
+
+    private var answerBytes: Int { answers.byteCount + answers.count * Self.overheadBytes }
+
+    mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64, keepingSince: Int64) {
+        replace(with: snapshot)
+        let fresh = entries.first { $0.time >= keepingSince }?.version ?? .max
+        let needed = min(max(keepingFrom, fresh), snapshot.version + 1)
+        let base = marks.base(keepingFrom: needed) ?? 0
+        snapshots.removeAll { $0.version < base }
+        let dropped = entries.prefix { $0.version <= base }
+        if let last = dropped.last { updatedBeforeEntries = last.time }
+        entries.removeFirst(dropped.count)
+        byteCount = snapshots.reduce(Self.overheadBytes) { $0 + Self.byteCount(of: $1) }
+        byteCount += entries.reduce(0) { $0 + Self.byteCount(of: $1) } + answerBytes
+    }
+
+    /// Puts a snapshot in the place of those of its version, but for the oldest of an older schema.
+    private mutating func replace(with snapshot: StateSnapshot) {
+        let older = snapshots.first { $0.version == snapshot.version && $0.schema < snapshot.schema }
+        snapshots.removeAll { $0.version == snapshot.version }
+        snapshots += (older.map { [$0] } ?? []) + [snapshot]
+        snapshots.sort { $0.mark < $1.mark }
+    }
+
+    private var marks: SnapshotMarks { SnapshotMarks(snapshots.map(\.mark)) }
+
+    private var updated: Int64 { entries.last?.time ?? updatedBeforeEntries }
+
+    private var retainedFrom: UInt64 { entries.first?.version ?? version + 1 }
+
+    /// Where the kept entries begin.
+    var retained: RetainedLog { RetainedLog(from: retainedFrom, since: entries.first?.time) }
+}

@@ -1,0 +1,92 @@
+// Owns the JSON data of snapshots, resets and changes.
+
+import RivuletJSON
+package import RivuletObservation
+
+extension StreamEvent {
+    /// `{"version":v,"values":{path:value…}}`, for a fresh stream.
+    package static func snapshot(of document: ReadableDocument, at paths: PathSet, cursor: Cursor) -> StreamEvent {
+        values(.snapshot, of: document, at: paths, cursor: cursor, reason: nil)
+    }
+
+    /// As a snapshot, with the reason why the reader has to drop what it has.
+    package static func reset(
+        of document: ReadableDocument,
+        at paths: PathSet,
+        cursor: Cursor,
+        reason: ResetReason
+    ) -> StreamEvent {
+        values(.reset, of: document, at: paths, cursor: cursor, reason: reason)
+    }
+
+    /// Why a stream cannot be resumed where the reader stands.
+    package enum ResetReason: String, CaseIterable, Sendable {
+        case unknownCursor = "unknown-cursor"
+        case historyGone = "history-gone"
+        /// What it missed replaced something with places of a wildcard in it, and nobody knows which of them it has to drop.
+        case placesUnknown = "places-unknown"
+        case epochChanged = "epoch-changed"
+        case pathsChanged = "paths-changed"
+    }
+
+    /// `{"version":v,"changes":[…]}`.
+    package static func change(_ changes: [StateChange], cursor: Cursor) -> StreamEvent {
+        // The names in each change take 40 bytes at most, and those around them 50.
+        var writer = JSONWriter(capacity: changes.reduce(64) { $0 + 64 + $1.path.utf8.count + ($1.value?.count ?? 0) })
+        writer.beginObject()
+        writer.key(known: "version")
+        writer.integer(cursor.position.version)
+        writer.key(known: "changes")
+        writer.beginArray()
+        for change in changes { change.encodeJSON(into: &writer) }
+        writer.endArray()
+        writer.endObject()
+        return StreamEvent(name: .change, cursor: cursor, data: writer.bytes)
+    }
+
+    /// What the streams of a group are told of changes, in their format.
+    ///
+    /// `old` is the document that they have; nil when they missed changes.
+    static func change(
+        _ changes: [StateChange],
+        for key: StreamGroupKey,
+        from old: @autoclosure () -> ReadableDocument?,
+        to new: @autoclosure () -> ReadableDocument,
+        cursor: Cursor
+    ) -> StreamEvent {
+        switch key.format {
+        case .changes: return change(changes, cursor: cursor)
+        case .jsonPatch:
+            let root = key.paths.pointers.first ?? .root
+            let patch = StatePatch.json(of: changes, at: root, from: old(), to: new())
+            return StreamEvent(name: .change, cursor: cursor, data: patch)
+        }
+    }
+
+    private static func values(
+        _ name: Name,
+        of document: ReadableDocument,
+        at paths: PathSet,
+        cursor: Cursor,
+        reason: ResetReason?
+    ) -> StreamEvent {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        writer.key(known: "version")
+        writer.integer(cursor.position.version)
+        if let reason {
+            writer.key("reason")
+            writer.string(reason.rawValue)
+        }
+        writer.key("values")
+        writer.beginObject()
+        for path in paths.places(in: document) {
+            guard let value = document.json(path) else { continue }
+            writer.key(path.description)
+            writer.raw(value)
+        }
+        writer.endObject()
+        writer.endObject()
+        return StreamEvent(name: name, cursor: cursor, data: writer.bytes, resetReason: reason)
+    }
+}

@@ -1,0 +1,9 @@
+/// How a stream writes its changes.
+///
+/// Source: spec/http.md §4.
+package enum StreamFormat: String, CaseIterable, Hashable, Sendable {
+    /// `{"version":v,"changes":[…]}`, elements of collections named by their ids.
+    case changes
+    /// An RFC 6902 array against the document at the stream's one path, elements named by their indices.
+    case jsonPatch = "json-patch"
+}

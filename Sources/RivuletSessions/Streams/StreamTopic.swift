@@ -1,0 +1,30 @@
+package import RivuletJSON
+
+/// The state of a session or one of its views, the key paths of it that are watched, and how they are told.
+///
+/// Streams with the same topic get the same bytes.
+package struct StreamTopic: Hashable, Sendable {
+    /// The name of the view; nil for the state.
+    package let view: String?
+    /// The key paths; none means the whole.
+    package let paths: [JSONPointer]
+    package let format: StreamFormat
+    /// The least time between two changes, which are merged meanwhile; nil: each is told at once.
+    package let interval: Duration?
+    /// Whether the paths are not those that the stream was opened with, so that its cursors name them.
+    package let isRepathed: Bool
+
+    package init(
+        view: String? = nil,
+        paths: [JSONPointer],
+        format: StreamFormat = .changes,
+        interval: Duration? = nil,
+        isRepathed: Bool = false
+    ) {
+        self.view = view
+        self.paths = paths
+        self.format = format
+        self.interval = interval
+        self.isRepathed = isRepathed
+    }
+}

@@ -1,0 +1,135 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// A collection in a folder of its own, and what is known of its keys.
+struct DiskCollection {
+    private let folder: DiskFolder
+    /// Nil until the files have been read.
+    private(set) var keys: DiskKeys?
+    /// Whether what an earlier process left undone is done.
+    private var isRecovered = false
+
+    /// The collection of a name, below a directory.
+    init(_ name: String, in directory: String) {
+        folder = DiskFolder(path: directory + "/" + Self.folderName(of: name))
+    }
+
+    /// The name of the folder: letters, digits, "-" and "_" as they are, a digest where that would be long.
+    static func folderName(of name: String) -> String {
+        let isPlain = { (byte: UInt8) in
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
+                || byte == 95
+        }
+        let escaped = name.utf8.map { byte in
+            isPlain(byte) ? String(UnicodeScalar(byte)) : "%" + DiskItemName.hexadecimal([byte]).uppercased()
+        }
+        let text = escaped.joined()
+        return text.utf8.count <= 128 ? "items-" + text : "digest-" + DiskItemName(name).digest
+    }
+
+    /// Reads all files, those that are not ours excepted.
+    mutating func contents() throws(ItemStorageError) -> StoredCollection {
+        try recover()
+        var keys = DiskKeys()
+        var items: [DiskItem] = []
+        var damaged: [DamagedItem] = []
+        for file in try folder.names() {
+            guard let name = DiskItemName(file: file, suffix: DiskItemName.fileSuffix) else { continue }
+            guard let bytes = try folder.read(file) else { continue }
+            switch DiskItem.read(bytes, from: name, path: folder.path + "/" + file) {
+            case .success(let item):
+                items.append(item)
+                let identity = DiskKeys.Identity(arrival: item.arrival, created: item.item.created)
+                keys.items[ItemKey(item.item.key)] = identity
+                keys.nextArrival = max(keys.nextArrival, item.arrival &+ 1)
+            case .failure(let damage):
+                damaged.append(damage.item)
+                keys.damaged.insert(name)
+            }
+        }
+        self.keys = keys
+        items.sort { $0.arrival < $1.arrival }
+        return StoredCollection(items: items.map(\.item), damaged: damaged)
+    }
+
+    /// What is wrong with a commit that may or may not have been made.
+    struct Unfinished: Error {
+        let cause: ItemStorageError
+    }
+
+    /// Makes changes, all or none; durable on return.
+    ///
+    /// - Throws: `ItemStorageError` when nothing was changed, `Unfinished` when nobody knows.
+    mutating func commit(_ changes: [ItemChange], itemsMax: Int, time: Int64) throws {
+        if keys == nil { _ = try contents() }
+        let commit = DiskCommit(changes, to: keys ?? DiskKeys(), time: time)
+        guard commit.keys.items.count <= itemsMax else { throw ItemStorageError.tooMany(limit: itemsMax) }
+        let puts = commit.puts.keys.map { DiskItemName($0.text) }
+        let journal = DiskJournal(puts: puts, removals: Array(commit.removals))
+        if journal.puts.isEmpty, journal.removals.isEmpty { return }
+        do {
+            if !journal.puts.isEmpty { try folder.make() }
+            for (key, item) in commit.puts {
+                try folder.write(item.fileBytes, to: DiskItemName(key.text).newFile)
+            }
+            if journal.puts.count + journal.removals.count > 1 {
+                try folder.write(journal.fileBytes, to: DiskJournal.newFile)
+                // The new files keep their names at least as long as the journal has its own.
+                try folder.sync()
+            }
+        } catch {
+            discard(journal)
+            throw error
+        }
+        try finish(journal)
+        keys = commit.keys
+    }
+
+    /// The point from which the commit is made: one file takes its place or goes, or the journal has its name.
+    private mutating func finish(_ journal: DiskJournal) throws {
+        do {
+            switch (journal.puts.first, journal.removals.first, journal.puts.count + journal.removals.count) {
+            case (let name?, _, 1): try folder.rename(name.newFile, to: name.file)
+            case (_, let name?, 1): try folder.remove(name.file)
+            default: try folder.rename(DiskJournal.newFile, to: DiskJournal.file)
+            }
+        } catch {
+            discard(journal)
+            throw error
+        }
+        do {
+            try folder.sync()
+            if journal.puts.count + journal.removals.count > 1 { try journal.replay(in: folder) }
+        } catch {
+            throw Unfinished(cause: error)
+        }
+    }
+
+    /// Removes the new files of a commit that is not made; those that stay are removed at the next opening.
+    private func discard(_ journal: DiskJournal) {
+        for name in journal.puts.map(\.newFile) + [DiskJournal.newFile] {
+            do {
+                try folder.remove(name)
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Finishes a commit that has its journal, and clears away what was left of one that has none.
+    private mutating func recover() throws(ItemStorageError) {
+        guard !isRecovered else { return }
+        if let bytes = try folder.read(DiskJournal.file) {
+            guard let journal = DiskJournal(bytes) else {
+                let detail = "\(folder.path)/\(DiskJournal.file) fails its checksum"
+                throw .corrupt(detail: detail)
+            }
+            try journal.replay(in: folder)
+        }
+        for file in try folder.names() {
+            let isNew = DiskItemName(file: file, suffix: DiskItemName.newSuffix) != nil
+            if isNew || file == DiskJournal.newFile { try folder.remove(file) }
+        }
+        isRecovered = true
+    }
+}

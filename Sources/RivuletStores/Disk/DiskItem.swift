@@ -1,0 +1,111 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// A document with all that its file holds.
+struct DiskItem {
+    /// How many new keys came before in this collection.
+    let arrival: UInt64
+    let item: StoredItem
+
+    /// The first bytes of every file; the digit is the format's version.
+    private static let magic = Array("RIVUITM1".utf8)
+    private static let headBytes = magic.count + 5 * 8
+
+    /// The bytes of the file: a head of fixed size, the key, the document, and a digest of all that.
+    var fileBytes: [UInt8] {
+        let key = Array(item.key.utf8)
+        var bytes = Self.magic
+        bytes.reserveCapacity(Self.headBytes + key.count + item.document.count + SHA256.byteCount)
+        for number in [
+            arrival, UInt64(bitPattern: item.created), UInt64(bitPattern: item.updated), UInt64(key.count),
+            UInt64(item.document.count),
+        ] {
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+        bytes += key
+        bytes += item.document
+        bytes += SHA256.hash(data: bytes)
+        return bytes
+    }
+
+    init(arrival: UInt64, item: StoredItem) {
+        self.arrival = arrival
+        self.item = item
+    }
+
+    /// What a file holds whose name says whose it is; or what is wrong with it.
+    static func read(_ bytes: [UInt8], from name: DiskItemName, path: String) -> Result<DiskItem, Damage> {
+        let key = key(in: bytes).flatMap { DiskItemName($0) == name ? $0 : nil }
+        func damage(_ what: String) -> Result<DiskItem, Damage> {
+            .failure(Damage(item: DamagedItem(key: key, detail: "\(path) \(what)")))
+        }
+        guard let key else { return damage("is no file of an item, or of another name") }
+        let digestStart = bytes.count - SHA256.byteCount
+        let documentStart = headBytes + key.utf8.count
+        guard digestStart >= documentStart, number(4, in: bytes) == UInt64(digestStart - documentStart) else {
+            return damage("has another size than it says")
+        }
+        guard SHA256.hash(data: bytes[..<digestStart]) == bytes[digestStart...] else {
+            return damage("fails its checksum")
+        }
+        let item = StoredItem(
+            key: key,
+            document: Array(bytes[documentStart..<digestStart]),
+            created: Int64(bitPattern: number(1, in: bytes)),
+            updated: Int64(bitPattern: number(2, in: bytes))
+        )
+        return .success(DiskItem(arrival: number(0, in: bytes), item: item))
+    }
+
+    struct Damage: Error {
+        let item: DamagedItem
+    }
+
+    private static func key(in bytes: [UInt8]) -> String? {
+        guard bytes.count >= headBytes, bytes.starts(with: magic) else { return nil }
+        guard let count = Int(exactly: number(3, in: bytes)), count <= bytes.count - headBytes else { return nil }
+        return String(validating: bytes[headBytes..<headBytes + count], as: UTF8.self)
+    }
+
+    private static func number(_ index: Int, in bytes: [UInt8]) -> UInt64 {
+        let start = magic.count + index * 8
+        return bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// The name of an item's file: a digest of its key, because keys may hold anything and be of any length.
+struct DiskItemName: Hashable {
+    /// 64 digits.
+    let digest: String
+
+    /// Where the file is.
+    var file: String { digest + Self.fileSuffix }
+    /// Where it is written before it takes its place.
+    var newFile: String { digest + Self.newSuffix }
+
+    static let fileSuffix = ".item"
+    static let newSuffix = ".new"
+
+    init(_ key: String) {
+        digest = Self.hexadecimal(SHA256.hash(data: Array(key.utf8)))
+    }
+
+    /// The name of a file that ends in a suffix; nil: it is not one of ours.
+    init?(file: String, suffix: String) {
+        guard file.hasSuffix(suffix) else { return nil }
+        self.init(digest: String(file.dropLast(suffix.count)))
+    }
+
+    /// What is written in a journal; nil: it is not a name.
+    init?(digest: String) {
+        guard digest.utf8.count == 2 * SHA256.byteCount,
+            digest.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else { return nil }
+        self.digest = digest
+    }
+
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

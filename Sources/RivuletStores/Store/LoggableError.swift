@@ -1,0 +1,44 @@
+/// An error with a text that may stand in a log.
+///
+/// The text has no payload, no session id, no key of an item, and no secret. Of any other error, which may quote what a client sent, the log
+/// has the type alone; an app's error conforms so that the log can say more.
+public protocol LoggableError: Error {
+    /// What happened and what to do, without what is nobody's but the client's.
+    var logText: String { get }
+}
+
+/// The log's text of errors.
+package enum LogText {
+    /// The error's own text for logs, or the name of its type.
+    package static func of(_ error: any Error) -> String {
+        (error as? any LoggableError)?.logText ?? "\(type(of: error))"
+    }
+}
+
+extension ItemStorageError: LoggableError {
+    /// The whole text: it names places and remedies only.
+    public var logText: String { description }
+}
+
+extension KeychainError: LoggableError {
+    /// The whole text.
+    public var logText: String { description }
+}
+
+extension SharedError: LoggableError {
+    /// The kind, and what storage says.
+    package var logText: String {
+        switch self {
+        case .storage(let error): error.logText
+        case .keychain(let error): error.logText
+        case .store(.full(let limitBytes)): "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax)"
+        case .store(.busy(let detail)): "the store is busy: \(detail)"
+        case .store(.unreadable(let type, _)): "a \(type) could not be read again, so it was not stored"
+        case .store(.unrepresentable): "an item has a value for which JSON has no form"
+        case .damagedItem: "an item cannot be read; `rivulet check` names it"
+        case .damagedValue: "what is stored of the value cannot be read; `rivulet check` says why"
+        case .fault: "an error that no case describes, whose text may quote a client and is left out"
+        case .body, .refused, .noItem, .pageGone, .moved, .itemMoved: "a request that cannot be met"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// Waits until a store has loaded, then runs `onLoad`; `onError` instead when it cannot be read.
+///
+/// Upstream this is a modifier of a SwiftUI view. Here it is for any asynchronous place, such as an effect; both closures run where the
+/// caller is isolated.
+/// Source: spec/systems.md E-25.
+public func onStoreDidLoad<Item: StorableItem>(
+    _ store: Store<Item>,
+    isolation: isolated (any Actor)? = #isolation,
+    onLoad: () async -> Void,
+    onError: ((any Error) async -> Void)? = nil
+) async {
+    do {
+        try await store.itemsHaveLoaded()
+    } catch {
+        await onError?(error)
+        return
+    }
+    await onLoad()
+}
+
+/// Waits until a store has loaded, then calls `update` with true; `onError` instead when it cannot be read.
+///
+/// To set a `Binding<Bool>`, as upstream: `update: { hasLoaded.wrappedValue = $0 }`.
+public func onStoreDidLoad<Item: StorableItem>(
+    _ store: Store<Item>,
+    isolation: isolated (any Actor)? = #isolation,
+    update: (Bool) async -> Void,
+    onError: ((any Error) async -> Void)? = nil
+) async {
+    await onStoreDidLoad(store, isolation: isolation, onLoad: { await update(true) }, onError: onError)
+}

@@ -1,0 +1,63 @@
+import Synchronization
+
+extension Store {
+    /// The latest event, then every later one; each call makes a new stream, which holds the store.
+    ///
+    /// The first event is `initialized` only when the store has not loaded. A reader that falls behind by more than the limits
+    /// allow (``StoreLimits/subscriberEventsMax``) gets one `loaded` event with all items in place of what it missed.
+    /// Source: spec/systems.md E-10, E-11.
+    public var events: AsyncStream<StoreEvent<Item>> {
+        let subscription = subscribe()
+        return AsyncStream {
+            await subscription.next()?.event
+        } onCancel: {
+            subscription.cancel()
+        }
+    }
+
+    /// How many operations the store has made since it was made.
+    package var version: UInt64 { machine.withLock { $0.version } }
+
+    /// How many operations were asked for and are not made yet.
+    package var requestCount: Int { machine.withLock { $0.requestCount } }
+
+    /// How many follow the store.
+    package var subscriberCount: Int { machine.withLock { $0.subscriberCount } }
+
+    /// Follows the store: first the latest event, then every later one.
+    package func subscribe() -> StoreSubscription<Item> {
+        StoreSubscription(of: self, id: machine.withLock { $0.subscribe() })
+    }
+}
+
+/// One who follows a store, until it is cancelled or released.
+package final class StoreSubscription<Item: StorableItem>: Sendable {
+    private let store: Store<Item>
+    private let id: UInt64
+
+    fileprivate init(of store: Store<Item>, id: UInt64) {
+        self.store = store
+        self.id = id
+    }
+
+    deinit { cancel() }
+
+    /// Waits for the next update; nil when the subscription is cancelled.
+    package func next() async -> StoreUpdate<Item>? {
+        await withCheckedContinuation { continuation in
+            next { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Asks for the next update; nil when the subscription is cancelled.
+    package func next(_ reply: @escaping StoreUpdateReply<Item>) {
+        let delivery = store.machine.withLock { $0.nextUpdate(of: id, reply: reply) }
+        delivery?.make()
+    }
+
+    /// Ends the subscription; may be called again.
+    package func cancel() {
+        let deliveries = store.machine.withLock { $0.unsubscribe(id) }
+        for delivery in deliveries { delivery.make() }
+    }
+}

@@ -1,0 +1,84 @@
+// Owns chains of operations.
+
+import Synchronization
+
+extension Store {
+    /// Steps that are made one after the other by ``run()``; nothing happens before.
+    ///
+    ///     try await store.removeAll().insert(notes).run()
+    ///
+    /// An insert just behind `remove` of a list or `removeAll` is one step with it: one commit, and one event, `insert`.
+    /// Source: spec/systems.md E-15, E-16.
+    public final class Operation: Sendable {
+        private let store: Store
+        /// Nil when the chain has run.
+        private let steps: Mutex<[StoreStep<Item>]?>
+
+        fileprivate init(_ store: Store, _ step: StoreStep<Item>) {
+            self.store = store
+            steps = Mutex([step])
+        }
+
+        /// Adds an insert; in a chain that has run nothing more happens.
+        public func insert(_ item: Item) async throws -> Operation { adding(.insert([item], after: .nothing)) }
+
+        /// Adds an insert of items in one commit.
+        public func insert(_ items: [Item]) async throws -> Operation { adding(.insert(items, after: .nothing)) }
+
+        /// Adds a removal, which no insert is joined with.
+        public func remove(_ item: Item) async throws -> Operation { adding(.remove([item], isList: false)) }
+
+        /// Adds a removal of items in one commit.
+        public func remove(_ items: [Item]) async throws -> Operation { adding(.remove(items, isList: true)) }
+
+        /// Adds a removal of all items.
+        public func removeAll() async throws -> Operation { adding(.removeAll) }
+
+        /// Makes the steps in their order, each in a commit of its own; does nothing in a chain that has run.
+        ///
+        /// - Throws: what kept a step from being made. Earlier ones are made, later ones never.
+        public func run() async throws {
+            for step in take() { try await store.perform([step]) }
+        }
+
+        private func adding(_ step: StoreStep<Item>) -> Operation {
+            steps.withLock { steps in
+                guard var longer = steps else { return }
+                StoreStep.append(step, to: &longer)
+                steps = longer
+            }
+            return self
+        }
+
+        private func take() -> [StoreStep<Item>] {
+            steps.withLock { steps in
+                defer { steps = nil }
+                return steps ?? []
+            }
+        }
+    }
+}
+
+// Nothing in these waits or fails. They are spelled like the ones that work at once, so that `try await` fits both: the compiler takes
+// these only where their result is used.
+extension Store {
+    /// Begins a chain with an insert.
+    @_disfavoredOverload
+    public func insert(_ item: Item) async throws -> Operation { Operation(self, .insert([item], after: .nothing)) }
+
+    /// Begins a chain with an insert of items in one commit.
+    @_disfavoredOverload
+    public func insert(_ items: [Item]) async throws -> Operation { Operation(self, .insert(items, after: .nothing)) }
+
+    /// Begins a chain with a removal, which no insert is joined with.
+    @_disfavoredOverload
+    public func remove(_ item: Item) async throws -> Operation { Operation(self, .remove([item], isList: false)) }
+
+    /// Begins a chain with a removal of items in one commit.
+    @_disfavoredOverload
+    public func remove(_ items: [Item]) async throws -> Operation { Operation(self, .remove(items, isList: true)) }
+
+    /// Begins a chain with a removal of all items.
+    @_disfavoredOverload
+    public func removeAll() async throws -> Operation { Operation(self, .removeAll) }
+}

@@ -1,0 +1,55 @@
+import DequeModule
+
+/// The last events of a store, as many as its bounds allow.
+struct StoreHistory<Item: StorableItem>: Sendable {
+    let eventsMax: Int
+    let itemsMax: Int
+    let bytesMax: Int
+    private(set) var updates: Deque<StoreUpdate<Item>> = []
+    private var itemCount = 0
+    private var byteCount = 0
+
+    init(eventsMax: Int, itemsMax: Int, bytesMax: Int) {
+        self.eventsMax = eventsMax
+        self.itemsMax = itemsMax
+        self.bytesMax = bytesMax
+    }
+
+    /// Whether an event fits without another one having to go; one fits always when nothing else is there.
+    func hasRoom(for update: StoreUpdate<Item>) -> Bool {
+        if updates.isEmpty { return true }
+        return updates.count < eventsMax && itemCount + update.event.items.count <= itemsMax
+            && byteCount + update.byteCount <= bytesMax
+    }
+
+    mutating func append(_ update: StoreUpdate<Item>) {
+        updates.append(update)
+        itemCount += update.event.items.count
+        byteCount += update.byteCount
+    }
+
+    /// Lets go of the oldest events until there is room; an event that is too large by itself goes as well.
+    mutating func appendMakingRoom(for update: StoreUpdate<Item>) {
+        while !hasRoom(for: update) { removeFirst() }
+        if update.event.items.count <= itemsMax, update.byteCount <= bytesMax { append(update) }
+    }
+
+    @discardableResult
+    mutating func removeFirst() -> StoreUpdate<Item>? {
+        guard let update = updates.popFirst() else { return nil }
+        itemCount -= update.event.items.count
+        byteCount -= update.byteCount
+        return update
+    }
+
+    mutating func removeAll() {
+        updates = []
+        (itemCount, byteCount) = (0, 0)
+    }
+
+    /// What came after a version; nil when it does not begin there any more.
+    func updates(after version: UInt64) -> Deque<StoreUpdate<Item>>.SubSequence? {
+        guard let first = updates.first?.version, first <= version + 1 else { return nil }
+        return updates.dropFirst(Int(version + 1 - first))
+    }
+}

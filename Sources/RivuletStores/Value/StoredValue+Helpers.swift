@@ -1,0 +1,74 @@
+// Owns the short forms of changes that depend on what a stored value is.
+
+// Each is there twice, as `set` is: suspending and throwing as ``StoredValue/set(_:)``, or blocking.
+
+extension StoredValue {
+    /// Stores the value with another part at a key path.
+    public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) async throws {
+        try await edit { ValueEdit.setting(path, to: part, in: $0) }
+    }
+
+    /// Stores the value with another part at a key path, and blocks until it is on disk.
+    public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) {
+        edit { ValueEdit.setting(path, to: part, in: $0) }
+    }
+}
+
+extension StoredValue where Item == Bool {
+    /// Stores the opposite.
+    public func toggle() async throws {
+        try await edit { !$0 }
+    }
+
+    /// Stores the opposite, and blocks until it is on disk.
+    public func toggle() {
+        edit { !$0 }
+    }
+}
+
+extension StoredValue {
+    /// Adds an element at the end.
+    public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element] {
+        try await edit { $0 + [element] }
+    }
+
+    /// Adds an element at the end, and blocks until it is on disk.
+    public func append<Element: Sendable>(_ element: Element) where Item == [Element] {
+        edit { $0 + [element] }
+    }
+
+    /// Removes all elements that equal this one, or adds it at the end where there is none.
+    public func togglePresence<Element: Equatable & Sendable>(_ element: Element) async throws where Item == [Element] {
+        try await edit { ValueEdit.togglingPresence(of: element, in: $0) }
+    }
+
+    /// Removes all elements that equal this one, or adds it at the end where there is none, and blocks until it is on disk.
+    public func togglePresence<Element: Equatable & Sendable>(_ element: Element) where Item == [Element] {
+        edit { ValueEdit.togglingPresence(of: element, in: $0) }
+    }
+
+    /// Puts an element in the place of the first that equals the old one; false, with nothing written: there is none.
+    @discardableResult
+    public func replace<Element: Equatable & Sendable>(_ old: Element, with new: Element) async throws -> Bool
+    where Item == [Element] {
+        try await edit { ValueEdit.replacing(old, with: new, in: $0) }
+    }
+
+    /// The same, and blocks until it is on disk; false also where storage did not take it.
+    @discardableResult
+    public func replace<Element: Equatable & Sendable>(_ old: Element, with new: Element) -> Bool
+    where Item == [Element] {
+        edit { ValueEdit.replacing(old, with: new, in: $0) }
+    }
+
+    /// Gives a key a value; nil removes the key.
+    public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) async throws
+    where Item == [Key: Value] {
+        try await edit { ValueEdit.updating(key, to: value, in: $0) }
+    }
+
+    /// Gives a key a value, nil removes the key, and blocks until it is on disk.
+    public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) where Item == [Key: Value] {
+        edit { ValueEdit.updating(key, to: value, in: $0) }
+    }
+}

@@ -1,0 +1,402 @@
+# The judge of the chaos test: one stream's whole life, over all its connections, held against the session's log.
+
+import collections
+import dataclasses
+import re
+
+import chaos_document as document
+
+CURSOR = re.compile(r"([a-z0-9]{8})\.(\d+)\.([a-z0-9]+)-(\d+)(u?)(?:\.[a-z0-9]+)?")
+REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow", "unavailable"},
+           "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed", "places-unknown"}}
+#: What stands for the residence in cursors of readers who know the log only.
+LOG_RESIDENCE = "0000"
+#: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group (spec/http.md §4), and a little for
+#: the other form that events have on the way.
+UNSENT_MIN = 120 * 1024
+HISTORY_MAX = 60
+
+
+def shortened(value):
+    """A value for the eye: without what fills long texts."""
+    return re.sub("x{12,}", "x…x", str(value))[:400]
+
+
+class Fault(Exception):
+    """What a stream got is wrong."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A cursor, taken apart."""
+
+    epoch: str
+    version: int
+    residence: str
+    transients: int
+
+    @staticmethod
+    def of(cursor):
+        match = CURSOR.fullmatch(cursor or "")
+        if match is None:
+            raise Fault(f"the cursor {cursor!r}")
+        return Place(match[1], int(match[2]), match[3], int(match[4]))
+
+
+@dataclasses.dataclass
+class Received:
+    """One event that told values."""
+
+    place: Place
+    values: dict
+    #: "start": all values are given; "catch-up": what was missed may be merged; "change": nothing may be missing before it.
+    kind: str
+    #: Numbers the connection.
+    connection: int
+    changes: list | None
+    #: What the stream watched then.
+    patterns: list
+    #: What is wrong with it unless its reader was slow.
+    misfit: Exception | None = None
+    #: Whether the log was told until then, so that it may be what no log has.
+    may_be_end_of_log: bool = False
+
+
+class Watch:
+    """What a stream asks for."""
+
+    def __init__(self, session, pointers, resumes_all=False, interval=0, is_patch=False, is_gzip=False):
+        self.session, self.pointers = session, pointers
+        self.patterns = sorted({document.tokens(pointer) for pointer in pointers}) or [()]
+        self.resumes_all, self.interval, self.is_patch, self.is_gzip = resumes_all, interval, is_patch, is_gzip
+
+    def at(self, pointers):
+        """The same for other paths."""
+        return Watch(self.session, pointers, self.resumes_all, self.interval, self.is_patch, self.is_gzip)
+
+    def __str__(self):
+        extra = [name for name in ("resumes_all", "interval", "is_patch", "is_gzip") if getattr(self, name)]
+        return f"{self.session.app}/{self.session.name} {self.pointers or ['']} {extra or ''}"
+
+
+class Oracle:
+    """Judges the events of one stream; what is wrong is raised as Fault."""
+
+    def __init__(self, number, watch):
+        self.number, self.watch = number, watch
+        self.history = collections.deque(maxlen=HISTORY_MAX)
+        self.place, self.values, self.cursor = None, None, None
+        self.received = []  # Since the last verification, after one that was there before.
+        self.connection = 0
+        #: Events that made up for several versions because the reader was slow.
+        self.merged = 0
+        self._expects, self._asked = None, None
+        self._has_log_only_transients = False
+        #: The name of the stream that is open, as far as it was told; what it is to watch next, and whether it was promised that.
+        self.name, self.next_watch, self.is_promised = None, None, False
+        #: What its cursor is of, and whether it came back with other paths.
+        self._cursor_patterns, self._has_other_paths = watch.patterns, False
+        self.has_bye = False
+        self.is_told_not_to_return = False
+
+    # What the carrier says.
+
+    def connected(self, cursor, watch):
+        """A connection begins, with this cursor or without, and for these paths."""
+        self.note(f"connects with {cursor}" if cursor else "connects afresh")
+        # The connection before this one may have ended before its first event.
+        self._has_other_paths = watch.patterns != self._cursor_patterns
+        if watch.patterns != self.watch.patterns:
+            self.note(f"and for {watch.pointers}")
+            self.watch = watch
+        self.name, self.next_watch, self.is_promised = None, None, False
+        self.connection += 1
+        self._expects, self._asked = ("resume" if cursor else "fresh"), cursor
+        self.has_bye = False
+
+    def note(self, text):
+        self.history.append(text)
+
+    def event(self, event):
+        """Takes the next event."""
+        self.note(f"{event.name} {event.cursor} {shortened(event.data)}")
+        if event.name == "retry":
+            return
+        if self.has_bye:
+            raise Fault("an event after bye")
+        if event.name == "bye":
+            return self._bye(event)
+        if event.name not in ("snapshot", "reset", "change"):
+            raise Fault(f"an event of no known name: {event.name!r}")
+        place = Place.of(event.cursor)
+        if event.name == "change" and self.watch.is_patch:
+            changes = event.data
+            if not isinstance(changes, list) or not changes:
+                raise Fault("a patch that is none")
+        else:
+            if event.data.get("version") != place.version:
+                raise Fault("the version and the cursor differ")
+        if event.name == "change":
+            self._change(event, place)
+        else:
+            self._start(event, place)
+        self.place, self.cursor, self._expects = place, event.cursor, None
+        self._cursor_patterns = self.watch.patterns
+
+    def _bye(self, event):
+        data = event.data
+        if set(data) != {"reason", "reconnect", "after"} or data["reason"] not in REASONS["bye"] or event.cursor:
+            raise Fault("a bye that is none")
+        self.has_bye, self.is_told_not_to_return = True, not data["reconnect"]
+        if data["reason"] == "deleted" and not self.watch.session.deletions:
+            raise Fault("a bye of a session that nobody deleted")
+
+    def _start(self, event, place):
+        is_repathed = event.name == "snapshot" and self._expects is None and self.next_watch is not None
+        if is_repathed:
+            self.watch, self.next_watch, self.is_promised = self.next_watch, None, False
+        if event.name == "snapshot" and self._expects != "fresh" and not is_repathed:
+            raise Fault("a snapshot that is not the first event of a fresh stream")
+        expected = {"version", "values"} | ({"reason"} if event.name == "reset" else set())
+        # What begins a connection names its stream.
+        if set(event.data) - {"stream"} != expected or (self._expects and "stream" not in event.data):
+            raise Fault(f"the members {sorted(event.data)}")
+        if event.name == "reset":
+            self._reset(event.data["reason"], place)
+        self.name = event.data.get("stream", self.name)
+        values = {document.tokens(pointer): value for pointer, value in event.data["values"].items()}
+        for path in values:
+            if not any(len(path) == len(pattern) and document.matches(pattern, path) for pattern in self.watch.patterns):
+                raise Fault(f"a value at {document.text(path)!r}, which is not watched")
+        if self.place is not None and place.epoch == self.place.epoch and place.version < self.place.version:
+            raise Fault(f"a version before {self.place}, which was shown")
+        self.values = values
+        self._keep(place, "start", None)
+
+    def _reset(self, reason, place):
+        if reason not in REASONS["reset"]:
+            raise Fault("a reset for no known reason")
+        # Which places of a wildcard went, when all above them changed, cannot be told without the values of before.
+        has_wildcard = any("*" in pattern for pattern in self.watch.patterns)
+        is_merged = self._expects == "resume" or self.watch.interval > 0 or self.watch.session.is_heavy
+        if reason == "places-unknown" and has_wildcard and is_merged:
+            return
+        if self._expects != "resume":
+            raise Fault("a reset that is not the first event of a resumed stream")
+        if self.place is None or self._asked != self.cursor:
+            return  # The cursor was a made-up one.
+        if self._has_other_paths:
+            if reason != "paths-changed":
+                raise Fault("a reset that does not say that the paths changed")
+            return
+        # What was never stored begins anew with each residence.
+        may_be_gone = self.watch.session.deletions or self.place.version == 0
+        if reason != "epoch-changed" or place.epoch == self.place.epoch or not may_be_gone:
+            raise Fault("a reset that nothing gave a reason for")
+
+    def _change(self, event, place):
+        before = self.place
+        if self._expects == "fresh" or before is None:
+            raise Fault("a change before a snapshot")
+        if self._expects == "resume" and self._has_other_paths:
+            raise Fault("a change after a cursor of other paths")
+        is_catch_up = self._expects == "resume" and not self.watch.resumes_all
+        is_other_residence = place.residence != before.residence
+        if place.epoch != before.epoch:
+            raise Fault(f"a change of another epoch than {before.epoch}")
+        # Who is told the log version by version goes on in the residence of now.
+        has_log_only = self.watch.resumes_all and before.residence == LOG_RESIDENCE
+        if is_other_residence and self.connection == self.received[-1].connection and not has_log_only:
+            raise Fault("another residence within a connection")
+        if not is_other_residence and (place.version, place.transients) <= (before.version, before.transients):
+            raise Fault(f"not after {before}")
+        if place.version < before.version:
+            raise Fault(f"a version before {before}")
+        is_merged = is_catch_up or is_other_residence or self.watch.interval > 0
+        changes, misfit, may_be_end_of_log = None, None, self.watch.resumes_all and (self._expects == "resume" or has_log_only)
+        # No log has what transient events did to transient fields, before its versions or after the last.
+        self._has_log_only_transients = may_be_end_of_log or place.residence == LOG_RESIDENCE
+        if self.watch.is_patch:
+            self._patch(event.data)
+        else:
+            try:
+                changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
+            except (Fault, document.Misfit) as fault:
+                # Perhaps it makes up for what a slow reader was not given, if only one long change; the log decides afterwards.
+                if is_merged or not self.watch.session.is_heavy:
+                    raise
+                changes, misfit = self._changes(event, True, False), fault
+        self._keep(place, "catch-up" if is_catch_up else "change", changes, misfit, may_be_end_of_log)
+
+    def _changes(self, event, is_merged, is_transient):
+        if set(event.data) != {"version", "changes"} or not event.data["changes"]:
+            raise Fault("a change that is none")
+        values, told = self.values, set()
+        for change in event.data["changes"]:
+            path = change.get("path")
+            # What went and came again while nobody looked is told as that; an element's value and its place are two things.
+            if path in told and not (is_merged and change["op"] == "add") and not (change["op"] == "move" and (path, "move") not in told):
+                raise Fault(f"{path!r} twice in one event")
+            told |= {path, (path, change["op"])}
+            in_transients = document.tokens(path)[:1] == ("t",)
+            if is_transient and not in_transients:
+                raise Fault(f"{path!r} changed without a version")
+            is_vague = is_merged or (in_transients and self._has_log_only_transients)
+            values = document.applied(values, self.watch.patterns, change, is_vague)
+        self.values = values
+        return event.data["changes"]
+
+    def _patch(self, operations):
+        path = self.watch.patterns[0]
+        after = document.patched(self.values.get(path, document.ABSENT), operations)
+        self.values = {path: after}
+
+    def _keep(self, place, kind, changes, *rest):
+        self.received.append(Received(place, self.values, kind, self.connection, changes, self.watch.patterns, *rest))
+
+    # After the fact.
+
+    def verify(self, is_live):
+        """Compares what came since the last time with the log; `is_live`: it is connected and has everything."""
+        last = None
+        for received in self.received:
+            self._verify(received, last)
+            last = received
+        if last is None:
+            return
+        if is_live and last.place.epoch == self.watch.session.current:
+            self._verify_end(last)
+        self.received = [last]
+        last.changes = None
+
+    def _epoch(self, place):
+        epoch = self.watch.session.epochs.get(place.epoch)
+        if epoch is None and place.version > 0:
+            raise Fault(f"an epoch that the session never had: {place}")
+        return epoch
+
+    def _verify(self, received, last):
+        place, epoch = received.place, self._epoch(received.place)
+        if epoch is None or place.version > epoch.last:
+            if epoch is not None and epoch.is_open:
+                raise Fault(f"{place} is not in the log, which ends at {epoch.last}")
+            return
+        if place.version not in epoch.states:
+            return  # It was verified before, and stayed as the one to begin with.
+        expected = document.select({"p": epoch.states[place.version]}, stored_half(received.patterns))
+        stored = {path: value for path, value in received.values.items() if path[:1] != ("t",)}
+        if self.watch.is_patch:
+            stored = {path: value for path, value in stored.items() if value is not None or path in expected}
+        if not same_stored(stored, expected):
+            raise Fault(f"at {place} it has {shortened(stored)}, and the log gives {shortened(expected)}")
+        if received.kind == "start" or last is None or last.place.epoch != place.epoch:
+            return
+        if last.place.version < place.version:
+            self._verify_gap(epoch, last, received)
+        elif received.misfit is not None:
+            raise Fault(str(received.misfit))
+        self._verify_transients(epoch, last, received)
+
+    def _verify_gap(self, epoch, last, received):
+        place = received.place
+        is_transient = (place.version, f"{place.residence}-{place.transients}") in epoch.transients
+        may_be_transient = is_transient or place.transients > last.place.transients
+        # A transient change has the version of the event before it, whose own event came already.
+        versions = range(last.place.version + 1, place.version + is_transient)
+        missed = [version for version in versions if epoch.is_visible(version, received.patterns)]
+        is_slow = self._is_slow(epoch, received.patterns, range(last.place.version + 1, place.version + 1))
+        if received.misfit is not None and not is_slow:
+            raise Fault(str(received.misfit))
+        may_be_merged = received.kind == "catch-up" or self.watch.interval > 0
+        self.merged += bool(missed) and is_slow and not may_be_merged
+        if missed and not (is_slow or may_be_merged):
+            raise Fault(f"version {missed[0]} never came, before {place}: {shortened(epoch.entries[missed[0]])}")
+        # What a paced stream is told may be of any version since it was told something.
+        told = range(last.place.version + 1 if self.watch.interval else place.version, place.version + 1)
+        is_seen = any(epoch.is_visible(version, received.patterns) is not False for version in told)
+        # What is merged has the version of the last change, seen or not; so has what no log has.
+        is_merged = received.kind == "catch-up" or self._is_not_logged(received)
+        if not (is_seen or missed or may_be_transient or is_merged):
+            raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
+
+    def _is_slow(self, epoch, patterns, versions):
+        """Whether these are so much that a slow reader is not given them one by one."""
+        if not self.watch.session.is_heavy:
+            return False
+        return sum(len(str(epoch.entries[version])) for version in versions
+                   if epoch.is_visible(version, patterns) is not False) > UNSENT_MIN
+
+    @staticmethod
+    def _is_not_logged(received):
+        """Whether it ends what was told version by version from the log, with what transient fields have now."""
+        return received.may_be_end_of_log and received.place.residence != LOG_RESIDENCE and all(
+            document.tokens(change["path"])[:1] == ("t",) for change in received.changes)
+
+    def _verify_transients(self, epoch, last, received):
+        """Between two events of one connection no acknowledged transient change is missing, and what came is what was told."""
+        place = received.place
+        if received.connection != last.connection or received.kind != "change" or self.watch.interval or self.watch.session.is_heavy:
+            return
+        if place.residence != last.place.residence or self.watch.is_patch:
+            return
+        for number in range(last.place.transients + 1, place.transients + 1):
+            for version in range(last.place.version, place.version + 1):
+                answer = epoch.transients.get((version, f"{place.residence}-{number}"))
+                if answer is None or not (seen := self._whole(answer["changes"], received.patterns)):
+                    continue
+                if (version, number) != (place.version, place.transients):
+                    raise Fault(f"the transient change {answer} never came, before {place}")
+                if [change for change in received.changes if change in seen] != seen:
+                    raise Fault(f"{received.changes} came, and the answer was {answer}")
+
+    def _whole(self, changes, patterns):
+        """Those of the changes that the stream sees as they are."""
+        paths = [(change, document.tokens(change["path"])) for change in changes]
+        return [change for change, path in paths if change["op"] == "replace" and any(
+            len(pattern) <= len(path) and document.matches(pattern, path) for pattern in patterns)]
+
+    def _verify_end(self, last):
+        epoch = self._epoch(last.place)
+        if epoch is None:
+            return
+        for version in range(last.place.version + 1, epoch.last + 1):
+            if epoch.is_visible(version, self.watch.patterns) and not self._is_even(epoch, last.place.version, epoch.last):
+                raise Fault(f"version {version} never came, and the session stands at {epoch.last}: {shortened(epoch.entries[version])}")
+
+    def _is_even(self, epoch, before, after):
+        """Whether a resumed or a paced stream missed nothing but what was taken back."""
+        if self.received[-1].connection == self.connection and not self.watch.interval and not self.watch.session.is_heavy:
+            return False
+        stored = stored_half(self.watch.patterns)
+        return document.select({"p": epoch.states[before]}, stored) == document.select({"p": epoch.states[after]}, stored)
+
+    def has(self, state):
+        """Whether the document is that of a session with this state."""
+        return self._known(state) == document.select(state, self.watch.patterns)
+
+    def verify_state(self, state):
+        """Compares the document with the state of a session that rests."""
+        if not self.has(state):
+            expected = document.select(state, self.watch.patterns)
+            raise Fault(f"it has {shortened(self._known(state))}, and the state is {shortened(expected)}")
+
+    def _known(self, state):
+        """Its values, in a patched document without those that are null because there is nothing."""
+        if not self.watch.is_patch or self.values is None:
+            return self.values
+        expected = document.select(state, self.watch.patterns)
+        return {path: value for path, value in self.values.items() if value is not None or path in expected}
+
+    def story(self):
+        return f"stream {self.number}, {self.watch}:\n" + "\n".join(f"    {line}" for line in self.history)
+
+
+def stored_half(patterns):
+    return [pattern for pattern in patterns if pattern[:1] != ("t",)]
+
+
+def same_stored(values, expected):
+    """Whether values agree but for the transient half, which no log tells."""
+    if values.keys() != expected.keys():
+        return False
+    return all(value == expected[path] if path else value["p"] == expected[path]["p"] for path, value in values.items())

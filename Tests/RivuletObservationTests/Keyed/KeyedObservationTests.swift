@@ -1,0 +1,55 @@
+// This file owns the tests of what Swift's Observation tells of keyed collections.
+
+import Observation
+import RivuletObservation
+import Synchronization
+import Testing
+
+@Suite
+struct KeyedObservationTests {
+    private let owner = ObservedState(Tasks(tasks: [Task(id: "a"), Task(id: "b")]))
+
+    /// Whether `write` tells an observer of what `read` reads.
+    private func isTold(_ read: () -> Void, _ write: () -> Void) -> Bool {
+        let isTold = Mutex(false)
+        withObservationTracking(read) { isTold.withLock { $0 = true } }
+        write()
+        return isTold.withLock { $0 }
+    }
+
+    @Test
+    func `who reads a field of an element hears of that field only`() {
+        let read = { _ = owner.state.tasks[id: "a"]?.title }
+        #expect(isTold(read) { owner.state.tasks[id: "a"]?.title = "x" })
+        #expect(!isTold(read) { owner.state.tasks[id: "b"]?.title = "x" })
+        #expect(!isTold(read) { owner.state.tasks[id: "a"]?.notes = ["x"] })
+        #expect(!isTold(read) { owner.state.tasks.append(Task(id: "c")) })
+    }
+
+    @Test
+    func `who reads an element hears that it goes, comes and is replaced`() {
+        let read = { _ = owner.state.tasks[id: "a"]?.title }
+        #expect(isTold(read) { owner.state.tasks[id: "a"] = Task(id: "a", title: "y") })
+        #expect(isTold(read) { owner.state.tasks.remove(id: "a") })
+        #expect(isTold(read) { owner.state.tasks.append(Task(id: "a")) })
+        #expect(isTold(read) { owner.state.tasks[id: "a"]?.id = "z" })
+        #expect(isTold({ _ = owner.state.tasks.contains(id: "q") }) { owner.state.tasks.append(Task(id: "q")) })
+    }
+
+    @Test
+    func `who walks the collection hears of its order and of what it read of the elements`() {
+        let read = { _ = owner.state.tasks.map(\.title) }
+        #expect(isTold(read) { owner.state.tasks[id: "b"]?.title = "x" })
+        #expect(!isTold(read) { owner.state.tasks[id: "b"]?.notes = ["x"] })
+        #expect(isTold(read) { owner.state.tasks.move(id: "a", to: 1) })
+        #expect(isTold(read) { owner.state.tasks.sort { $0.id < $1.id } })
+        #expect(isTold(read) { _ = owner.state.tasks.popLast() })
+        #expect(isTold(read) { owner.state.tasks.removeAll() })
+        #expect(isTold({ _ = owner.state.tasks.count }) { owner.state.tasks.append(Task(id: "c")) })
+    }
+
+    @Test
+    func `who reads the field hears of another collection`() {
+        #expect(isTold({ _ = owner.state.tasks[id: "a"]?.title }) { owner.state.tasks = [] })
+    }
+}

@@ -1,0 +1,64 @@
+// Holds an engine's thread, so that requests gather behind it.
+
+import Dispatch
+import RivuletSessions
+
+/// A gate that an engine's thread stands before until it is opened.
+struct Gate {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    /// Brings the writing thread before the gate; `first` runs on it just before.
+    func holdWriter(of engine: some StorageEngine, first: @escaping @Sendable () -> Void = {}) async {
+        await withCheckedContinuation { continuation in
+            engine.probe { [semaphore] _ in
+                first()
+                continuation.resume()
+                semaphore.wait()
+            }
+        }
+    }
+
+    /// Brings the reading thread before the gate.
+    func holdReader(of engine: some StorageEngine) async {
+        await withCheckedContinuation { continuation in
+            engine.sessions(app: "none", after: nil, limit: 1) { [semaphore] _ in
+                continuation.resume()
+                semaphore.wait()
+            }
+        }
+    }
+
+    /// Lets the thread go on.
+    func open() {
+        semaphore.signal()
+    }
+}
+
+/// Answers in the order in which they came.
+actor Answers<Value: Sendable> {
+    private let expected: Int
+    private var values: [Int: Result<Value, StorageError>] = [:]
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    init(expecting count: Int) {
+        expected = count
+    }
+
+    /// The reply to hand in for one request.
+    nonisolated func reply(_ index: Int) -> StorageReply<Value> {
+        { result in Task { await self.add(index, result) } }
+    }
+
+    /// All answers, by request.
+    func all() async -> [Result<Value, StorageError>] {
+        if values.count < expected { await withCheckedContinuation { waiter = $0 } }
+        return (0..<expected).compactMap { values[$0] }
+    }
+
+    private func add(_ index: Int, _ result: Result<Value, StorageError>) {
+        values[index] = result
+        guard values.count == expected else { return }
+        waiter?.resume()
+        waiter = nil
+    }
+}

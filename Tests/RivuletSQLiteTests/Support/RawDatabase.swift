@@ -1,0 +1,88 @@
+// Another program's hand on the database file.
+
+import CSQLite
+
+/// A connection of its own, as an operator's `sqlite3` would have.
+@safe final class RawDatabase {
+    // SAFETY: valid from init to deinit, used by one test, does not leave this type.
+    private let handle: OpaquePointer
+
+    struct Failure: Error {
+        let sql: String
+        let message: String
+    }
+
+    init(_ path: String) throws {
+        var opened: OpaquePointer?
+        guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let opened = unsafe opened else {
+            throw Failure(sql: "open", message: path)
+        }
+        unsafe handle = opened
+        unsafe sqlite3_busy_timeout(opened, 5_000)
+    }
+
+    deinit {
+        unsafe sqlite3_close(handle)
+    }
+
+    func execute(_ sql: String) throws {
+        guard unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+            throw Failure(sql: sql, message: unsafe String(cString: sqlite3_errmsg(handle)))
+        }
+    }
+
+    /// The first column of the first row as text.
+    func text(_ sql: String) throws -> String? {
+        var statement: OpaquePointer?
+        guard unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw Failure(sql: sql, message: unsafe String(cString: sqlite3_errmsg(handle)))
+        }
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_step(statement) == SQLITE_ROW, let text = unsafe sqlite3_column_text(statement, 0) else {
+            return nil
+        }
+        return unsafe String(cString: text)
+    }
+}
+
+extension RawDatabase {
+    /// The first page with rows of a table that has more than one.
+    func firstLeaf(of table: String) throws -> Int? {
+        try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
+    }
+
+    /// Makes the database what layout 5 was: deletions left their text in the file.
+    func goBackToLayout5() throws {
+        try execute("DROP TABLE erasing; DROP TABLE secured")
+        try execute("PRAGMA user_version = 5")
+    }
+
+    /// Makes the database what layout 4 was: no snapshots of older schemas.
+    func goBackToLayout4() throws {
+        try goBackToLayout5()
+        try execute("DROP TABLE older_snapshot; PRAGMA user_version = 4")
+    }
+
+    /// Makes the database what layout 3 was: the log's index was SQLite's own.
+    func goBackToLayout3() throws {
+        try goBackToLayout4()
+        try execute("DROP TABLE log_index; DROP TABLE log_indexed")
+        try execute("CREATE UNIQUE INDEX log_sid_v ON log(sid, v)")
+        try execute("PRAGMA user_version = 3")
+    }
+
+    /// Makes the database what layout 2 was: no items of stores.
+    func goBackToLayout2() throws {
+        try goBackToLayout3()
+        try execute("DROP TABLE item; DROP TABLE collection")
+        try execute("PRAGMA user_version = 2")
+    }
+
+    /// Makes the database what layout 1 was: no kept answers either, and an index over the commands of the log.
+    func goBackToLayout1() throws {
+        try goBackToLayout2()
+        try execute("DROP TABLE answer")
+        try execute("CREATE INDEX log_sid_cmd ON log(sid, cmd) WHERE cmd IS NOT NULL")
+        try execute("PRAGMA user_version = 1")
+    }
+}

@@ -1,0 +1,66 @@
+// Checks that a server that stops says so to all who follow it, also to those who were on their way.
+
+import CounterFixture
+import RivuletEngine
+import RivuletEventLoop
+import RivuletSessions
+import Synchronization
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct DrainingTests {
+    @Test func `a stream whose join was under way when the draining began is told to come back`() throws {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        let loop = try EventLoop(index: 0)
+        let context = try server.makeContext(workers: 1, clock: ContinuousClock())
+        let served = ServerLoop(index: 0, loop: loop, context: context)
+        let wire = MemoryWire(loop: loop, delegate: served)
+        served.wire = wire
+        served.peers = [Confined(served, to: loop)]
+        let written = Mutex((text: "", isClosed: false))
+        let id = wire.open { bytes in
+            written.withLock {
+                $0.text += String(decoding: bytes ?? [], as: UTF8.self)
+                if bytes == nil { $0.isClosed = true }
+            }
+        }
+        let target = "/v1/apps/tally/sessions/one/changes"
+        wire.receive(id, Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
+        served.drain()
+        let join = StreamJoin(
+            stream: Exchange(loop: 0, connection: id).stream,
+            place: .group(GroupID(rawValue: 1)),
+            source: .session(SessionKey(app: "tally", id: "one"), StreamTopic(paths: [])),
+            first: .none,
+            cursor: "aaaaaaaa.0.bbbb-0"
+        )
+        served.take(.join(join))
+        let (text, isClosed) = written.withLock { $0 }
+        #expect(text.contains("event: bye\ndata: {\"reason\":\"draining\""))
+        #expect(text.hasSuffix("\n\n\r\n0\r\n\r\n"))
+        #expect(isClosed)
+        #expect(served.streams.count == 0)
+    }
+
+    @Test func `a connection whose refused body has been read away is closed while the server drains`() throws {
+        let server = StateServer(storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        let loop = try EventLoop(index: 0)
+        let context = try server.makeContext(workers: 1, clock: ContinuousClock())
+        let served = ServerLoop(index: 0, loop: loop, context: context)
+        let wire = MemoryWire(loop: loop, delegate: served)
+        served.wire = wire
+        let isClosed = Mutex(false)
+        let id = wire.open { bytes in
+            if bytes == nil { isClosed.withLock { $0 = true } }
+        }
+        let head = "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+        wire.receive(id, Array("\(head)01234".utf8))
+        served.drain()
+        #expect(!isClosed.withLock { $0 })
+        wire.receive(id, Array("56789".utf8))
+        #expect(isClosed.withLock { $0 })
+    }
+}

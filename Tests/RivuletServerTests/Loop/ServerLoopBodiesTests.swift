@@ -1,0 +1,281 @@
+// Checks what a loop does with bodies for which there is no memory, and that it gives back what it reserved.
+
+import CounterFixture
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import Synchronization
+import Testing
+
+@testable import RivuletServer
+
+/// What one connection was written, and whether it was closed.
+private final class Written: Sendable {
+    private let state = Mutex((text: "", isClosed: false))
+
+    var text: String { state.withLock { $0.text } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func take(_ bytes: [UInt8]?) {
+        state.withLock {
+            $0.text += String(decoding: bytes ?? [], as: UTF8.self)
+            if bytes == nil { $0.isClosed = true }
+        }
+    }
+}
+
+@Suite struct ServerLoopBodiesTests {
+    private let served: ServerLoop
+    private let wire: MemoryWire
+    private let loop: EventLoop
+
+    /// Room for one body of 65,536 bytes, and three steps of chunked ones; waits and patience are over at once.
+    init() throws {
+        let limits = ServerLimits(
+            bodyBytesMax: 131_072,
+            heldBodyBytesMax: 262_144,
+            bodyWaitTimeMax: .zero,
+            bodyProgressTimeMax: .zero
+        )
+        let server = StateServer(options: ServerOptions(limits: limits), storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        loop = try EventLoop(index: 0)
+        served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
+        wire = MemoryWire(loop: loop, delegate: served)
+        served.wire = wire
+        served.peers = [Confined(served, to: loop)]
+    }
+
+    private var heldBytes: Int { served.context.bodyBudget.bytes }
+
+    private func open() -> (ConnectionID, Written) {
+        let written = Written()
+        return (wire.open { written.take($0) }, written)
+    }
+
+    /// Sends the head of a dispatch, and what comes with it.
+    private func post(_ id: ConnectionID, _ framing: String, path: String = "events", _ body: String = "") {
+        let target = "/v1/apps/tally/sessions/one/\(path)"
+        let type = "Content-Type: application/json"
+        send(id, "POST \(target) HTTP/1.1\r\nHost: localhost\r\n\(type)\r\n\(framing)\r\n\r\n\(body)")
+    }
+
+    private func send(_ id: ConnectionID, _ text: String) { wire.receive(id, Array(text.utf8)) }
+    private func chunk(_ count: Int) -> String {
+        "\(String(count, radix: 16))\r\n\(String(repeating: " ", count: count))\r\n"
+    }
+
+    private func deadline(_ id: ConnectionID) -> HTTPDeadline? {
+        served.connections.update(id) { $0.http.deadline } ?? nil
+    }
+
+    /// Runs what is posted, and what that posts; once.
+    private func run() {
+        loop.post { [loop] in
+            loop.post { loop.post { loop.stop() } }
+        }
+        loop.run()
+    }
+
+    /// Runs the loop until the waits, which last no time, are over; once.
+    private func runUntilDue() {
+        loop.setDelegate(served)
+        // A turn runs its timers first, so the deadlines of the last turn are looked at, too.
+        loop.schedule(after: .milliseconds(5)) { [loop] in loop.stop() }
+        loop.run()
+    }
+
+    /// Reserves all memory of large bodies: 131,072 bytes and 65,536.
+    private func fill() -> [ConnectionID] {
+        let ids = [open().0, open().0]
+        for (id, count) in zip(ids, [131_072, 65_536]) { post(id, "Content-Length: \(count)") }
+        #expect(heldBytes == 196_608)
+        return ids
+    }
+
+    @Test func `a body reserves its length until its connection closes`() {
+        let (id, _) = open()
+        post(id, "Content-Length: 20000")
+        #expect(heldBytes == 20_000 && deadline(id) == .body)
+        served.connectionDidClose(id, reason: .peerEnded)
+        #expect(heldBytes == 0 && served.bodies.isEmpty)
+    }
+
+    @Test func `a body that does not come in time gives back what it reserved`() {
+        let (id, written) = open()
+        post(id, "Content-Length: 20000")
+        let limits = served.context.httpLimits
+        guard let action = served.connections.update(id, { $0.http.deadlinePassed(limits: limits) }) else { return }
+        served.take(action, on: id)
+        #expect(written.text.hasPrefix("HTTP/1.1 408 ") && written.isClosed)
+        #expect(heldBytes == 0)
+    }
+
+    @Test func `a body that came with its head reserves nothing, and one refused at its head neither`() {
+        let (id, written) = open()
+        post(id, "Content-Length: 5", path: "nothing", "12345")
+        post(id, "Content-Length: 50000", path: "nothing")
+        #expect(written.text.components(of: "HTTP/1.1 404 ") == 2 && !written.isClosed)
+        #expect(heldBytes == 0 && served.bodies.isEmpty)
+        post(id, "Content-Length: 131073")
+        // Still of the refused body.
+        #expect(written.text.components(of: "HTTP/1.1") == 2)
+    }
+
+    @Test(arguments: [
+        ("Content-Length: 131073", "events", "413"), ("Content-Length: 70000", "reset", "400"),
+        ("Transfer-Encoding: chunked", "reset", "400"), ("Content-Length: 70000", "nothing", "404"),
+        ("Content-Length: 70000\r\nContent-Encoding: br", "events", "415"),
+        ("Content-Length: 70000\r\nIdempotency-Key: \"a\"", "fork", "400"),
+        ("Content-Length: 70000\r\nExpect: 100-continue", "nothing", "404"),
+        ("Content-Length: 70\r\nExpect: 100-continue", "nothing", "404"),
+    ])
+    func `a refused head whose body is not read away ends the connection`(
+        framing: String,
+        path: String,
+        status: String
+    ) {
+        let (id, written) = open()
+        post(id, framing, path: path)
+        #expect(written.text.hasPrefix("HTTP/1.1 \(status) ") && written.isClosed)
+        #expect(written.text.contains("\r\nConnection: close\r\n"))
+        #expect(!written.text.contains("HTTP/1.1 100 "))
+    }
+
+    @Test func `requests behind a refused body are answered in order`() {
+        let (id, written) = open()
+        let next = "POST /v1/apps/tally/sessions/one/reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+        post(id, "Content-Length: 10", path: "nothing", "01234")
+        send(id, "56789" + next + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let statuses = written.text.split(separator: "HTTP/1.1 ").map { $0.prefix(3) }
+        #expect(statuses == ["404", "400", "200"])
+    }
+
+    @Test func `a body without room waits, reads nothing meanwhile, and is 503 when its time is over`() {
+        _ = fill()
+        let (id, written) = open()
+        post(id, "Content-Length: 65536\r\nExpect: 100-continue")
+        #expect(written.text.isEmpty && deadline(id) == nil && served.isBodyWaiting(id))
+        #expect(served.connections.update(id) { $0.http.wantsReading } == false)
+        runUntilDue()
+        #expect(written.text.hasPrefix("HTTP/1.1 503 ") && written.text.contains("\r\nRetry-After: 1\r\n"))
+        #expect(written.text.contains("\r\nConnection: close\r\n") && written.isClosed)
+        #expect(heldBytes == 196_608)
+        // Nothing is due over and over.
+        #expect(!served.runDeadlines())
+    }
+
+    @Test func `large bodies that come to nothing do not stop small ones`() {
+        _ = fill()
+        let (waiting, _) = open()
+        post(waiting, "Content-Length: 65536")
+        let (id, written) = open()
+        post(id, "Content-Length: 16384\r\nExpect: 100-continue")
+        #expect(written.text.hasPrefix("HTTP/1.1 100 ") && !served.isBodyWaiting(id))
+    }
+
+    @Test func `a chunked body reserves as it grows, waits for more, and is 503 when its time is over`() {
+        let (id, written) = open()
+        post(id, "Transfer-Encoding: chunked")
+        #expect(heldBytes == 65_536)
+        send(id, chunk(10))
+        #expect(heldBytes == 131_072)
+        let (other, refused) = open()
+        post(other, "Transfer-Encoding: chunked")
+        #expect(heldBytes == 196_608)
+        #expect(served.connections.update(other) { $0.http.wantsReading } == true)
+        send(other, chunk(10))
+        #expect(served.isBodyWaiting(other) && deadline(other) == nil)
+        #expect(served.connections.update(other) { $0.http.wantsReading } == false)
+        runUntilDue()
+        #expect(refused.text.hasPrefix("HTTP/1.1 503 ") && refused.isClosed)
+        #expect(heldBytes == 131_072 && written.text.isEmpty && deadline(id) == .body)
+    }
+
+    @Test func `bodies without progress make room for those that wait`() {
+        let ids = fill()
+        let (id, written) = open()
+        post(id, "Content-Length: 65536\r\nExpect: 100-continue")
+        send(ids[0], "x")
+        served.shedStalledBodies()
+        #expect(!served.context.bodyBudget.hasWaiters(for: .large))
+        // One was enough.
+        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+        run()
+        #expect(written.text.hasPrefix("HTTP/1.1 100 ") && deadline(id) == .body)
+    }
+
+    @Test func `silent heads of large bodies do not lock small bodies out`() {
+        _ = fill()
+        // Four wait, and there is no room for the others' heads.
+        for _ in 0..<8 { post(open().0, "Content-Length: 65536") }
+        let small = [open(), open()]
+        for (id, _) in small { post(id, "Content-Length: 16384") }
+        let (id, written) = open()
+        post(id, "Content-Length: 16384\r\nExpect: 100-continue")
+        #expect(served.isBodyWaiting(id))
+        served.shedStalledBodies()
+        run()
+        #expect(written.text.hasPrefix("HTTP/1.1 100 "))
+        let refused = small.map(\.1.text).filter { $0.hasPrefix("HTTP/1.1 408 ") }
+        #expect(refused.count == 1 && refused.allSatisfy { $0.contains("(bodyProgressBytesMin)") })
+    }
+
+    @Test func `a body that could not even wait lets a stalled one go, too`() {
+        let ids = fill()
+        let (id, written) = open()
+        // More of it is there than waiting bodies may hold.
+        post(id, "Content-Length: 65536", String(repeating: " ", count: 20_000))
+        #expect(written.text.hasPrefix("HTTP/1.1 503 ") && !served.context.bodyBudget.hasWaiters(for: .large))
+        served.shedStalledBodies()
+        #expect(ids.allSatisfy { served.bodies[$0] != nil })
+        served.shedStalledBodies(served.bodies.takeRefusedShares())
+        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+        served.shedStalledBodies(served.bodies.takeRefusedShares())
+        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+    }
+
+    @Test func `a body whose connection has gone while it waited gives its room to the next`() {
+        let ids = fill()
+        let (gone, _) = open()
+        post(gone, "Content-Length: 131072")
+        let (id, written) = open()
+        post(id, "Content-Length: 65536\r\nExpect: 100-continue")
+        served.connectionDidClose(ids[0], reason: .peerEnded)
+        served.connectionDidClose(gone, reason: .peerEnded)
+        run()
+        #expect(written.text.hasPrefix("HTTP/1.1 100 "))
+        #expect(heldBytes == 131_072)
+    }
+
+    @Test func `a chunked body goes on with what was left of its time when room comes`() {
+        let (first, _) = open()
+        post(first, "Content-Length: 131072")
+        let (id, _) = open()
+        post(id, "Transfer-Encoding: chunked")
+        send(id, chunk(10))
+        #expect(served.isBodyWaiting(id))
+        served.connectionDidClose(first, reason: .peerEnded)
+        run()
+        #expect(!served.isBodyWaiting(id) && deadline(id) == .body && heldBytes == 131_072)
+        #expect(served.connections.update(id) { $0.http.wantsReading } == true)
+    }
+
+    @Test func `a bound with which the largest body could not be read is refused, with the least value`() throws {
+        let options = ServerOptions(limits: ServerLimits(bodyBytesMax: 300_000, heldBodyBytesMax: 399_999))
+        let server = StateServer(options: options, storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        let error = #expect(throws: ServerError.self) {
+            try server.makeContext(workers: 1, clock: ContinuousClock())
+        }
+        #expect(try #require(error?.description).contains("set it to 400000 at least"))
+    }
+}
+
+extension String {
+    /// How often another text is in it.
+    fileprivate func components(of text: String) -> Int {
+        split(separator: text, omittingEmptySubsequences: false).count - 1
+    }
+}

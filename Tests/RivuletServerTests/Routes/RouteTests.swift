@@ -1,0 +1,66 @@
+// Checks which resource a path names.
+
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct RouteTests {
+    private let key = SessionKey(app: "counter", id: "a")
+
+    @Test func `every resource of the contract is found by its path`() throws {
+        #expect(try Route(segments: ["healthz"]) == .health)
+        #expect(try Route(segments: ["readyz"]) == .readiness)
+        #expect(try Route(segments: ["v1", "apps"]) == .apps)
+        #expect(try Route(segments: ["v1", "apps", "counter"]) == .app("counter"))
+        #expect(try Route(segments: ["v1", "apps", "counter", "types.d.ts"]) == .types(app: "counter"))
+        #expect(try Route(segments: ["v1", "apps", "counter", "sessions"]) == .sessions(app: "counter"))
+        let session = ["v1", "apps", "counter", "sessions", "a"]
+        #expect(try Route(segments: session) == .session(key))
+        #expect(try Route(segments: session + ["events"]) == .events(key))
+        #expect(try Route(segments: session + ["changes"]) == .changes(key, view: nil))
+        #expect(try Route(segments: session + ["state"]) == .state(key, .root))
+        #expect(
+            try Route(segments: session + ["state", "p", "count"]) == .state(key, JSONPointer(tokens: ["p", "count"]))
+        )
+    }
+
+    @Test func `a segment is one token of a key path, whatever is in it`() throws {
+        let path = ["v1", "apps", "counter", "sessions", "a", "state", "a/b", "c~1d", "e~0f"]
+        #expect(try Route(segments: path) == .state(key, JSONPointer(tokens: ["a/b", "c/d", "e~f"])))
+    }
+
+    @Test(arguments: [
+        ["v1"], ["v1", "x"], ["v1", "apps", "counter", "x"], ["v1", "apps", "counter", "types.d.ts", "x"],
+        ["v1", "apps", "counter", "sessions", "a", "x"],
+    ])
+    func `a path below v1 that names nothing is 404`(_ segments: [String]) {
+        #expect(status { try Route(segments: segments) } == 404)
+    }
+
+    @Test(arguments: ["", "a b", "ä", "a.b", String(repeating: "a", count: 129)])
+    func `an id that cannot be a session's is 400`(_ id: String) {
+        #expect(status { try Route(segments: ["v1", "apps", "counter", "sessions", id]) } == 400)
+    }
+
+    @Test(arguments: [[".."], ["a", "..", "b"], [".git", "config"], ["a/../b"], ["a\\b"], ["a\0"]])
+    func `a file path that could lead out of the folder names nothing`(_ segments: [String]) {
+        #expect(status { try Route(segments: segments) } == 404)
+    }
+
+    @Test func `a folder is its index`() throws {
+        #expect(try Route(segments: [""]) == .file("index.html"))
+        #expect(try Route(segments: ["docs", ""]) == .file("docs/index.html"))
+        #expect(try Route(segments: ["app.css"]) == .file("app.css"))
+    }
+
+    private func status(_ body: () throws -> Route) -> Int? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? Problem)?.status
+        }
+    }
+}

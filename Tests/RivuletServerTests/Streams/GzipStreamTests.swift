@@ -1,0 +1,103 @@
+// Checks that what is compressed in parts is what zlib makes a whole of again.
+
+import CZlib
+import RivuletHTTP
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct GzipStreamTests {
+    /// The bytes of a gzip member; nil when it is not whole.
+    private func inflated(_ bytes: [UInt8], count: Int) -> [UInt8]? {
+        var stream = unsafe z_stream()
+        var input = bytes
+        // SAFETY: the stream stays in this frame, between init and end.
+        return unsafe withUnsafeMutablePointer(to: &stream) { stream in
+            guard unsafe inflateInit2_(stream, 31, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+                return nil
+            }
+            defer { unsafe inflateEnd(stream) }
+            var isWhole = false
+            let output = unsafe [UInt8](unsafeUninitializedCapacity: count + 1) { output, produced in
+                unsafe input.withUnsafeMutableBufferPointer { input in
+                    unsafe stream.pointee.next_in = input.baseAddress
+                    unsafe stream.pointee.avail_in = UInt32(input.count)
+                    unsafe stream.pointee.next_out = output.baseAddress
+                    unsafe stream.pointee.avail_out = UInt32(output.count)
+                    isWhole = unsafe inflate(stream, Z_FINISH) == Z_STREAM_END && stream.pointee.avail_in == 0
+                    produced = unsafe output.count - Int(stream.pointee.avail_out)
+                }
+            }
+            return isWhole ? output : nil
+        }
+    }
+
+    /// Bytes that compress, or that do not.
+    private func bytes(_ count: Int, isRandom: Bool) -> [UInt8] {
+        var state: UInt64 = 7
+        return (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56) % (isRandom ? 255 : 7)
+        }
+    }
+
+    @Test(arguments: [1, 1_000, 16_384, 32_768, 32_769, 100_000, 1_000_000], [false, true])
+    func `the parts are the whole again`(_ count: Int, _ isRandom: Bool) throws {
+        let stream = try #require(GzipStream())
+        let whole = bytes(count, isRandom: isRandom)
+        // The second time with a stream that was used before.
+        for _ in 0..<2 {
+            var output: [UInt8] = []
+            for start in stride(from: 0, to: count, by: GzipStreams.sliceBytes) {
+                #expect(stream.append(whole, start..<min(start + GzipStreams.sliceBytes, count), to: &output))
+            }
+            #expect(inflated(output, count: count) == whole)
+            stream.reset()
+        }
+    }
+
+    @Test func `a stream that was left in the middle is as new after a reset`() throws {
+        let stream = try #require(GzipStream())
+        var output: [UInt8] = []
+        #expect(stream.append(bytes(50_000, isRandom: true), 0..<40_000, to: &output))
+        stream.reset()
+        output = []
+        let whole = bytes(5_000, isRandom: false)
+        #expect(stream.append(whole, 0..<5_000, to: &output))
+        #expect(inflated(output, count: 5_000) == whole)
+    }
+
+    @Test func `a loop compresses so many answers at once, and no more`() {
+        var streams = GzipStreams()
+        var taken: [GzipStream] = []
+        while let stream = streams.take() { taken.append(stream) }
+        #expect(taken.count == GzipStreams.underWayMax)
+        streams.giveBack(taken[0])
+        let again = streams.take()
+        #expect(again === taken[0])
+    }
+
+    @Test func `a large answer takes several steps, and is the same in the end`() throws {
+        var streams = GzipStreams()
+        let taken = streams.take()
+        let stream = try #require(taken)
+        let body = bytes(3 * GzipStreams.sliceBytes + 1, isRandom: false)
+        let compression = Compression(of: .json(body), isRead: true, with: stream)
+        var steps = 0
+        while !compression.isDone {
+            compression.step()
+            steps += 1
+        }
+        #expect(steps == 4)
+        #expect(inflated(compression.result.body, count: body.count) == body)
+    }
+
+    @Test func `what gains nothing goes out as it is`() throws {
+        let stream = try #require(GzipStream())
+        let body = bytes(2_000, isRandom: true)
+        let compression = Compression(of: .json(body), isRead: true, with: stream)
+        compression.step()
+        #expect(compression.isDone && compression.result.body == body)
+        #expect(!compression.result.fields.contains { $0.name == "Content-Encoding" })
+    }
+}

@@ -1,0 +1,279 @@
+// Checks what a loop holds for its streams, in what order it writes, and when it closes them.
+
+import CounterFixture
+import RivuletEngine
+import RivuletEventLoop
+import RivuletJSON
+import RivuletSessions
+import SeededRandom
+import Synchronization
+import Testing
+
+@testable import RivuletServer
+
+/// Takes nothing of what it is given from a moment on, and holds it, as sockets do whose readers have stopped.
+private final class StuckWire: ConnectionWire {
+    private struct Queue {
+        var blocks: [SharedBytes] = []
+        var unsentBytes = 0
+    }
+
+    private var queues: [ConnectionID: Queue] = [:]
+    /// Whether sockets take what they are given after all.
+    var isOpen = false
+    private(set) var bytes: [ConnectionID: [UInt8]] = [:]
+    var texts: [ConnectionID: String] { bytes.mapValues { String(decoding: $0, as: UTF8.self) } }
+    /// Who was written to, in order.
+    var order: [ConnectionID] = []
+    private(set) var closed: [ConnectionID: CloseReason] = [:]
+
+    func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
+        guard closed[id] == nil else { return .closed }
+        order.append(id)
+        bytes[id, default: []] += head
+        for block in blocks { block.append(to: &bytes[id, default: []]) }
+        guard !isOpen else { return .sent }
+        queues[id, default: Queue()].blocks += blocks
+        queues[id, default: Queue()].unsentBytes += head.count + blocks.reduce(0) { $0 + $1.count }
+        return .queued(unsentBytes: unsentBytes(id))
+    }
+
+    /// The socket of a connection has taken everything.
+    func drain(_ id: ConnectionID) { queues[id] = nil }
+
+    func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes, []) }
+    func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome { write(id, [], [bytes]) }
+    func unsentBytes(_ id: ConnectionID) -> Int { queues[id]?.unsentBytes ?? 0 }
+    func pauseReading(_ id: ConnectionID) {}
+    func resumeReading(_ id: ConnectionID) {}
+    func closeAfterFlush(_ id: ConnectionID, within time: Duration) {}
+    func setStreaming(_ id: ConnectionID) {}
+
+    func close(_ id: ConnectionID, _ reason: CloseReason) {
+        queues[id] = nil
+        closed[id] = reason
+    }
+}
+
+@Suite struct ServerLoopStreamsTests {
+    private let served: ServerLoop
+    private let wire = StuckWire()
+    private let group = GroupID(rawValue: 1)
+
+    init() throws {
+        let limits = ServerLimits(heldBytesMax: 10_000)
+        let server = StateServer(options: ServerOptions(limits: limits), storage: MemoryStorageEngine())
+        try server.host(TallyApp())
+        var loopLimits = LoopLimits()
+        loopLimits.unsentBytesMax = 20_000
+        let loop = try EventLoop(index: 0, limits: loopLimits)
+        served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
+        served.wire = wire
+        served.peers = [Confined(served, to: loop)]
+    }
+
+    private var heldBytes: Int { served.context.heldBytes.bytes }
+
+    /// Opens a stream that nobody reads; `text` is what it begins with.
+    private func join(
+        _ slot: UInt32,
+        encoding: String? = nil,
+        version: String = "1.1",
+        text: [UInt8] = []
+    ) -> ConnectionID {
+        let id = request(slot, encoding: encoding, version: version)
+        let account = served.context.heldBytes
+        let join = StreamJoin(
+            stream: Exchange(loop: 0, connection: id).stream,
+            place: .group(group),
+            source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
+            first: FirstEvents(head: [], body: text.isEmpty ? [] : [SharedBytes(text, account: account)]),
+            cursor: "aaaaaaaa.0.bbbb-0"
+        )
+        served.take(.join(join))
+        return id
+    }
+
+    /// Asks for a stream, and is not answered yet.
+    private func request(_ slot: UInt32, encoding: String? = nil, version: String = "1.1") -> ConnectionID {
+        let id = ConnectionID(slot: slot, generation: 1)
+        served.connectionDidOpen(id, peer: PeerAddress(ip: PeerAddress.IP(v4: slot), port: 1))
+        let coding = encoding.map { "Accept-Encoding: \($0)\r\n" } ?? ""
+        let target = "/v1/apps/tally/sessions/s/changes"
+        let request = "GET \(target) HTTP/\(version)\r\nHost: localhost\r\nAccept: text/event-stream\r\n\(coding)\r\n"
+        served.connection(id, didReceive: Array(request.utf8).span)
+        return id
+    }
+
+    /// The head and the body, without its framing, of the answer on a connection; checks that the head names the framing.
+    private func answer(
+        to id: ConnectionID,
+        version: String
+    ) throws -> (head: String, body: [UInt8], isEnded: Bool) {
+        let bytes = try #require(wire.bytes[id])
+        let end = try #require(bytes.firstRange(of: Array("\r\n\r\n".utf8)))
+        let head = String(decoding: bytes[..<end.upperBound], as: UTF8.self)
+        #expect(head.contains("Connection: close\r\n"))
+        #expect(head.contains("Transfer-Encoding: chunked\r\n") == (version == "1.1"))
+        let body = Array(bytes[end.upperBound...])
+        guard version == "1.1" else { return (head, body, false) }
+        let (content, isEnded) = try #require(dechunked(body))
+        return (head, content, isEnded)
+    }
+
+    @Test(arguments: ["1.0", "1.1"], [nil, "gzip"])
+    func `a stream is one body from its opening to its bye, chunked for HTTP 1_1`(
+        version: String,
+        encoding: String?
+    ) throws {
+        wire.isOpen = true
+        let id = join(1, encoding: encoding, version: version, text: Array("data: first\n\n".utf8))
+        for number in 1...3 {
+            let event = StreamBlock(Array("data: \(number)\n\n".utf8).span, account: served.context.heldBytes)
+            served.take(.deliver(event, cursor: "aaaaaaaa.\(number).bbbb-\(number)", group: group))
+            _ = served.flushStreams()
+        }
+        let cut = try answer(to: id, version: version)
+        #expect(!cut.isEnded)
+        served.closeStream(id, because: .revoked)
+        let (head, body, isEnded) = try answer(to: id, version: version)
+        #expect(isEnded == (version == "1.1"))
+        #expect(head.contains("Content-Encoding: gzip") == (encoding != nil))
+        let text = try #require(encoding == nil ? body : gunzip(body))
+        let events = String(decoding: text, as: UTF8.self)
+        #expect(events.hasPrefix(":\n\nretry: "))
+        let bye = "event: bye\ndata: {\"reason\":\"revoked\""
+        #expect(events.contains("\n\ndata: first\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\n\(bye)"))
+        #expect(events.hasSuffix("}\n\n"))
+        #expect(heldBytes == 0)
+    }
+
+    @Test(arguments: ["1.0", "1.1"])
+    func `a stream that only says bye is a whole body`(version: String) throws {
+        wire.isOpen = true
+        let id = request(1, version: version)
+        served.answerFull(id)
+        let (_, body, isEnded) = try answer(to: id, version: version)
+        #expect(isEnded == (version == "1.1"))
+        #expect(String(decoding: body, as: UTF8.self).contains("event: bye\ndata: {\"reason\":\"limit\""))
+    }
+
+    @Test func `a stream that missed nothing is written nothing, as an empty chunk would end it`() throws {
+        wire.isOpen = true
+        let id = join(1)
+        let before = wire.bytes[id]
+        let leaver = served.streams.takeOut(id, as: .live)
+        #expect(leaver?.group == group)
+        let join = StreamJoin(
+            stream: Exchange(loop: 0, connection: id).stream,
+            place: .group(group),
+            source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
+            first: .none,
+            cursor: "aaaaaaaa.0.bbbb-0"
+        )
+        served.take(.join(join))
+        #expect(wire.bytes[id] == before)
+        #expect(served.streams[id]?.outside == nil)
+    }
+
+    @Test func `a stream that is shed is cut off: it has no last chunk`() throws {
+        let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
+        served.shedStreams()
+        for id in ids where wire.closed[id] != nil {
+            let isEnded = try answer(to: id, version: "1.1").isEnded
+            #expect(!isEnded)
+        }
+        #expect(wire.closed.count == 2)
+    }
+
+    @Test(arguments: [nil, "gzip"])
+    func `what a stream begins with is counted until its socket has taken it, in whatever form`(encoding: String?) {
+        var random = SeededGenerator(seed: 1)
+        let text = (0..<5_000).map { _ in UInt8.random(in: 32...126, using: &random) }
+        let id = join(1, encoding: encoding, text: text)
+        #expect(served.streams[id]?.facts.isCompressed == (encoding != nil))
+        // Random text has 6.6 bits a byte, and zlib does not always find them all.
+        #expect((4_000...6_000).contains(heldBytes))
+        served.forgetStream(id, .peer)
+        wire.close(id, .local)
+        #expect(heldBytes == 0)
+    }
+
+    @Test func `streams that take nothing keep their places as long as all together hold no more than they may`() {
+        let id = join(1, text: [UInt8](repeating: 65, count: 9_000))
+        served.shedStreams()
+        #expect(wire.closed.isEmpty)
+        #expect(served.streams[id] != nil)
+    }
+
+    @Test func `when all hold more than they may, a quarter of those who take nothing are closed`() {
+        let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
+        #expect(heldBytes == 16_000)
+        served.shedStreams()
+        #expect(wire.closed.count == 2)
+        #expect(wire.closed.values.allSatisfy { $0 == .unsentLimit })
+        #expect(ids.filter { served.streams[$0] == nil } == ids.filter { wire.closed[$0] != nil })
+        #expect(heldBytes == 12_000)
+        served.shedStreams()
+        #expect(heldBytes == 10_000)
+        served.shedStreams()
+        #expect(wire.closed.count == 3)
+        #expect(served.context.streams.load(ordering: .relaxed) == 5)
+    }
+
+    @Test func `an event that everybody holds counts once`() {
+        let ids = (1...8).map { join($0) }
+        for id in ids { #expect(served.streams.state(of: id)?.phase == .blocked) }
+        let text = [UInt8](repeating: 65, count: 4_000)
+        let event = StreamBlock(text.span, account: served.context.heldBytes)
+        served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
+        _ = served.flushStreams()
+        // With its size and two line ends around it.
+        #expect(heldBytes == 5 + 4_000 + 2)
+    }
+
+    @Test func `paths that are more than a stream may be sent at once are refused, and nothing is cut off`() throws {
+        wire.isOpen = true
+        let id = join(1, text: [UInt8](repeating: 65, count: 20_001))
+        #expect(served.streams[id] == nil)
+        let text = try #require(wire.texts[id])
+        #expect(text.hasPrefix("HTTP/1.1 400"))
+        #expect(text.contains("these paths have 20001 bytes; a stream is sent at most 20000 at once: watch fewer"))
+        #expect(heldBytes == 0)
+    }
+
+    @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
+        let id = join(1, text: [UInt8](repeating: 65, count: 1_000))
+        let unsent = wire.unsentBytes(id)
+        for path in ["/p/count", "/p/title", "/p/count"] {
+            let source = StreamSource.session(
+                SessionKey(app: "tally", id: "s"),
+                StreamTopic(paths: [try JSONPointer(parsing: path)], isRepathed: true)
+            )
+            let change = served.streams.retarget(id, to: source, now: 0)
+            #expect(change?.action == .nothing)
+        }
+        #expect(wire.unsentBytes(id) == unsent)
+        #expect(served.streams.state(of: id)?.phase == .behind)
+        wire.drain(id)
+        let action = served.streams.update(id) { $0.didDrain() }
+        #expect(action == .ask)
+        #expect(served.streams[id]?.outside?.isRepathed == true)
+    }
+
+    @Test(arguments: [1, 2] as [UInt32])
+    func `an answer waits for the one stream that what it tells is for, and not for several`(count: UInt32) {
+        wire.isOpen = true
+        let ids = (1...count).map { join($0) }
+        _ = served.flushStreams()
+        wire.order = []
+        let event = StreamBlock(Array("data: {}\n\n".utf8).span, account: served.context.heldBytes)
+        served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
+        let other = ConnectionID(slot: 9, generation: 1)
+        served.connectionDidOpen(other, peer: PeerAddress(ip: PeerAddress.IP(v4: 9), port: 1))
+        served.connection(other, didReceive: Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span)
+        _ = served.flushStreams()
+        #expect(wire.order == (count == 1 ? ids + [other] : [other] + ids))
+        #expect(ids.allSatisfy { wire.texts[$0]?.hasSuffix("a\r\ndata: {}\n\n\r\n") == true })
+    }
+}

@@ -1,0 +1,245 @@
+// Checks what each stream of a loop gets written, and when.
+
+import RivuletEventLoop
+import RivuletSessions
+import Testing
+
+@testable import RivuletServer
+
+@Suite struct StreamTableTests {
+    @Test func `the events of one turn are one write for each stream`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.deliver([1], "c1")
+        streams.deliver([2, 3], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1, 2, 3]])
+        #expect(streams.wire.writes[streams.id(2)] == [[1, 2, 3]])
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)]?.count == 1)
+    }
+
+    @Test func `who joins within a turn gets nothing of what came before`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.deliver([1], "c1")
+        streams.join(2, cursor: "c1")
+        streams.deliver([2], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1, 2]])
+        #expect(streams.wire.writes[streams.id(2)] == [[2]])
+    }
+
+    @Test func `a stream that leaves stands where it was written last`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([2], "c2")
+        let leaver = streams.table.remove(streams.id(1))
+        #expect(leaver?.cursor == "c1")
+        #expect(leaver?.group == streams.group)
+        #expect(streams.table.count == 1)
+        #expect(streams.table.remove(streams.id(1)) == nil)
+    }
+
+    @Test func `an event for a group without streams here is dropped`() {
+        var streams = Streams()
+        streams.join(1)
+        _ = streams.table.remove(streams.id(1))
+        streams.deliver([1], "c1")
+        streams.flush()
+        #expect(streams.wire.writes.isEmpty)
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `what was written to everybody is not held any more`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.deliver([1, 2, 3], "c1")
+        // Three bytes of content, and "3\r\n" and "\r\n" around them.
+        #expect(streams.account.bytes == 8)
+        streams.flush()
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a turn writes as often as its budget says, and the next goes on`() {
+        var streams = Streams()
+        for slot in 1...5 { streams.join(UInt32(slot)) }
+        streams.deliver([1], "c1")
+        #expect(streams.flush(budget: 3) == 0)
+        #expect(streams.table.hasUnwritten)
+        #expect((1...5).map { streams.wire.bytes(of: streams.id(UInt32($0))) } == [[1], [1], [1], [], []])
+        #expect(streams.flush(budget: 3) == 1)
+        #expect(!streams.table.hasUnwritten)
+        #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
+    }
+
+    @Test func `those who were not reached yet get what comes meanwhile in one write, the others in a second`() {
+        var streams = Streams()
+        for slot in 1...4 { streams.join(UInt32(slot)) }
+        streams.deliver([1], "c1")
+        streams.flush(budget: 2)
+        streams.deliver([2], "c2")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [2]])
+        #expect(streams.wire.writes[streams.id(3)] == [[1, 2]])
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a group of many does not keep the turn from a small one`() {
+        var streams = Streams()
+        for slot in 1...200 { streams.join(UInt32(slot)) }
+        let small = GroupID(rawValue: 2)
+        streams.join(300, group: small)
+        streams.deliver([1], "c1")
+        streams.deliver([9], "c1", to: small)
+        streams.flush(budget: 100)
+        #expect(streams.wire.bytes(of: streams.id(300)) == [9])
+    }
+
+    @Test func `whoever leaves in the middle of a pass takes nothing from the others`() {
+        for leaver in 1...6 as ClosedRange<UInt32> {
+            var streams = Streams()
+            for slot in 1...6 { streams.join(UInt32(slot)) }
+            streams.deliver([1], "c1")
+            streams.flush(budget: 3)
+            _ = streams.table.remove(streams.id(leaver))
+            streams.flush()
+            for slot in 1...6 as ClosedRange<UInt32> where slot != leaver {
+                #expect(streams.wire.writes[streams.id(slot)] == [[1]], "\(slot) after \(leaver) left")
+            }
+        }
+    }
+
+    @Test func `a stream whose socket is full gets the rest as one write when it has room`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.wire.room[streams.id(1)] = 0
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([2], "c2")
+        streams.flush()
+        streams.deliver([3], "c3")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1]])
+        #expect(streams.wire.writes[streams.id(2)] == [[1], [2], [3]])
+        #expect(streams.drain(1) == .writeRest)
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [2, 3]])
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a stream for which too much waits leaves its group, and stands where it was written last`() throws {
+        var streams = Streams()
+        streams.join(1)
+        streams.join(2)
+        streams.wire.room[streams.id(1)] = 0
+        streams.deliver([1], "c1")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 2, count: 101), "c2")
+        streams.flush()
+        let outside = try #require(streams.table[streams.id(1)]?.outside)
+        #expect(outside.cursor == "c1")
+        #expect(outside.state.phase == .behind)
+        streams.deliver([3], "c3")
+        streams.flush()
+        #expect(streams.account.bytes == 0)
+        #expect(streams.drain(1) == .ask)
+        streams.join(1, cursor: "c3")
+        streams.deliver([4], "c4")
+        streams.flush()
+        #expect(streams.wire.writes[streams.id(1)] == [[1], [4]])
+    }
+
+    @Test func `who is blocked keeps what it still has to get when others fall behind, and nothing else is kept`()
+        throws
+    {
+        var streams = Streams()
+        for slot in 1...4 as ClosedRange<UInt32> { streams.join(slot) }
+        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        streams.deliver([UInt8](repeating: 1, count: 40), "c1")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 2, count: 60), "c2")
+        streams.wire.room[streams.id(3)] = 0
+        streams.flush()
+        streams.deliver([UInt8](repeating: 3, count: 45), "c3")
+        streams.flush()
+        #expect((1...4).map { streams.table.state(of: streams.id($0))?.phase } == [.behind, .behind, .blocked, .live])
+        #expect((1...2).map { streams.table[streams.id($0)]?.outside?.cursor } == ["c1", "c1"])
+        streams.deliver([UInt8](repeating: 4, count: 5), "c4")
+        streams.flush()
+        streams.deliver([UInt8](repeating: 5, count: 5), "c5")
+        streams.flush()
+        // Not more than it needs, once a look over all was due.
+        // 45, 5 and 5 bytes of content, and what frames them.
+        #expect(streams.account.bytes == (4 + 45 + 2) + 2 * (3 + 5 + 2))
+        #expect(streams.drain(3) == .writeRest)
+        #expect(streams.wire.writes[streams.id(3)]?.last?.count == 55)
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `a stream that was sent a part asks for more from there, and one that waits does not`() {
+        var streams = Streams()
+        streams.join(1, at: .more, cursor: "c7")
+        #expect(streams.table[streams.id(1)]?.outside?.isPaging == true)
+        #expect(streams.table[streams.id(1)]?.outside?.cursor == "c7")
+        streams.join(2, at: .waiting)
+        #expect(streams.drain(2) == .nothing)
+        streams.deliver([1], "c1")
+        streams.flush()
+        #expect(streams.wire.writes.isEmpty)
+    }
+
+    @Test func `streams of HTTP 1_1 get chunks, and those of HTTP 1_0 in the group the content of the same memory`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.isChunked = true
+        streams.join(2)
+        streams.isChunked = false
+        streams.join(3)
+        streams.deliver(Array("sixteen bytes ok".utf8), "c1")
+        #expect(streams.account.bytes == 4 + 16 + 2)
+        streams.flush()
+        let content = Array("sixteen bytes ok".utf8)
+        #expect(streams.wire.writes[streams.id(1)] == [content])
+        #expect(streams.wire.writes[streams.id(2)] == [Array("10\r\nsixteen bytes ok\r\n".utf8)])
+        #expect(streams.wire.writes[streams.id(3)] == [content])
+        #expect(streams.table.written.events == 3)
+        #expect(streams.table.written.bytes == 16 + 22 + 16)
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `the events of one turn are one chunk, and a rest is as many as it has entries`() {
+        var streams = Streams()
+        streams.isChunked = true
+        streams.join(1)
+        streams.isChunked = false
+        streams.join(2)
+        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        streams.deliver([65], "c1")
+        streams.deliver([66], "c2")
+        streams.flush()
+        streams.deliver([67], "c3")
+        streams.flush()
+        streams.deliver([68], "c4")
+        streams.flush()
+        for slot in 1...2 as ClosedRange<UInt32> { #expect(streams.drain(slot) == .writeRest) }
+        let texts = (1...2).map { slot in
+            streams.wire.writes[streams.id(slot)]?.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(texts == [["2\r\nAB\r\n", "1\r\nC\r\n1\r\nD\r\n"], ["AB", "CD"]])
+        #expect(streams.account.bytes == 0)
+    }
+
+    @Test func `the members of a group are named, compressed or not`() {
+        var streams = Streams()
+        streams.join(1)
+        streams.isCompressed = true
+        streams.join(2)
+        streams.join(3, group: GroupID(rawValue: 2))
+        #expect(Set(streams.table.members(of: streams.group)) == [streams.id(1), streams.id(2)])
+    }
+}

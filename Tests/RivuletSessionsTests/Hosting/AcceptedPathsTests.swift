@@ -1,0 +1,45 @@
+// Checks what is remembered of key paths that a schema has.
+
+import RivuletJSON
+import Testing
+
+@testable import RivuletSessions
+
+@Suite struct AcceptedPathsTests {
+    @Test func `a path that was found is not looked for again, one that was not found is`() {
+        let paths = AcceptedPaths()
+        var looks = 0
+        func contains(_ token: String, _ answer: Bool, view: String? = nil, wildcards: Bool = false) -> Bool {
+            paths.contains(JSONPointer(tokens: [token]), view: view, wildcards: wildcards) {
+                looks += 1
+                return answer
+            }
+        }
+        #expect(contains("count", true))
+        #expect(contains("count", false))
+        #expect(looks == 1)
+        #expect(!contains("other", false))
+        #expect(!contains("other", false))
+        #expect(looks == 3)
+        // Of a view, or with wildcards, it is another question.
+        #expect(!contains("count", false, view: "summary"))
+        #expect(!contains("count", false, wildcards: true))
+    }
+
+    @Test func `however many paths clients name, few are remembered and all answers are right`() {
+        let paths = AcceptedPaths()
+        for number in 0..<10_000 {
+            let isThere = number % 2 == 0
+            let pointer = JSONPointer(tokens: ["\(number)"])
+            #expect(paths.contains(pointer, view: nil, wildcards: false) { isThere } == isThere)
+        }
+        var looks = 0
+        for number in stride(from: 0, to: 10_000, by: 2) {
+            _ = paths.contains(JSONPointer(tokens: ["\(number)"]), view: nil, wildcards: false) {
+                looks += 1
+                return true
+            }
+        }
+        #expect(looks > 0)
+    }
+}

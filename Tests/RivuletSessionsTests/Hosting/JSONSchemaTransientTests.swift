@@ -1,0 +1,50 @@
+// Checks which places of a schema are told to be in memory only.
+
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+import Testing
+
+@Suite struct JSONSchemaTransientTests {
+    /// Stands for a type.
+    private final class Layer: Sendable {}
+
+    /// How often a type was asked for its fields.
+    private final class Count: Sendable {
+        let asked = Mutex(0)
+    }
+
+    private let transient = JSONSchema.annotated(.boolean, [JSONSchema.Annotation("x-rivulet-transient", true)])
+
+    /// A type that holds the next one twice; the last one's field is `end`.
+    private func layers(_ layers: ArraySlice<Layer>, end: JSONSchema, _ count: Count) -> JSONSchema {
+        guard let layer = layers.first else { return end }
+        let next = layers.dropFirst()
+        return .object(title: "Layer", identity: ObjectIdentifier(layer)) {
+            count.asked.withLock { $0 += 1 }
+            return ["first", "second"].map { name in
+                JSONSchema.Field(name: name, schema: .optional(self.layers(next, end: end, count)))
+            }
+        }
+    }
+
+    @Test func `a type within two others is looked into once`() {
+        let types = (0..<12).map { _ in Layer() }
+        let none = Count()
+        #expect(JSONSchema.keyed(layers(types[...], end: .boolean, none)).transientPaths.isEmpty)
+        #expect(none.asked.withLock(\.self) == 12)
+        let some = Count()
+        #expect(JSONSchema.keyed(layers(types[...], end: transient, some)).transientPaths == [""])
+        #expect(some.asked.withLock(\.self) == 12)
+    }
+
+    @Test func `what a repeated type has besides is found`() {
+        let type = Layer()
+        let inner = JSONSchema.object(title: "Inner", identity: ObjectIdentifier(type)) { [] }
+        let outer = JSONSchema.object(title: "") {
+            [inner, inner, transient].enumerated().map { JSONSchema.Field(name: "\($0)", schema: $1) }
+        }
+        #expect(JSONSchema.array(outer).transientPaths == [""])
+        #expect(outer.transientPaths == ["/2"])
+    }
+}

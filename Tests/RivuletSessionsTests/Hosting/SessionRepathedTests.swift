@@ -1,0 +1,74 @@
+// Checks the cursors of streams whose paths are not those of their URLs.
+
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@Suite struct SessionRepathedTests {
+    private static func topic(
+        _ paths: String...,
+        format: StreamFormat = .changes,
+        isRepathed: Bool = false
+    ) throws -> StreamTopic {
+        StreamTopic(
+            paths: try paths.map { try JSONPointer(parsing: $0) },
+            format: format,
+            isRepathed: isRepathed
+        )
+    }
+
+    @Test func `every event of a stream with changed paths names them in its cursor`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let joined = try harness.subscribe(try Self.topic("/p/count", isRepathed: true))
+        let name = try #require(joined.cursor.paths)
+        #expect(name.utf8.count == 6)
+        #expect(joined.first.map { $0.cursor?.paths } == [name])
+        try harness.dispatch(#"{"add":1}"#)
+        let change = try #require(harness.sink.delivered.last?.event.cursor)
+        #expect(change.paths == name)
+        #expect("\(change)".utf8.count <= Cursor.bytesMax)
+        let resumed = try harness.subscribe(
+            try Self.topic("/p/count", isRepathed: true),
+            resume: "\(joined.cursor)"
+        )
+        #expect(resumed.first.map(\.name) == [.change])
+        #expect(resumed.first.map { $0.cursor } == [change])
+        #expect(try harness.subscribe(try Self.topic("/p/count")).cursor.paths == nil)
+    }
+
+    @Test func `such a cursor is good for the same paths only, however they were asked for`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let topic = try Self.topic("/p/count", "/p/title", isRepathed: true)
+        let cursor = "\(try harness.subscribe(topic).cursor)"
+        #expect(try harness.subscribe(try Self.topic("/p/title", "/p/count"), resume: cursor).first.isEmpty)
+        for other in [
+            try Self.topic("/p/count"), try Self.topic("/p/count", isRepathed: true),
+            try Self.topic("/p/count", "/p/title", format: .jsonPatch),
+        ] {
+            let reset = try #require(try harness.subscribe(other, resume: cursor).first.first)
+            #expect(reset.name == .reset)
+            #expect(reset.text.contains(#""reason":"paths-changed""#))
+        }
+        harness.restart()
+        #expect(try harness.subscribe(topic, resume: cursor).first.allSatisfy { $0.name == .change })
+    }
+
+    @Test func `streams with changed paths and others of the same paths are groups of their own`() throws {
+        let harness = try SessionHarness()
+        let plain = try harness.subscribe(try Self.topic("/p/count"))
+        let changed = try harness.subscribe(try Self.topic("/p/count", isRepathed: true))
+        #expect(plain.group != changed.group)
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(Set(harness.sink.delivered.map(\.group)) == [plain.group, changed.group])
+    }
+
+    @Test func `If-Match takes such a cursor for the place that it stands for`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"add":1}"#)
+        let cursor = try harness.subscribe(try Self.topic("/p/count", isRepathed: true)).cursor
+        #expect(try harness.dispatch(#"{"add":1}"#, expected: [cursor]).version == 2)
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: [cursor]) }
+    }
+}

@@ -1,0 +1,199 @@
+// Checks that what a session began with stays what it was, whatever later builds begin sessions with.
+
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+import RivuletSessions
+import Testing
+
+@Suite struct SessionDefaultsTests {
+    private let filled = FirstShelfApp(
+        defaultState: FirstShelf(books: [FirstBook(id: "y", pages: 3), FirstBook(id: "z")])
+    )
+
+    /// A session of a build whose shelves have books from the start.
+    private func harness(_ events: String..., limits: SessionLimits = SessionLimits()) throws -> SessionHarness {
+        let harness = try SessionHarness(limits: limits)
+        harness.deploy(filled)
+        for event in events { try harness.dispatch(event) }
+        return harness
+    }
+
+    /// A session as builds of before left it: a log over nothing, or over a document without a field.
+    private func oldHarness(_ changes: String..., snapshot: String? = nil) throws -> SessionHarness {
+        let harness = try SessionHarness()
+        let entries = changes.enumerated().map { index, changes in
+            LogEntry(
+                version: UInt64(index + 1),
+                time: 0,
+                commandID: nil,
+                event: Array(#""e""#.utf8),
+                changes: Array("[\(changes)]".utf8)
+            )
+        }
+        let state = snapshot.map { StateSnapshot(version: 0, schema: 1, state: Array($0.utf8)) }
+        _ = try harness.ask {
+            let point = AppendPoint.creating(epoch: "aaaaaaaa", time: 0, snapshot: state)
+            harness.storage.append(harness.key, at: point, entries, reply: $0)
+        }
+        return harness
+    }
+
+    private static let addition = #"{"op":"add","path":"/books/a","value":{"id":"a","pages":1},"index":2}"#
+
+    private func ids(_ harness: SessionHarness, at path: String = "/contents/books") throws -> [String] {
+        let value = try JSONValue(parsing: try harness.value(path))
+        return (value.elements ?? []).compactMap { $0["id"]?.stringValue }
+    }
+
+    private func unreadable(_ harness: SessionHarness) throws -> String {
+        do {
+            _ = try harness.session()
+        } catch SessionError.unreadable(_, let detail) {
+            return detail
+        }
+        Issue.record("it was read")
+        return ""
+    }
+
+    @Test func `elements that a collection began with are migrated among those that came`() throws {
+        let harness = try harness(#"{"add":"a"}"#, #"{"move":{"_0":"z","to":0}}"#, #"{"remove":"y"}"#)
+        harness.deploy(ShelfApp())
+        #expect(try ids(harness) == ["z", "a"])
+    }
+
+    @Test func `an element that a collection began with is migrated as it was edited`() throws {
+        let harness = try harness(#"{"read":{"_0":"y","pages":9}}"#)
+        harness.deploy(ShelfApp())
+        #expect(try harness.value("/contents/books/y/pages") == "9")
+        #expect(try ids(harness) == ["y", "z"])
+    }
+
+    @Test func `what was never written is migrated as clients saw it`() throws {
+        let harness = try harness(#"{"add":"a"}"#)
+        harness.deploy(ShelfApp())
+        #expect(try harness.value("/title") == #""shelf""#)
+        #expect(try harness.value("/number") == #""1""#)
+    }
+
+    @Test func `another default in a later build is for new sessions`() throws {
+        let harness = try harness(#"{"add":"a"}"#)
+        harness.deploy(FirstShelfApp(defaultState: FirstShelf(name: "later", number: 7)))
+        #expect(try harness.value("/name") == #""shelf""#)
+        #expect(try ids(harness, at: "/books") == ["y", "z", "a"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a session is stored with all that it began with, however it came into being`(isCreated: Bool) throws {
+        let harness = try SessionHarness()
+        harness.deploy(filled)
+        if isCreated {
+            var answer: Result<CreateAnswer, SessionError>?
+            harness.shard.find(harness.key, of: harness.app) { found in
+                switch found {
+                case .success(let session): session.create(state: nil, isStrict: false) { answer = $0 }
+                case .failure(let error): answer = .failure(error)
+                }
+            }
+            _ = try harness.wait { answer }.get()
+        } else {
+            try harness.dispatch(#"{"rename":"A"}"#)
+        }
+        let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
+        let books = #"[{"id":"y","pages":3},{"id":"z","pages":1}]"#
+        let document = #"{"name":"shelf","number":1,"books":\#(books),"lost":null}"#
+        #expect(stored.snapshot == StateSnapshot(version: 0, schema: 1, state: Array(document.utf8)))
+    }
+
+    @Test func `what transient events did before the first entry is in the log and not in the beginning`() throws {
+        let harness = try SessionHarness()
+        try harness.dispatch(#"{"quietAdd":5}"#)
+        try harness.dispatch(#"{"add":1}"#)
+        let answer = try past(harness, at: 0, "/p/count")
+        #expect(answer == "0")
+        harness.restart()
+        #expect(try harness.value("/p/count") == "6")
+    }
+
+    private func past(_ harness: SessionHarness, at version: UInt64, _ path: String) throws -> String {
+        var answer: Result<StateAnswer, SessionError>?
+        try harness.session().read(try JSONPointer(parsing: path), at: version) { answer = $0 }
+        return String(decoding: try harness.wait { answer }.get().value, as: UTF8.self)
+    }
+
+    @Test func `a version of before a migration is read with what the session began with`() throws {
+        let harness = try harness(#"{"remove":"y"}"#, #"{"add":"a"}"#)
+        harness.deploy(ShelfApp())
+        try harness.dispatch(#"{"retitle":"B"}"#)
+        harness.restart()
+        let books = try JSONValue(parsing: try past(harness, at: 1, "/contents/books"))
+        #expect(books.elements?.map { $0["id"] } == ["z"])
+        #expect(try past(harness, at: 0, "/title") == #""shelf""#)
+    }
+
+    @Test func `a restore of version 0 gives back what the session began with, also in a later build`() throws {
+        let harness = try harness(#"{"remove":"y"}"#, #"{"remove":"z"}"#)
+        harness.deploy(ShelfApp())
+        var answer: Result<DispatchAnswer, SessionError>?
+        try harness.session().dispatch(DispatchRequest(.restored(version: 0))) { answer = $0 }
+        #expect(try harness.wait { answer }.get().version == 3)
+        #expect(try ids(harness) == ["y", "z"])
+        harness.restart()
+        #expect(try ids(harness) == ["y", "z"])
+    }
+
+    @Test func `a reset by a later build gives that build's default, and stays`() throws {
+        let harness = try harness(#"{"add":"a"}"#)
+        harness.deploy(ShelfApp())
+        var answer: Result<DispatchAnswer, SessionError>?
+        try harness.session().dispatch(DispatchRequest(.reset)) { answer = $0 }
+        _ = try harness.wait { answer }.get()
+        harness.restart()
+        #expect(try harness.value("") == #"{"title":"a shelf","number":"one","contents":{"books":[]},"lost":null}"#)
+    }
+
+    @Test func `what is dropped of a log does not take the beginning with it`() throws {
+        let limits = SessionLimits(logVersionsMax: 2, snapshotBytesMin: 100)
+        let harness = try harness(limits: limits)
+        for number in 1...30 { try harness.dispatch(#"{"add":"a\#(number)"}"#) }
+        let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
+        #expect(stored.retained.from > 1)
+        harness.deploy(ShelfApp())
+        #expect(try ids(harness).prefix(3) == ["y", "z", "a1"])
+    }
+
+    @Test(arguments: [nil, "{}"] as [String?])
+    func `an element that is added to what nobody knows makes a session unreadable, not smaller`(
+        snapshot: String?
+    ) throws {
+        let harness = try oldHarness(Self.addition, snapshot: snapshot)
+        harness.deploy(ShelfApp())
+        let detail = try unreadable(harness)
+        #expect(detail.contains("/books/a") && detail.contains("kept no defaults"))
+        #expect(try harness.ask { harness.storage.load(harness.key, reply: $0) }?.tail.count == 1)
+    }
+
+    @Test(arguments: [
+        #"{"op":"replace","path":"/books/y/pages","value":4}"#, #"{"op":"remove","path":"/books/y"}"#,
+        #"{"op":"move","path":"/books/y","index":1}"#,
+    ])
+    func `neither is any other change of such a collection taken for all of it`(change: String) throws {
+        let harness = try oldHarness(change)
+        harness.deploy(ShelfApp())
+        _ = try unreadable(harness)
+    }
+
+    @Test(arguments: [nil, "{}"] as [String?])
+    func `an event in the build of before makes such a session one that later builds read`(snapshot: String?) throws {
+        let harness = try oldHarness(Self.addition, snapshot: snapshot)
+        harness.deploy(filled)
+        #expect(try ids(harness, at: "/books") == ["y", "z", "a"])
+        #expect(try harness.dispatch(#"{"rename":"A"}"#).version == 2)
+        let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
+        #expect(stored.snapshot?.version == 1)
+        #expect(stored.retained.from == 1)
+        harness.deploy(ShelfApp())
+        #expect(try ids(harness) == ["y", "z", "a"])
+        #expect(try harness.value("/title") == #""A""#)
+    }
+}

@@ -1,0 +1,331 @@
+// Checks which sessions leave memory when it is full, and when their time is over.
+
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@Suite struct SessionEvictionTests {
+    private func key(_ number: Int) -> SessionKey { SessionKey(app: "tally", id: "n\(number)") }
+
+    private func find(_ number: Int, in harness: SessionHarness) throws -> Result<any HostedSession, SessionError> {
+        var found: Result<any HostedSession, SessionError>?
+        harness.shard.find(key(number), of: harness.app) { found = $0 }
+        return try harness.wait { found }
+    }
+
+    /// Stores the session and uses it, one second after whatever was used before.
+    private func use(_ number: Int, in harness: SessionHarness) throws {
+        harness.uptime.advance(by: .seconds(1))
+        try send(#"{"mark":1}"#, to: number, in: harness)
+    }
+
+    private func send(_ body: String, to number: Int, in harness: SessionHarness) throws {
+        var answer: Result<DispatchAnswer, SessionError>?
+        harness.shard.find(key(number), of: harness.app) { found in
+            switch found {
+            case .success(let session): session.dispatch(DispatchRequest(body: Array(body.utf8))) { answer = $0 }
+            case .failure(let error): answer = .failure(error)
+            }
+        }
+        _ = try harness.wait { answer }.get()
+    }
+
+    private func resident(_ numbers: some Sequence<Int>, in harness: SessionHarness) -> [Int] {
+        numbers.filter { harness.shard.resident(key($0)) != nil }
+    }
+
+    @Test func `a full memory puts the oldest out, and no more than makes some room`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 32))
+        for number in 0..<32 { try use(number, in: harness) }
+        try use(0, in: harness)
+        try use(32, in: harness)
+        #expect(resident(0...32, in: harness) == [0] + Array(3...32))
+    }
+
+    @Test func `sessions that cannot leave are not asked again before a second is over`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
+        try use(0, in: harness)
+        // In memory only, so it cannot leave under its stream.
+        try harness.hold(key(0))
+        #expect(throws: SessionError.self) { try find(1, in: harness).get() }
+        try harness.letGo(key(0))
+        #expect(throws: SessionError.self) { try find(1, in: harness).get() }
+        harness.uptime.advance(by: .seconds(1))
+        #expect(try find(1, in: harness).get().key == key(1))
+        #expect(harness.shard.resident(key(0)) == nil)
+    }
+
+    @Test func `what leaves when its time is over leaves in turns`() throws {
+        let harness = try SessionHarness()
+        for number in 0..<200 { try use(number, in: harness) }
+        harness.uptime.advance(by: .seconds(600))
+        harness.shard.evict()
+        // Between the turns the loop does its other work.
+        #expect((1..<200).contains(harness.shard.residentCount))
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `a session in use stays when the others' time is over`() throws {
+        let harness = try SessionHarness()
+        for number in 0..<4 { try use(number, in: harness) }
+        harness.uptime.advance(by: .seconds(299))
+        try use(2, in: harness)
+        harness.uptime.advance(by: .seconds(10))
+        harness.shard.evict()
+        #expect(resident(0..<4, in: harness) == [2])
+    }
+
+    @Test func `sessions that come and go at once leave nothing behind`() throws {
+        let harness = try SessionHarness()
+        for number in 0..<1_000 { _ = try find(number, in: harness) }
+        #expect(harness.shard.residentCount == 0)
+        #expect(harness.shard.residentBytes == 0)
+        try use(0, in: harness)
+        harness.uptime.advance(by: .seconds(600))
+        harness.shard.evict()
+        #expect(harness.shard.residentCount == 0)
+        #expect(harness.shard.residentBytes == 0)
+    }
+
+    @Test func `memory that a session took while it was there makes room wanting`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 100_000, tailBytesMax: 0))
+        harness.deploy(NotebookApp())
+        try send(#"{"write":"\#(letters(100_000))"}"#, to: 0, in: harness)
+        #expect(harness.shard.residentBytes > 100_000)
+        #expect(try find(1, in: harness).get().key == key(1))
+        #expect(harness.shard.resident(key(0)) == nil)
+        #expect(harness.shard.residentBytes < 100_000)
+    }
+
+    @Test func `a session that grows puts others out without a further one being loaded`() throws {
+        let harness = try notebook(bytesMax: 450_000)
+        for number in 0..<16 { try write(20_000, to: number, in: harness) }
+        let growing = try find(15, in: harness).get()
+        for size in stride(from: 30_000, through: 200_000, by: 10_000) {
+            harness.uptime.advance(by: .milliseconds(1))
+            try send(#"{"write":"\#(letters(size))"}"#, to: growing, in: harness).expectAccepted()
+            // A session that storage still works for leaves when that is answered.
+            _ = try harness.wait { harness.shard.residentBytes <= 450_000 ? true : nil }
+        }
+        #expect(harness.shard.resident(key(15)) === growing)
+        #expect(harness.shard.resident(key(0)) == nil)
+    }
+
+    @Test func `sessions that cannot leave do not grow while memory is full, but shrink`() throws {
+        let harness = try notebook(bytesMax: 300_000)
+        let sessions = try (0..<8).map { number in
+            try write(1_000, to: number, in: harness)
+            let session = try find(number, in: harness).get()
+            harness.watch(session)
+            try send(#"{"hide":"secret"}"#, to: session, in: harness).expectAccepted()
+            return session
+        }
+        var refused: (any HostedSession)?
+        for size in stride(from: 10_000, through: 100_000, by: 10_000) {
+            for session in sessions {
+                let before = try session.read(.root).get()
+                let result = try send(#"{"write":"\#(letters(size))"}"#, to: session, in: harness)
+                harness.executor.runPosted()
+                // One event more than there is room for, whose change is kept beside the state that it made.
+                #expect(harness.shard.residentBytes < 300_000 + 100_000)
+                guard case .failure(.overloaded) = result else { continue }
+                refused = session
+                let after = try session.read(.root).get()
+                #expect(after.cursor == before.cursor)
+                #expect(after.value == before.value)
+            }
+        }
+        #expect(harness.shard.residentCount == 8)
+        let full = try #require(refused)
+        try send(#"{"go":0}"#, to: full, in: harness).expectOverloaded()
+        let text = try full.read(try JSONPointer(parsing: "/p/text")).get().value.count - 2
+        let same = String(repeating: "b", count: text)
+        try send(#"{"write":"\#(same)"}"#, to: full, in: harness).expectAccepted()
+        for session in sessions { try send(#"{"write":""}"#, to: session, in: harness).expectAccepted() }
+        try send(#"{"go":0}"#, to: full, in: harness).expectAccepted()
+    }
+
+    @Test func `a session that is refused room has it when the others can leave again`() throws {
+        let harness = try notebook(bytesMax: 105_000)
+        let sessions = try (0..<2).map { number in
+            try write(1_000, to: number, in: harness)
+            let session = try find(number, in: harness).get()
+            harness.watch(session)
+            try send(#"{"draft":"unlogged"}"#, to: session, in: harness).expectAccepted()
+            return session
+        }
+        try send(#"{"draft":"\#(letters(100_000))"}"#, to: sessions[0], in: harness).expectAccepted()
+        harness.executor.runPosted()
+        try send(#"{"sketch":"b"}"#, to: sessions[1], in: harness).expectOverloaded()
+        // A durable event of the same size: now it could leave.
+        try send(#"{"write":"\#(letters(100_000))"}"#, to: sessions[0], in: harness).expectAccepted()
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount == 2)
+        harness.uptime.advance(by: .seconds(1))
+        try send(#"{"sketch":"b"}"#, to: sessions[1], in: harness).expectOverloaded()
+        harness.executor.runPosted()
+        #expect(harness.shard.resident(key(0)) == nil)
+        try send(#"{"sketch":"b"}"#, to: sessions[1], in: harness).expectAccepted()
+    }
+
+    @Test func `sessions that are known to be held do not keep others from leaving`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 201))
+        for number in 0..<200 {
+            try use(number, in: harness)
+            let session = try find(number, in: harness).get()
+            harness.watch(session)
+            try send(#"{"quietAdd":1}"#, to: session, in: harness).expectAccepted()
+        }
+        try use(200, in: harness)
+        #expect(try find(201, in: harness).get().key == key(201))
+        #expect(resident(0...201, in: harness) == Array(0..<200))
+    }
+
+    @Test func `sessions that have to be looked at before they are known to be held are asked in turns`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 201))
+        for number in 0..<200 {
+            try use(number, in: harness)
+            try harness.hold(key(number))
+        }
+        try use(200, in: harness)
+        #expect(throws: SessionError.self) { try find(201, in: harness).get() }
+        harness.executor.runPosted()
+        #expect(harness.shard.resident(key(200)) == nil)
+        #expect(try find(201, in: harness).get().key == key(201))
+    }
+
+    @Test func `a turn that is lost does not keep sessions in memory for ever`() throws {
+        let harness = try SessionHarness()
+        for number in 0..<200 { try use(number, in: harness) }
+        harness.uptime.advance(by: .seconds(600))
+        harness.executor.refuseJobs(true)
+        harness.shard.evict()
+        harness.executor.refuseJobs(false)
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount > 0)
+        harness.shard.evict()
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount == 0)
+    }
+
+    @Test func `a turn of making room that is lost does not keep memory full for ever`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 4))
+        for number in 0..<4 { try use(number, in: harness) }
+        harness.executor.refuseJobs(true)
+        harness.shard.evict()
+        harness.executor.refuseJobs(false)
+        #expect(harness.shard.residentCount == 4)
+        harness.shard.evict()
+        harness.executor.runPosted()
+        #expect(harness.shard.residentCount < 4)
+    }
+
+    /// A session that left memory with a transient field, which nobody watches any more, and another one that cannot leave.
+    private func parkedBesideHeld() throws -> SessionHarness {
+        let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
+        try park(in: harness)
+        try use(0, in: harness)
+        try harness.hold(key(0))
+        return harness
+    }
+
+    private func park(in harness: SessionHarness) throws {
+        try harness.dispatch(#"{"mark":1}"#)
+        let joined = try harness.subscribe("/t")
+        harness.uptime.advance(by: .seconds(600))
+        harness.shard.evict()
+        harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        #expect(harness.shard.parkedCount == 1)
+    }
+
+    @Test func `a session that finds no room to be loaded keeps its transient state`() throws {
+        let harness = try parkedBesideHeld()
+        #expect(throws: SessionError.self) { try harness.session() }
+        #expect(harness.shard.parkedCount == 1)
+        try harness.letGo(key(0))
+        harness.uptime.advance(by: .seconds(1))
+        #expect(try harness.value("/t/lastEvent") == #""mark""#)
+    }
+
+    @Test(arguments: [true, false])
+    func `a session that is asked for again and again in vain is taken down once`(isFull: Bool) throws {
+        let harness = try isFull ? parkedBesideHeld() : SessionHarness()
+        if !isFull { try park(in: harness) }
+        for _ in 0..<200 {
+            // Making room looks at those that are parked, a load that fails does not.
+            if !isFull { harness.storage.failNextLoad(.unavailable(detail: "for a test")) }
+            harness.uptime.advance(by: .seconds(1))
+            #expect(throws: SessionError.self) { try harness.session() }
+        }
+        harness.uptime.advance(by: .seconds(299))
+        harness.shard.evict()
+        #expect(harness.shard.parkedCount == 1)
+        harness.uptime.advance(by: .seconds(2))
+        // In its first turn: there is nothing before it that is no longer true.
+        harness.shard.evict()
+        #expect(harness.shard.parkedCount == 0)
+    }
+
+    private func notebook(bytesMax: Int) throws -> SessionHarness {
+        let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: bytesMax, tailBytesMax: 0))
+        harness.deploy(NotebookApp())
+        return harness
+    }
+
+    /// Makes the session's text so long, one second after whatever was used before.
+    private func write(_ count: Int, to number: Int, in harness: SessionHarness) throws {
+        harness.uptime.advance(by: .seconds(1))
+        try send(#"{"write":"\#(letters(count))"}"#, to: number, in: harness)
+    }
+
+    @discardableResult
+    private func send(
+        _ body: String,
+        to session: any HostedSession,
+        in harness: SessionHarness
+    ) throws -> Result<DispatchAnswer, SessionError> {
+        var answer: Result<DispatchAnswer, SessionError>?
+        session.dispatch(DispatchRequest(body: Array(body.utf8))) { answer = $0 }
+        return try harness.wait { answer }
+    }
+}
+
+extension Result<DispatchAnswer, SessionError> {
+    fileprivate func expectAccepted() {
+        if case .failure(let error) = self { Issue.record(error) }
+    }
+
+    fileprivate func expectOverloaded() {
+        guard case .failure(.overloaded) = self else {
+            Issue.record("expected overloaded, got \(self)")
+            return
+        }
+    }
+}
+
+extension SessionHarness {
+    /// Has a stream and a field that is in memory only keep the session there.
+    fileprivate func hold(_ key: SessionKey) throws {
+        let session = try #require(shard.resident(key))
+        watch(session)
+        try send(#"{"note":"secret"}"#, to: session)
+    }
+
+    func watch(_ session: any HostedSession) {
+        let topic = StreamTopic(paths: [.root])
+        session.subscribe(StreamRequest(stream: StreamID(loop: 0, connection: 1), topic: topic, resume: nil))
+    }
+
+    /// Takes the field back.
+    fileprivate func letGo(_ key: SessionKey) throws {
+        try send(#"{"note":null}"#, to: try #require(shard.resident(key)))
+        try send(#"{"mark":2}"#, to: try #require(shard.resident(key)))
+    }
+
+    private func send(_ body: String, to session: any HostedSession) throws {
+        var answer: Result<DispatchAnswer, SessionError>?
+        session.dispatch(DispatchRequest(body: Array(body.utf8))) { answer = $0 }
+        _ = try wait { answer }.get()
+    }
+}

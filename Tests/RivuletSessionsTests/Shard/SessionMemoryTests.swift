@@ -1,0 +1,87 @@
+// Checks that what a session holds in memory is counted.
+
+import RivuletEngine
+import RivuletJSON
+import RivuletSessions
+import Testing
+
+@Suite struct SessionMemoryTests {
+    private func notebook(_ limits: SessionLimits = SessionLimits(tailBytesMax: 0)) throws -> SessionHarness {
+        let harness = try SessionHarness(limits: limits)
+        harness.deploy(NotebookApp())
+        return harness
+    }
+
+    @Test func `transient state counts as memory`() throws {
+        let harness = try notebook()
+        let before = try harness.session().memoryBytes
+        try harness.subscribe("/t")
+        try harness.dispatch(#"{"sketch":"\#(letters(100_000))"}"#)
+        #expect(try harness.session().memoryBytes > before + 100_000)
+    }
+
+    @Test func `the same field written over and over does not count again and again`() throws {
+        let harness = try notebook()
+        try harness.dispatch(#"{"write":"a"}"#)
+        let before = try harness.session().memoryBytes
+        for _ in 0..<40 { try harness.dispatch(#"{"sketch":"\#(letters(10_000))"}"#) }
+        #expect(try harness.session().memoryBytes < before + 50_000)
+    }
+
+    @Test func `events that wait and changes that are not durable yet count as memory`() throws {
+        let harness = try notebook()
+        try harness.dispatch(#"{"write":"a"}"#)
+        let before = try harness.session().memoryBytes
+        harness.storage.hold()
+        let box = harness.send(#"{"write":"\#(letters(100_000))"}"#)
+        // Its body, its change and its entry.
+        #expect(try harness.session().memoryBytes > before + 300_000)
+        harness.storage.release()
+        _ = try harness.wait(for: box).get()
+        #expect(try harness.session().memoryBytes < before + 250_000)
+    }
+
+    @Test func `what a view keeps for its streams counts as memory`() throws {
+        let harness = try notebook(SessionLimits(tailBytesMax: 1_000_000))
+        try harness.dispatch(#"{"write":"a"}"#)
+        try harness.subscribe(StreamTopic(view: "NotebookView", paths: []))
+        let before = try harness.session().memoryBytes
+        try harness.dispatch(#"{"write":"\#(letters(100_000))"}"#)
+        // The state, its tail and the view's tail.
+        #expect(try harness.session().memoryBytes > before + 290_000)
+    }
+
+    @Test func `transient fields of elements count as soon as their session is loaded`() throws {
+        let harness = try notebook()
+        let lines = (0..<1_000).map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+        let document = JSONReader(Array(#"{"p":{"lines":[\#(lines)]}}"#.utf8))
+        var answer: Result<CreateAnswer, SessionError>?
+        harness.shard.find(harness.key, of: harness.app) { found in
+            switch found {
+            case .success(let session): session.create(state: document, isStrict: false) { answer = $0 }
+            case .failure(let error): answer = .failure(error)
+            }
+        }
+        _ = try harness.wait { answer }.get()
+        harness.restart()
+        let session = try harness.session()
+        let bytes = try session.read(.root).get().value.count
+        #expect(bytes > 30_000)
+        #expect(session.memoryBytes >= bytes + 4_096)
+    }
+
+    @Test func `with the least memory a session takes an event that makes it larger, and with less it does not`() throws
+    {
+        let least = AppHost(NotebookApp()).residentBytesLeast
+        #expect(try notebook(SessionLimits(residentBytesMax: least)).dispatch(#"{"write":"a"}"#).version == 1)
+        let harness = try notebook(SessionLimits(residentBytesMax: least - 4_096))
+        #expect(throws: SessionError.self) { try harness.dispatch(#"{"write":"a"}"#) }
+    }
+
+    @Test func `streams count as memory`() throws {
+        let harness = try notebook()
+        let before = try harness.session().memoryBytes
+        try harness.subscribe("/p/text")
+        #expect(try harness.session().memoryBytes > before)
+    }
+}

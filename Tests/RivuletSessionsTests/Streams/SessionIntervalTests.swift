@@ -1,0 +1,232 @@
+// Checks that streams with an interval are told at most once in it, and in the end everything.
+
+import RivuletJSON
+import RivuletSessions
+import SeededRandom
+import Testing
+
+@Suite struct SessionIntervalTests {
+    private static let interval = Duration.milliseconds(100)
+
+    private static func topic(_ paths: String..., view: String? = nil) throws -> StreamTopic {
+        try topic(paths, view: view)
+    }
+
+    private static func topic(_ paths: [String], view: String? = nil) throws -> StreamTopic {
+        StreamTopic(
+            view: view,
+            paths: try paths.map { try JSONPointer(parsing: $0) },
+            interval: interval
+        )
+    }
+
+    private func count(_ version: Int, _ count: Int) -> String {
+        #"{"version":\#(version),"changes":[{"op":"replace","path":"/p/count","value":\#(count)}]}"#
+    }
+
+    @Test func `the first change goes out at once, and those that follow in the interval as one`()
+        throws
+    {
+        let harness = try SessionHarness()
+        let paced = try harness.subscribe(Self.topic("/p/count"))
+        let live = try harness.subscribe("/p/count")
+        #expect(paced.group != live.group)
+        for _ in 1...3 { try harness.dispatch(#"{"add":1}"#) }
+        let told = { harness.sink.delivered.filter { $0.group == paced.group }.map(\.event.text) }
+        #expect(told() == [count(1, 1)])
+        harness.timers.advance(by: .milliseconds(99))
+        #expect(told() == [count(1, 1)])
+        harness.timers.advance(by: .milliseconds(1))
+        #expect(told() == [count(1, 1), count(3, 3)])
+        harness.timers.advance(by: .seconds(1))
+        #expect(told().count == 2)
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(told() == [count(1, 1), count(3, 3), count(4, 4)])
+        #expect(harness.timers.count == 0)
+        #expect(harness.sink.delivered.filter { $0.group == live.group }.count == 4)
+    }
+
+    @Test func `what the stream does not watch is no reason to tell it anything`() throws {
+        let harness = try SessionHarness()
+        try harness.subscribe(Self.topic("/p/count"))
+        try harness.dispatch(#"{"add":1}"#)
+        try harness.dispatch(#"{"rename":"b"}"#)
+        harness.timers.advance(by: .seconds(1))
+        #expect(harness.sink.delivered.count == 1)
+        #expect(harness.timers.count == 0)
+    }
+
+    @Test func `a stream that comes while others wait has its snapshot now and the rest with them`()
+        throws
+    {
+        let harness = try SessionHarness()
+        let first = try harness.subscribe(Self.topic("/p/count"))
+        for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
+        let second = try harness.subscribe(Self.topic("/p/count"))
+        #expect(second.place == .waiting)
+        #expect(second.first.map(\.text) == [#"{"version":2,"values":{"/p/count":2}}"#])
+        #expect(try harness.session().info().streams == 2)
+        harness.timers.advance(by: .milliseconds(100))
+        let joined = try #require(harness.sink.joined.last)
+        #expect(joined.stream == second.stream)
+        #expect(joined.place == .group(first.group))
+        // It has seen what the others are told.
+        #expect(joined.first.isEmpty)
+        #expect(harness.sink.delivered.map(\.event.text) == [count(1, 1), count(2, 2)])
+        harness.shard.leave(harness.key, group: first.group, loop: second.stream.loop)
+        harness.shard.leave(harness.key, group: first.group, loop: first.stream.loop)
+        #expect(try harness.session().info().streams == 0)
+    }
+
+    @Test
+    func `a stream that waits is told what came after its snapshot, even when it is alone by then`()
+        throws
+    {
+        let harness = try SessionHarness()
+        let first = try harness.subscribe(Self.topic("/p/count"))
+        for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
+        try harness.subscribe(Self.topic("/p/count"))
+        harness.shard.leave(harness.key, group: first.group, loop: first.stream.loop)
+        try harness.dispatch(#"{"add":1}"#)
+        harness.timers.advance(by: .milliseconds(100))
+        let joined = try #require(harness.sink.joined.last)
+        #expect(joined.first.map(\.text) == [count(3, 3)])
+        #expect(joined.place == .group(first.group))
+        #expect(harness.sink.delivered.count == 1)
+    }
+
+    @Test func `a stream that has caught up gets no other change in the same interval`() throws {
+        let harness = try SessionHarness()
+        let first = try harness.subscribe(Self.topic("/p/count"))
+        for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
+        harness.timers.advance(by: .milliseconds(60))
+        let late = try harness.subscribe(Self.topic("/p/count"), resume: "\(first.cursor)")
+        #expect(late.first.map(\.text) == [count(2, 2)])
+        #expect(late.place == .waiting)
+        try harness.dispatch(#"{"add":1}"#)
+        harness.timers.advance(by: .milliseconds(40))
+        #expect(harness.sink.joined.count == 2)
+        harness.timers.advance(by: .milliseconds(100))
+        let joined = try #require(harness.sink.joined.last)
+        #expect(joined.stream == late.stream)
+        #expect(joined.first.map(\.text) == [count(3, 3)])
+    }
+
+    @Test func `waiting streams count, and end with the others`() throws {
+        let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 2))
+        try harness.subscribe(Self.topic("/p/count"))
+        for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
+        let waiting = try harness.subscribe(Self.topic("/p/count"))
+        harness.ask(try Self.topic("/p/count"))
+        #expect(harness.sink.refused.count == 1)
+        harness.shard.drain()
+        #expect(harness.sink.joined.last?.stream == waiting.stream)
+        // They are members now, so that their loops end them like the others.
+        #expect(harness.sink.joined.last?.place != .waiting)
+        #expect(!harness.shard.isQuiet)
+        for joined in harness.sink.joined where joined.place != .waiting {
+            harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
+        }
+        #expect(harness.shard.isQuiet)
+        harness.timers.advance(by: .seconds(1))
+        #expect(harness.sink.delivered.count == 1)
+    }
+
+    @Test
+    func `a session stays in memory until it has told what is pending, and keeps the pace aside`()
+        throws
+    {
+        let harness = try SessionHarness()
+        try harness.subscribe(Self.topic("/p/count"))
+        for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
+        try harness.dispatch(#""forget""#)
+        harness.shard.evict(idleFor: .zero)
+        #expect(harness.shard.parkedCount == 0)
+        harness.timers.advance(by: .milliseconds(100))
+        harness.shard.evict(idleFor: .zero)
+        #expect(harness.shard.parkedCount == 1)
+        try harness.dispatch(#"{"add":1}"#)
+        #expect(harness.sink.delivered.map(\.event.text) == [count(1, 1), count(2, 2)])
+        harness.timers.advance(by: .milliseconds(100))
+        #expect(harness.sink.delivered.last?.event.text == count(3, 3))
+    }
+
+    /// A stream of the oracle test, with the times of its changes.
+    private struct PacedReader {
+        var reader: StreamReader
+        var stream: StreamID
+        var place: StreamPlace
+        var changed: [Duration] = []
+    }
+
+    @Test(arguments: 0..<10)
+    func `streams with an interval are never told twice in it, and end where the session stands`(
+        seed: UInt64
+    ) throws {
+        var generator = SeededGenerator(seed: seed)
+        let harness = try SessionHarness()
+        var readers: [PacedReader] = []
+        var taken = (joined: 0, delivered: 0)
+        /// Hands the readers what they were sent since, in the order of the calls within one moment.
+        func take() throws {
+            let now = harness.uptime.time
+            for (group, event) in harness.sink.delivered[taken.delivered...] {
+                for index in readers.indices where readers[index].place == .group(group) {
+                    try readers[index].reader.take(event)
+                    readers[index].reader.cursor = "\(try #require(event.cursor))"
+                    readers[index].changed.append(now)
+                }
+            }
+            for joined in harness.sink.joined[taken.joined...] {
+                for index in readers.indices where readers[index].stream == joined.stream {
+                    try readers[index].reader.take(joined)
+                    readers[index].place = joined.place
+                    if joined.first.contains(where: { $0.name == .change }) {
+                        readers[index].changed.append(now)
+                    }
+                }
+            }
+            taken = (harness.sink.joined.count, harness.sink.delivered.count)
+        }
+        for _ in 0..<150 {
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0:
+                let paths = TallyProgram.watches.randomElement(using: &generator) ?? [""]
+                let cursor = readers.filter { $0.reader.paths == paths }.randomElement(using: &generator)?
+                    .reader.cursor
+                var reader = StreamReader(paths: paths)
+                if let cursor,
+                    let old = readers.first(where: { $0.reader.paths == paths && $0.reader.cursor == cursor })
+                {
+                    reader = old.reader
+                }
+                let joined = try harness.subscribe(Self.topic(paths), resume: cursor)
+                readers.append(PacedReader(reader: reader, stream: joined.stream, place: .waiting))
+            case 1...3: try harness.dispatch(TallyProgram.event(&generator))
+            default:
+                for _ in 0..<Int.random(in: 1...150, using: &generator) {
+                    harness.timers.advance(by: .milliseconds(1))
+                    try take()
+                }
+            }
+            try take()
+        }
+        for _ in 0..<300 {
+            harness.timers.advance(by: .milliseconds(1))
+            try take()
+        }
+        #expect(harness.timers.count == 0)
+        let state = try JSONValue(parsing: Array(try harness.value("").utf8))
+        for reader in readers {
+            let paths = reader.reader.paths
+            #expect(
+                try reader.reader.texts == StreamReader.texts(of: state, at: paths),
+                "seed \(seed): \(paths)"
+            )
+            #expect(
+                zip(reader.changed, reader.changed.dropFirst()).allSatisfy { $1 - $0 >= Self.interval }
+            )
+        }
+        #expect(readers.contains { $0.changed.count > 2 }, "seed \(seed)")
+    }
+}

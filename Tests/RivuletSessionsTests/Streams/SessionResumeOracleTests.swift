@@ -1,0 +1,70 @@
+// Checks with random programs that a reader who missed changes ends where the session stands.
+
+import RivuletJSON
+import RivuletSessions
+import SeededRandom
+import Testing
+
+@Suite struct SessionResumeOracleTests {
+    @Test(arguments: 0..<12)
+    func `a reader who missed changes ends where the session stands`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
+        if seed % 2 == 0 { harness.storage.limitHistory(to: 2) }
+        var readers = TallyProgram.watches.map(StreamReader.init)
+        for index in readers.indices { try readers[index].take(try subscribe(readers[index], to: harness)) }
+        var parkings = 0
+        for step in 0..<40 {
+            let delivered = harness.sink.delivered.count
+            // In a third of the steps no log entry hides what transient events did.
+            let isQuiet = Int.random(in: 0..<3, using: &generator) == 0
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                try harness.dispatch(isQuiet ? TallyProgram.quietEvent(&generator) : TallyProgram.event(&generator))
+            }
+            if Int.random(in: 0..<3, using: &generator) == 0 { parkings += try park(harness) }
+            let isRestarted = Int.random(in: 0..<6, using: &generator) == 0
+            if isRestarted {
+                harness.restart()
+                // All streams are gone; who comes back only after further events has a cursor of an earlier residence.
+                for index in readers.indices { readers[index].group = nil }
+            }
+            for index in readers.indices {
+                if let group = readers[index].group, index % 2 == step / 10 % 2 {
+                    // It was there all the time.
+                    for event in harness.sink.delivered[delivered...] where event.group == group {
+                        try readers[index].take(event.event)
+                        readers[index].cursor = "\(try #require(event.event.cursor))"
+                    }
+                    try expect(readers[index], at: harness, "seed \(seed), step \(step), attached")
+                    continue
+                }
+                guard Int.random(in: 0..<3, using: &generator) > 0 || step % 10 == 9 else { continue }
+                try readers[index].take(try subscribe(readers[index], to: harness))
+                try expect(readers[index], at: harness, "seed \(seed), step \(step)")
+            }
+        }
+        #expect(parkings > 0, "seed \(seed)")
+    }
+
+    /// Takes the session out of memory under its streams, where it holds nothing that storage does not; 1 if it went.
+    private func park(_ harness: SessionHarness) throws -> Int {
+        try harness.dispatch(#""forget""#)
+        let residence = try harness.session().read(.root).get().cursor.residence
+        harness.shard.evict(idleFor: .zero)
+        guard harness.shard.parkedCount == 1 else { return 0 }
+        #expect(harness.shard.residentCount == 0)
+        // It comes back under the same name.
+        #expect(try harness.session().read(.root).get().cursor.residence == residence)
+        return 1
+    }
+
+    private func subscribe(_ reader: StreamReader, to harness: SessionHarness) throws -> RecordingSink.Joined {
+        let paths = try reader.paths.map { try JSONPointer(parsing: $0) }
+        return try harness.subscribe(paths, resume: reader.cursor.isEmpty ? nil : reader.cursor)
+    }
+
+    private func expect(_ reader: StreamReader, at harness: SessionHarness, _ place: Comment) throws {
+        let state = try JSONValue(parsing: Array(try harness.value("").utf8))
+        #expect(try reader.texts == StreamReader.texts(of: state, at: reader.paths), place)
+    }
+}
