@@ -10,7 +10,7 @@ extension SQLiteStorageEngine {
     /// The database of a path below a data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
     ///
     /// It is opened by the first call of a process, shared by all, and stays open until the process ends or somebody closes it; then the
-    /// next call opens it anew. Source: spec/systems.md E-29.
+    /// next call opens it anew. Source: <Tests/Rows/Systems.md#e-29>.
     /// - Throws: what `start()` throws.
     public static func `default`(
         appendingPath path: String,

@@ -1,6 +1,6 @@
 /// Something that happened, sent to a session, where reducers turn it into a change of state.
 ///
-/// Source: spec/systems.md D-05.
+/// Source: <Tests/Rows/Systems.md#d-05>.
 public protocol AppEvent: Sendable, Codable {
     /// Whether the change is on disk (fsync returned) before the dispatch is acknowledged.
     ///

@@ -1,6 +1,6 @@
 /// A way to read and write a value that lives elsewhere; safe from any thread when the two functions are.
 ///
-/// Source: spec/systems.md C-10.
+/// Source: <Tests/Rows/Systems.md#c-10>.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Binding<Value: Sendable>: Sendable {

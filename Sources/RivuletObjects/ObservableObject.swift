@@ -2,7 +2,8 @@
 ///
 /// Its fields with ``Published()`` tell by themselves once ``setupPublished()`` has run; for other storage call `objectWillChange.send()`
 /// by hand, before the change. A change inside of an object that a field holds is not told by the outer one. There is no actor here:
-/// callbacks run where the change is made, and who makes it is up to the caller. Source: spec/systems.md C-04, C-11, C-12.
+/// callbacks run where the change is made, and who makes it is up to the caller.
+/// Source: <Tests/Rows/Systems.md#c-04>, C-11, C-12.
 public protocol ObservableObject: AnyObject, Sendable {
     /// What tells of changes; the same publisher at every call.
     var objectWillChange: ObservableObjectPublisher { get }
@@ -17,7 +18,7 @@ extension ObservableObject {
 
     /// Connects every field with ``Published()``, those of superclasses too, to this object; call it at the end of `init`.
     ///
-    /// What is written before is silent. Source: spec/systems.md C-08, C-09.
+    /// What is written before is silent. Source: <Tests/Rows/Systems.md#c-08>, C-09.
     public func setupPublished() {
         objectWillChange.isSetUp = true
         let link = PublishedLink(self)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Tells its subscribers that an object will change; it carries neither a value nor a path.
 ///
-/// Safe from any thread. Source: spec/systems.md C-01 to C-03.
+/// Safe from any thread. Source: <Tests/Rows/Systems.md#c-01> to C-03.
 public final class ObservableObjectPublisher: Sendable {
     private struct Subscriber {
         let id: UUID

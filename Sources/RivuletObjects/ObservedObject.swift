@@ -3,7 +3,8 @@ import Synchronization
 
 /// Watches an object, and calls a function whenever it is about to change or another one takes its place.
 ///
-/// It watches from `init` until its last copy is gone; copies share one subscription. Source: spec/systems.md C-15.
+/// It watches from `init` until its last copy is gone; copies share one subscription.
+/// Source: <Tests/Rows/Systems.md#c-15>.
 @propertyWrapper
 public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
     private let watch: ObjectWatch<ObjectType>

@@ -2,7 +2,7 @@
 ///
 /// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and between the two
 /// another thread may write; it copies a collection that it edits. A copy of this struct is the same field.
-/// Source: spec/systems.md C-05 to C-07.
+/// Source: <Tests/Rows/Systems.md#c-05> to C-07.
 public struct Published<Value: Sendable>: Sendable {
     let storage: PublishedStorage<Value>
 

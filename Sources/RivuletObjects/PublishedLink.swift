@@ -1,6 +1,6 @@
 /// What the fields of one object share: where to tell of changes, and until when.
 ///
-/// Fields may outlive their object; then nobody is told any more. Source: spec/systems.md C-13, C-14.
+/// Fields may outlive their object; then nobody is told any more. Source: <Tests/Rows/Systems.md#c-13>, C-14.
 final class PublishedLink: Sendable {
     private weak let owner: (any ObservableObject)?
     private let publisher: ObservableObjectPublisher

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Owns an object that is made at the first access, once, and watched from then on.
 ///
-/// Copies share the object. Source: spec/systems.md C-16.
+/// Copies share the object. Source: <Tests/Rows/Systems.md#c-16>.
 @propertyWrapper
 public struct StateObject<ObjectType: ObservableObject>: Sendable {
     private let storage: LazyObject<ObjectType>

@@ -2,12 +2,12 @@ import Synchronization
 
 /// Sends an event to the session; the call returns before the event is reduced.
 ///
-/// Source: spec/systems.md D-28.
+/// Source: <Tests/Rows/Systems.md#d-28>.
 public typealias AppDispatch = @Sendable (any AppEvent) -> Void
 
 /// What views of one session are given, in the place of SwiftUI's environment: `appDispatch` and an object factory.
 ///
-/// One registry per session. It is a factory itself, and may be passed on as one. Source: spec/systems.md D-28.
+/// One registry per session. It is a factory itself, and may be passed on as one. Source: <Tests/Rows/Systems.md#d-28>.
 public final class ViewRegistry: StateObjectFactory {
     /// Sends an event to the session; does nothing unless the initialiser was given something else.
     public let appDispatch: AppDispatch

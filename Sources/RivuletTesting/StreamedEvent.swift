@@ -17,7 +17,8 @@ public struct StreamedEvent: Hashable, Sendable {
 
 /// Takes server-sent events out of bytes.
 ///
-/// Source: HTML standard, section 9.2; of line ends it knows the line feed only, which is what the server writes.
+/// Of line ends it knows the line feed only, which is what the server writes.
+/// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>
 struct StreamParser {
     private var unread: [UInt8] = []
 

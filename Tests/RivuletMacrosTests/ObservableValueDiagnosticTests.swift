@@ -17,7 +17,7 @@ struct ObservableValueDiagnosticTests {
             """
         ),
     ])
-    func `§3.2: a type that is no struct is refused`(source: String, message: String) {
+    func `a type that is no struct is refused`(source: String, message: String) {
         let fault = ReportedFault(
             id: MessageID(domain: "Observation", id: "invalid type"),
             message: message,

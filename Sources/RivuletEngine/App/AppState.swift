@@ -5,7 +5,7 @@ public import RivuletObservation
 /// The halves may be plain structs, for a ``UIStateManager``. Where both are `@ObservableState`, so is the whole: it can be hosted,
 /// recorded and streamed. As JSON it is `{"p":{…},"t":{…}}`, so key paths begin with `/p/` or `/t/`. After a restart `t` has its default
 /// again. Replacing a half reports each differing field below it, not the half as a whole.
-/// Source: spec/systems.md D-01.
+/// Source: <Tests/Rows/Systems.md#d-01>.
 public struct AppState<Persistent: PersistentState, Transient: Equatable & Sendable>: Equatable, Sendable {
     // swift-format-ignore: NoLeadingUnderscores
     /// What was written in this value, and who watches it.

@@ -3,7 +3,7 @@ import RivuletJSON
 /// What happens to a session as a whole, past its reducers.
 ///
 /// In a session's log it stands where an app's event does, as `{"$restore":{"version":3}}` or `"$reset"`: no case of an enum can have
-/// a name with `$`. Source: spec/systems.md D-09, D-10.
+/// a name with `$`. Source: <Tests/Rows/Systems.md#d-09>, D-10.
 public enum EngineEvent: Hashable, Sendable {
     /// What is kept on disk is again what it was at that version; what is in memory only stays as it is.
     case restored(version: UInt64)

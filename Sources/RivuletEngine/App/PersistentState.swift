@@ -1,6 +1,6 @@
 /// A state half that is written to disk.
 ///
-/// Source: spec/systems.md D-02.
+/// Source: <Tests/Rows/Systems.md#d-02>.
 public protocol PersistentState: Codable, Equatable, Sendable {
     /// The version of the stored document's shape; 1 unless the type says otherwise.
     ///

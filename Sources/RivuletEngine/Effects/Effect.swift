@@ -2,7 +2,7 @@
 ///
 /// The session's next event waits for `.dispatch` and `.run`, as in WAVE; it does not wait for `.detached`, `.after`, `.every`, `debounce`
 /// and `throttle`. Events that an effect dispatches queue behind everything that is already queued. Effects end with their session: when it
-/// is deleted, when it leaves memory and when the server stops. Source: spec/systems.md D-15, D-16.
+/// is deleted, when it leaves memory and when the server stops. Source: <Tests/Rows/Systems.md#d-15>, D-16.
 public struct Effect<Event: AppEvent>: Sendable {
     package let operation: Operation
 

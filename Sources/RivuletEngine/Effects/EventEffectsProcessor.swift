@@ -1,6 +1,7 @@
 /// Replays the logged events when an app's effects hand it an ``EventLoggingEvent/replay``.
 ///
-/// Call it from the effects: `await processor.process(event: event, events: newState.t.log.events)`. Source: spec/systems.md D-31.
+/// Call it from the effects: `await processor.process(event: event, events: newState.t.log.events)`.
+/// Source: <Tests/Rows/Systems.md#d-31>.
 public final class EventEffectsProcessor<Persistent: PersistentState, Transient: Equatable & Sendable>: Sendable {
     private weak let stateManager: UIStateManager<Persistent, Transient>?
     private let replayDelay: Duration

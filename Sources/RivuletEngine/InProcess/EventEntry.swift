@@ -2,7 +2,7 @@ import RivuletObservation
 
 /// What the log of events keeps of one event.
 ///
-/// Source: spec/systems.md D-31.
+/// Source: <Tests/Rows/Systems.md#d-31>.
 public struct EventEntry: Equatable, Sendable, Identifiable {
     /// When the event was queued, in nanoseconds of the system's uptime.
     public let timestamp: UInt64

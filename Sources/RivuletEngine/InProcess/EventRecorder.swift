@@ -4,7 +4,8 @@ import Synchronization
 /// Records events as a dispatch filter does, and replays them with the time that was between them.
 ///
 /// While it replays it refuses events, so the replay itself has to go past it:
-/// `await recorder.replay { event, _ in await manager.dispatch(event, withoutFilter: true) }`. Source: spec/systems.md D-32.
+/// `await recorder.replay { event, _ in await manager.dispatch(event, withoutFilter: true) }`.
+/// Source: <Tests/Rows/Systems.md#d-32>.
 public final class EventRecorder: Sendable {
     private struct State {
         var events: Deque<(event: any AppEvent, time: Duration)> = []

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// There is no timer to wait for: a save starts when none is under way, and what is asked for meanwhile is one save after it. So writes
 /// keep their order, none is lost, and a steady stream of requests cannot put them off.
-/// Source: spec/systems.md D-20 to D-22.
+/// Source: <Tests/Rows/Systems.md#d-20> to D-22.
 final class PersistenceManager<State: PersistentState>: Sendable {
     /// How long after a failed save the next one is tried.
     private static var retryAfter: Duration { .seconds(1) }

@@ -1,6 +1,6 @@
 /// An event with the moment at which it was queued.
 ///
-/// Source: spec/systems.md D-06.
+/// Source: <Tests/Rows/Systems.md#d-06>.
 public struct QueuedEvent: Sendable {
     /// The event as dispatched.
     public let event: any AppEvent

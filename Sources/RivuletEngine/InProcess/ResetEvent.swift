@@ -1,6 +1,6 @@
 /// Puts both halves back to their defaults, past all reducers, and saves that.
 ///
-/// Source: spec/systems.md D-10.
+/// Source: <Tests/Rows/Systems.md#d-10>.
 public struct ResetEvent: AppEvent, Equatable {
     /// Asks for the defaults.
     public init() {}

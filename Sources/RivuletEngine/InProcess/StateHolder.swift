@@ -1,6 +1,6 @@
 /// A state as it was after one event; it never changes.
 ///
-/// Listeners get it as `AnyObject` and cast it to the type that they know. Source: spec/systems.md D-04.
+/// Listeners get it as `AnyObject` and cast it to the type that they know. Source: <Tests/Rows/Systems.md#d-04>.
 public final class StateHolder<P: PersistentState, T: Equatable & Sendable>: Sendable {
     /// The state.
     public let state: AppState<P, T>

@@ -1,6 +1,6 @@
 /// An object that is handed every state.
 ///
-/// Source: spec/systems.md D-17.
+/// Source: <Tests/Rows/Systems.md#d-17>.
 public protocol StateListener: AnyObject, Sendable {
     /// What the listener fills with values of the state.
     associatedtype T

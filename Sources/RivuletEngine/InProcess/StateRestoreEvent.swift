@@ -1,6 +1,7 @@
 /// Replaces the persistent half, past all reducers; the transient half stays as it is.
 ///
-/// A manager dispatches one when it starts. It is not saved: what it brings was just read. Source: spec/systems.md D-09.
+/// A manager dispatches one when it starts. It is not saved: what it brings was just read.
+/// Source: <Tests/Rows/Systems.md#d-09>.
 public struct StateRestoreEvent<Persistent: Codable & Equatable & Sendable>: AppEvent {
     /// The persistent half from now on.
     public let restoredState: Persistent

@@ -8,7 +8,7 @@ import Synchronization
 /// Events have their turn one after the other, in the order of the calls of `dispatch`. For each: the reducers run in the order in which
 /// they were added, the state is published, its `p` goes to the storage if the event says `persist`, the effects run, those of the reducers and
 /// the one function, and are waited for, and the listeners are told. ``StateRestoreEvent`` and ``ResetEvent`` go past the reducers. It runs on no particular thread. A session
-/// that a server hosts has the same order and needs no manager. Source: spec/systems.md D-11 to D-22.
+/// that a server hosts has the same order and needs no manager. Source: <Tests/Rows/Systems.md#d-11> to D-22.
 public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & Sendable> {
     /// What it holds.
     public typealias State = AppState<Persistent, Transient>

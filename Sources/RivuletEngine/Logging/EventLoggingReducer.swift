@@ -1,6 +1,7 @@
 /// Keeps the newest events in an ``EventLoggingState``.
 ///
-/// `AnyReducer(EventLoggingAppReducer(keyPath: \AppState.t.log))` puts it beside an app's reducers. Source: spec/systems.md D-31.
+/// `AnyReducer(EventLoggingAppReducer(keyPath: \AppState.t.log))` puts it beside an app's reducers.
+/// Source: <Tests/Rows/Systems.md#d-31>.
 public struct EventLoggingReducer: EventReducer {
     private let maxEntries: Int
 

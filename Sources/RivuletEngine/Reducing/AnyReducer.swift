@@ -1,6 +1,6 @@
 /// Any reducer of one state type.
 ///
-/// Source: spec/systems.md D-07, D-08.
+/// Source: <Tests/Rows/Systems.md#d-07>, D-08.
 public struct AnyReducer<State>: EventReducer {
     private let body: @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void
 

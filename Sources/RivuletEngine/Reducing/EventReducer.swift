@@ -2,7 +2,8 @@
 ///
 /// Implement one of the methods. `reduce(into:queuedEvent:)` edits in place, so that a large state is not copied, and may
 /// reject by throwing; `reduce(state:queuedEvent:)` is WAVE's by-value form. An ``EffectReducer`` also returns what follows. Reducers
-/// may run again for the same event (a storage conflict), so they do nothing but change the state. Source: spec/systems.md D-07.
+/// may run again for the same event (a storage conflict), so they do nothing but change the state.
+/// Source: <Tests/Rows/Systems.md#d-07>.
 public protocol EventReducer<State>: Sendable {
     /// The state that it changes.
     associatedtype State

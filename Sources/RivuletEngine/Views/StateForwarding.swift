@@ -22,7 +22,7 @@ public protocol StateForwarding: SendableMetatype {
 /// `mapping` is an array of pairs: a key path of the state, also to a computed property, and one of the object. The object's type has an
 /// initialiser with these fields, in this order, under their names; the values are Equatable. The names `AppStateHolder` and
 /// `AppUIStateManager` must be type aliases in scope: `typealias AppStateHolder = StateHolder<MyPersistent, MyTransient>`, and so on.
-/// The class is made a ``StateForwarding`` too. Source: spec/systems.md D-24 to D-27.
+/// The class is made a ``StateForwarding`` too. Source: <Tests/Rows/Systems.md#d-24> to D-27.
 @attached(
     member,
     names: named(receiver),

@@ -152,7 +152,8 @@ extension EventLoop {
         let connection = unsafe state.connections.add()
         let id = unsafe connection.pointee.id
         do throws(LoopError) {
-            // Cannot fail: without a socket to make, it only sets fields. Source: libuv src/unix/tcp.c
+            // Cannot fail: without a socket to make, it only sets fields.
+            // Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/tcp.c>
             try check(unsafe uv_tcp_init(uv.pointer, connection.tcp), "uv_tcp_init")
             try check(unsafe uv_tcp_open(connection.tcp, descriptor), "uv_tcp_open")
         } catch {

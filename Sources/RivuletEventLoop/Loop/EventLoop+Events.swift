@@ -28,7 +28,7 @@ extension EventLoop {
 
     func stopReading(_ connection: UnsafeMutablePointer<Connection>) {
         guard unsafe connection.pointee.isReading else { return }
-        // Always 0. Source: docs.libuv.org/en/v1.x/stream.html
+        // Always 0. Source: <https://docs.libuv.org/en/v1.x/stream.html>
         _ = unsafe uv_read_stop(connection.stream)
         unsafe connection.pointee.isReading = false
     }

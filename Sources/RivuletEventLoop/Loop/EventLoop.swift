@@ -27,7 +27,7 @@ package final class EventLoop: @unchecked Sendable {
     /// What the loop's thread owns.
     ///
     /// It stands behind a pointer because the dynamic exclusivity checks of a class were the largest cost of Swift on the
-    /// way of a delivery (research/libuv.md section 1). So nothing may hold an access to it while it calls out.
+    /// way of a delivery. So nothing may hold an access to it while it calls out.
     var state: LoopState {
         unsafeAddress { unsafe UnsafePointer(storedState) }
         unsafeMutableAddress { unsafe storedState }

@@ -79,7 +79,7 @@ struct LibuvLoop: ~Copyable {
     /// Ends the sleep at `time`, or lets it last.
     func setWake(at time: UInt64?) {
         guard let time else {
-            // Neither call can fail on a timer that is not closing. Source: docs.libuv.org/en/v1.x/timer.html
+            // Neither call can fail on a timer that is not closing. Source: <https://docs.libuv.org/en/v1.x/timer.html>
             _ = unsafe uv_timer_stop(timer)
             return
         }

@@ -7,7 +7,7 @@ internal import Glibc
 package struct LoopError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The call, and what it was made on: "bind 127.0.0.1:8080".
     package let call: String
-    /// libuv's code: the negated `errno`, or one of libuv's own. Source: docs.libuv.org/en/v1.x/errors.html
+    /// libuv's code: the negated `errno`, or one of libuv's own. Source: <https://docs.libuv.org/en/v1.x/errors.html>
     package let code: Int32
 
     /// An error of this call with this code, which is negative.

@@ -2,7 +2,7 @@ internal import CLibuv
 
 /// A thread that runs a loop until it stops.
 ///
-/// Source: docs.libuv.org/en/v1.x/threading.html
+/// Source: <https://docs.libuv.org/en/v1.x/threading.html>
 package final class LoopThread: Sendable {
     private let thread: uv_thread_t
 

@@ -9,7 +9,7 @@ package struct TimerID: Hashable, Sendable {
 /// A timer never fires early. It fires late by at most 1/31 of its delay: eight levels of 256 buckets, each level eight
 /// times coarser than the one before, and a timer stays in the bucket it was put in, so nothing is ever moved and timers
 /// of about the same time share one wake-up. Delays are at most six days; longer ones are cut to that.
-/// Source: the Linux kernel's timer wheel, kernel/time/timer.c.
+/// Source: <https://github.com/torvalds/linux/blob/master/kernel/time/timer.c>, the timer wheel of the kernel.
 package struct TimerWheel<Payload> {
     private struct Entry {
         var payload: Payload?

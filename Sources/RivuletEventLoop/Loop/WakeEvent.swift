@@ -4,7 +4,7 @@ internal import Glibc
 /// Ends the sleep of the loop that watches its descriptor.
 ///
 /// Not libuv's `uv_async_t`: there the loop spins while the thread that wakes it is in its call still, and when both have one core, that thread does not
-/// get on meanwhile. Source: libuv's src/unix/async.c, `uv__async_spin`.
+/// get on meanwhile. Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/async.c>, `uv__async_spin`.
 final class WakeEvent: Sendable {
     let descriptor: Int32
 

@@ -46,7 +46,7 @@ package struct HTTPRequest: Sendable {
 
     /// The query's items in order, names and values decoded; "+" is a space.
     ///
-    /// Source: WHATWG URL section 5.1.
+    /// Source: <https://url.spec.whatwg.org/#urlencoded-parsing>.
     package var queryItems: [HTTPQueryItem] {
         guard let range = location.query else { return [] }
         return HTTPQueryItem.items(of: headers.block[range])

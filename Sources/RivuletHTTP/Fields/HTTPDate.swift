@@ -1,6 +1,6 @@
 /// A time as header fields write it: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// Source: RFC 9110 section 5.6.7; Howard Hinnant, "chrono-compatible low-level date algorithms".
+/// Source: RFC 9110 section 5.6.7, <https://howardhinnant.github.io/date_algorithms.html>.
 package struct HTTPDate: Hashable, Sendable {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

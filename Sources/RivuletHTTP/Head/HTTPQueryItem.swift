@@ -11,7 +11,7 @@ package struct HTTPQueryItem: Hashable, Sendable {
 
     /// The items of `query` in order; empty items ("a&&b") are left out.
     ///
-    /// Source: WHATWG URL section 5.1.
+    /// Source: <https://url.spec.whatwg.org/#urlencoded-parsing>.
     static func items(of query: ArraySlice<UInt8>) -> [HTTPQueryItem] {
         query.split(separator: UInt8(ascii: "&")).map { item in
             let equals = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex

@@ -10,7 +10,7 @@ package enum PercentCoding {
 
     /// As `decodedString`, and "+" is a space, as in queries.
     ///
-    /// Source: WHATWG URL section 5.1.
+    /// Source: <https://url.spec.whatwg.org/#urlencoded-parsing>.
     package static func decodedFormString(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: decoded(bytes, plusIsSpace: true), as: UTF8.self)
     }

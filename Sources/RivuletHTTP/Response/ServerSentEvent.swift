@@ -1,7 +1,7 @@
 /// One event of an event stream, as bytes to write.
 ///
 /// A client's parser gives back exactly `event`, `id` and `data`, except that every line end inside `data` (LF, CR or
-/// CR LF) arrives as one LF. Source: HTML standard, section 9.2.
+/// CR LF) arrives as one LF. Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 package struct ServerSentEvent: Hashable, Sendable {
     /// The name listeners subscribe to; nil is "message".
     package var event: String?

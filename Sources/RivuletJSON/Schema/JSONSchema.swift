@@ -1,7 +1,7 @@
 /// The shape of a type's JSON.
 ///
 /// Objects list their fields only when asked, so that recursive types can describe themselves.
-/// Source: JSON Schema 2020-12.
+/// Source: <https://json-schema.org/draft/2020-12>.
 public indirect enum JSONSchema: Sendable {
     /// Which values a description is about: those that are written, or those that are taken when they are read.
     ///

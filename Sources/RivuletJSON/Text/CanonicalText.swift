@@ -61,7 +61,7 @@ private protocol DictionaryType {
 }
 
 extension Dictionary: DictionaryType {
-    /// Source: Swift's `Dictionary.encode(to:)`.
+    /// Source: <https://github.com/swiftlang/swift/blob/main/stdlib/public/core/Codable.swift>, `Dictionary.encode(to:)`.
     static var isObject: Bool {
         Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
     }

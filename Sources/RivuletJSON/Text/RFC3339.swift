@@ -1,6 +1,6 @@
 /// A point in time as RFC 3339 writes it, in the years 0000 to 9999.
 ///
-/// Source: RFC 3339 section 5.6; the calendar after Howard Hinnant, "chrono-compatible low-level date algorithms".
+/// Source: RFC 3339 section 5.6, <https://howardhinnant.github.io/date_algorithms.html>.
 package struct RFC3339: Hashable {
     private static let secondsPerDay = 86_400
     private static let nanosecondsPerSecond = 1_000_000_000

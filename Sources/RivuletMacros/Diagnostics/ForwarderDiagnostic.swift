@@ -2,7 +2,7 @@ import SwiftDiagnostics
 
 /// Why nothing can be forwarded; the texts are part of the contract.
 ///
-/// Source: spec/systems.md §5.1.
+/// Source: <Tests/Rows/Systems.md#d-diagnostics>.
 enum ForwarderDiagnostic: String, DiagnosticMessage {
     case notAClass = "@StateForwarder can only be used on classes"
     case noArguments = "@StateForwarder requires arguments"

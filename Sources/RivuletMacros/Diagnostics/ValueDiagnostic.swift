@@ -2,7 +2,7 @@ import SwiftDiagnostics
 
 /// Why a type cannot be an observable value; the first three texts and their id are part of the contract.
 ///
-/// Source: spec/systems.md §3.2.
+/// Source: <Tests/Rows/Systems.md#b-diagnostics>.
 enum ValueDiagnostic: DiagnosticMessage {
     case enumeration(name: String)
     case actor(name: String)

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 
 /// Why a field cannot be put in a wrapper; the texts are part of the contract.
 ///
-/// Source: spec/systems.md §2.2.
+/// Source: <Tests/Rows/Systems.md#a-diagnostics>.
 enum WrapperDiagnostic: String, DiagnosticMessage {
     case invalidDeclarationPlacement = "@ObservableStateWrapper can only be attached to stored properties"
     case unsupportedMultiBinding = "@ObservableStateWrapper does not support comma-separated property bindings"

@@ -5,7 +5,7 @@ package import SwiftSyntaxMacros
 /// The expansion of `@StateForwarder`.
 ///
 /// Upstream's `weak var receiver` would keep the class from being Sendable: here it is computed, over a receiver that locks.
-/// Source: spec/systems.md D-24 to D-27.
+/// Source: <Tests/Rows/Systems.md#d-24> to D-27.
 package struct StateForwarderMacro: MemberMacro, ExtensionMacro {
     /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

@@ -3,7 +3,8 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@Observing`, which `@ObservableValue` puts on fields that it has checked.
 ///
-/// Nothing outside of a type, nor with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each field stands for itself. Source: spec/systems.md B-07.
+/// Nothing outside of a type, nor with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each field stands for itself.
+/// Source: <Tests/Rows/Systems.md#b-07>.
 package struct ObservingMacro: AccessorMacro, PeerMacro {
     /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

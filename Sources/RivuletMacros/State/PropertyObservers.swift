@@ -7,7 +7,7 @@ import SwiftSyntaxBuilder
 /// statements: by `name`, if nothing else there is called so, or by `self.name`. There the storage is named instead, or
 /// `didSet { count = min(count, 9) }` would call itself for ever. In closures and local functions Swift itself calls the observers again,
 /// so those are left as they are; so is `defer`, in the language mode 5.
-/// Source: `isDirectToStorageAccess` in Swift's `lib/AST/Decl.cpp`.
+/// Source: <https://github.com/swiftlang/swift/blob/main/lib/AST/Decl.cpp>, `isDirectToStorageAccess`.
 enum PropertyObservers {
     /// The text of the observers at the storage.
     static func moved(_ observers: AccessorBlockSyntax, from name: String, to storage: String) -> String {

@@ -4,7 +4,7 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@ObservableStateWrapper`.
 ///
-/// Source: spec/systems.md.
+/// Source: <Tests/Rows/Systems.md#a-01> to A-16.
 package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
     /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

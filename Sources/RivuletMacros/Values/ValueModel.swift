@@ -113,7 +113,7 @@ struct ValueModel {
 
     /// Whether a variable is a field: stored in each value, with a plain name, and not ignored.
     ///
-    /// Source: spec/systems.md B-06.
+    /// Source: <Tests/Rows/Systems.md#b-06>.
     static func isObservable(_ variable: VariableDeclSyntax) -> Bool {
         isMeant(variable) && fault(variable) == nil
     }

@@ -2,7 +2,7 @@ import SwiftSyntax
 
 /// Writes the generated members of an observable value, in upstream's order, and after them what Rivulet adds.
 ///
-/// Source: spec/systems.md B-03, B-05.
+/// Source: <Tests/Rows/Systems.md#b-03>, B-05.
 struct ValueRenderer {
     let model: ValueModel
 

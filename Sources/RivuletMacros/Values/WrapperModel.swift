@@ -32,7 +32,7 @@ struct WrapperModel {
 
     /// Reads a declaration; the first failing check is the one that counts.
     ///
-    /// Source: spec/systems.md §2.2.
+    /// Source: <Tests/Rows/Systems.md#a-diagnostics>.
     static func parse(_ node: AttributeSyntax, on declaration: some DeclSyntaxProtocol) -> Parsed<WrapperModel> {
         guard let variable = declaration.as(VariableDeclSyntax.self), !variable.isTypeMember else {
             return fault(.invalidDeclarationPlacement, node)

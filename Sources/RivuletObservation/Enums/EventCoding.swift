@@ -87,7 +87,7 @@ public struct EventCase: Sendable {
     /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
     ///
     /// A state among the values may have further keys here, so a fault in Swift's form fits its short form; the reader refuses both.
-    /// Source: spec/http.md §3.
+    /// Source: <Documentation/HTTP.md#dispatch>.
     public var acceptedSchemas: [JSONSchema] {
         let needsNothing = payload.allSatisfy { !$0.isRequired }
         guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }

@@ -3,7 +3,7 @@
 /// An edit inside of the child reports the child's own paths; presenting, dismissing and replacing it reports the field. With
 /// `projected: true` the field has a `$field`, which says whether it is presented and can dismiss it. The child is on the heap, so
 /// a state may present itself.
-/// Source: spec/systems.md A-21, F-10.
+/// Source: <Tests/Rows/Systems.md#a-21>, F-10.
 @propertyWrapper
 public struct PresentationState<Value> {
     /// The child, or nothing: the buffer is what makes a recursive state possible.

@@ -77,7 +77,7 @@ struct ChangeMark: Sendable {
 
     /// Spreads a number over 63 bits; the last one is for serials that are no place's.
     ///
-    /// Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+    /// Source: <https://doi.org/10.1145/2660193.2660195>, SplitMix64.
     @inlinable
     static func mix(_ number: UInt64) -> UInt64 {
         var mixed = (number ^ (number &>> 30)) &* 0xBF58_476D_1CE4_E5B9

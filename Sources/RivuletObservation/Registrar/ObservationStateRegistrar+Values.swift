@@ -11,7 +11,7 @@ extension ObservationStateRegistrar {
     /// Begins a whole-value write: tells observers, unless the field keeps its identity or, without identities, its value.
     ///
     /// Values of different identity are different even if they are equal: else nobody would watch the new one.
-    /// Source: spec/systems.md B-08.
+    /// Source: <Tests/Rows/Systems.md#b-08>.
     /// - Returns: whether observers are told, which ``didSet(_:isTold:)`` wants to know.
     @inlinable
     public func willSet(
@@ -33,7 +33,7 @@ extension ObservationStateRegistrar {
 
     /// Begins an in-place edit, which counts as a read; an edit of an observable value is told by that value.
     ///
-    /// Source: spec/systems.md B-10.
+    /// Source: <Tests/Rows/Systems.md#b-10>.
     @inlinable
     public func willEdit(_ field: Int, _ identity: ObservationIdentity?) {
         guard let place else { return }

@@ -4,7 +4,7 @@
 /// allocation, and an access costs a test for nil. Generated code calls its methods; overloads choose by the field's type, so that the
 /// macros need not know it. Methods that change nothing are `mutating` too where they can be: an unoptimised build would copy the
 /// registrar for each call, in a good part of the generated code.
-/// Source: spec/systems.md A-23, F-01.
+/// Source: <Tests/Rows/Systems.md#a-23>, F-01.
 public struct ObservationStateRegistrar: Sendable {
     /// What a run of the recorder knows of this value.
     @usableFromInline var mark = ChangeMark()
@@ -146,7 +146,7 @@ extension ObservationStateRegistrar {
 // swift-format-ignore: NoLeadingUnderscores
 /// Whether a value is the one that is observed at a place, so that a write of it changes nothing for those who watch the field.
 ///
-/// Source: spec/systems.md F-05.
+/// Source: <Tests/Rows/Systems.md#f-05>.
 @inlinable
 public func _$isIdentityEqual(_ value: some StateNode, at place: ObservedPlace) -> Bool {
     value._$isObserved(at: place)

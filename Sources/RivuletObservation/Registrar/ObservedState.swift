@@ -4,7 +4,7 @@
 /// `state` too. A replaced state, as by a reset or a restore, tells the observers of every path whose value differs, and those of
 /// omitted fields; an equal one tells nobody else. Observers must not read the state before they return: they are told before a field
 /// changes, as Swift's `onChange` is, and while an element comes or goes. One thread at a time.
-/// Source: spec/systems.md §1; an owner of a `@ObservableValue` needs no such class.
+/// Source: <Tests/Rows/Systems.md#notification>; an owner of a `@ObservableValue` needs no such class.
 public final class ObservedState<State: ObservableState> {
     private var storage: State
     private let place = ObservedPlace()

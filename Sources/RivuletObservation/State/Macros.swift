@@ -60,7 +60,7 @@ public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "Marker
 /// Keeps a field in a wrapper, an ``ObservableWrapper``; more arguments are accepted and ignored.
 ///
 /// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type and
-/// `@ObservationStateIgnored` after it. Source: spec/systems.md A-01.
+/// `@ObservationStateIgnored` after it. Source: <Tests/Rows/Systems.md#a-01>.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
 public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
@@ -95,7 +95,7 @@ public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any
 /// At most 64 fields, those of all branches of an `#if` together, no `lazy`, `weak`, `unowned` or property wrappers; `willSet` and
 /// `didSet` stay and run at every write, as in a plain struct. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
 /// decide which writes are told. Codable uses the declared names, by a generated `CodingKeys`: one of your own belongs in the struct,
-/// not in an extension, and names the storages (`case _count = "count"`). Source: spec/systems.md B-02 to B-06.
+/// not in an extension, and names the storages (`case _count = "count"`). Source: <Tests/Rows/Systems.md#b-02> to B-06.
 @attached(
     member,
     names: named(_$id),

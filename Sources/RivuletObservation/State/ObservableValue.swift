@@ -10,7 +10,7 @@ public typealias ObservationIdentity = UUID
 /// watch the original, at once and not when the copy is put back. The identity is for observers only: it takes no part in `==`, in
 /// hashing or in coding. In a class with `@Observable`, mark the property that holds such a value with `@ObservationIgnored`, or
 /// observers are told of every change of the value.
-/// Source: spec/systems.md B-01, B-12, B-13, B-16.
+/// Source: <Tests/Rows/Systems.md#b-01>, B-12, B-13, B-16.
 public protocol ObservableValue: Observable {
     // swift-format-ignore: NoLeadingUnderscores
     /// The same in all copies but those of ``copy()``.
@@ -49,7 +49,7 @@ public func _$identity<Value: ObservableValue>(of value: Value?) -> ObservationI
 /// The identity of the value in a field whose declared type does not tell: a type parameter, or `any` of a protocol.
 ///
 /// An optional counts as its value while it is there.
-/// Source: spec/systems.md B-08, B-10, B-15.
+/// Source: <Tests/Rows/Systems.md#b-08>, B-10, B-15.
 @inlinable
 public func _$openIdentity<Value>(of value: Value) -> ObservationIdentity? {
     (value as? any ObservableValue)?._$id
@@ -58,7 +58,7 @@ public func _$openIdentity<Value>(of value: Value) -> ObservationIdentity? {
 // swift-format-ignore: NoLeadingUnderscores
 /// Whether a write is told, of a field in a class: always, for a value that cannot be compared.
 ///
-/// Source: spec/systems.md B-09.
+/// Source: <Tests/Rows/Systems.md#b-09>.
 @inlinable
 public func _$isChange<Value>(_ old: Value, _ new: Value) -> Bool { true }
 

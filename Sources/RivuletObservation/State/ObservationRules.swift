@@ -8,7 +8,7 @@
 ///
 /// The first row is in ``ObservationStateRegistrar``: `set` of a leaf, of a wrapper, and `willSet` of a value. The others are here. Change
 /// streams have one rule for all, the net difference; these are for Swift's `Observation` in process.
-/// Source: spec/systems.md §1.
+/// Source: <Tests/Rows/Systems.md#notification>.
 public enum ObservationRules: Sendable {
     /// A value is observed through its owner.
     case state

@@ -2,7 +2,7 @@
 ///
 /// Copies share the value until one of them is written (copy on write), so writing a copy never changes the original. A value that is
 /// not shared is edited in place, without a copy.
-/// Source: spec/systems.md A-20.
+/// Source: <Tests/Rows/Systems.md#a-20>.
 @propertyWrapper
 public struct Box<Value> {
     /// Exactly one element: an array is a heap buffer with the uniqueness test built in, and Sendable when its element is.

@@ -4,7 +4,7 @@ public import RivuletJSON
 ///
 /// `@ObservableStateWrapper(Clamped<Int>.self, config: 0...100) @ObservationStateIgnored var percent = …`. Inside of an in-place edit
 /// the value may be out of range; it is clamped when the edit ends. Initial, decoded and merged values are clamped too.
-/// Source: spec/systems.md A-18.
+/// Source: <Tests/Rows/Systems.md#a-18>.
 @propertyWrapper
 public struct Clamped<Value: Comparable> {
     /// The value; in range but for the time of an in-place edit.

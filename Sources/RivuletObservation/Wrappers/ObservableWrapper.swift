@@ -4,7 +4,7 @@ public import RivuletJSON
 ///
 /// A wrapper is used by `@ObservableStateWrapper`. Every write makes a fresh wrapper of the value, so whatever else a wrapper keeps
 /// is lost with it. A wrapper that changes a value should be `Equatable` in it: only then can the change be reported.
-/// Source: spec/systems.md A-17.
+/// Source: <Tests/Rows/Systems.md#a-17>.
 public protocol ObservableWrapper<WrappedValue> {
     /// The type that the field shows.
     associatedtype WrappedValue

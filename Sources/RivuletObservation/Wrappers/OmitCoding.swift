@@ -2,7 +2,7 @@
 ///
 /// After a restart, and when a state is read from JSON, it has its initial value again, so a field in it needs one. For an optional
 /// field write `OmitCoding<String?>`.
-/// Source: spec/systems.md A-19.
+/// Source: <Tests/Rows/Systems.md#a-19>.
 @propertyWrapper
 public struct OmitCoding<Value> {
     /// The value.

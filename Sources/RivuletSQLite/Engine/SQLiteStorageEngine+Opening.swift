@@ -6,7 +6,8 @@ extension SQLiteStorageEngine {
     /// Opens the database `databaseFilename.sqlite3` in a directory, and makes both where they are missing; nil when that fails.
     ///
     /// The filename has no "/". Use `start()` where the reason of a failure matters; a server needs neither, its own engine keeps stores
-    /// as well. `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock. Source: spec/systems.md E-29.
+    /// as well. `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    /// Source: <Tests/Rows/Systems.md#e-29>.
     public convenience init?(
         directory: String,
         databaseFilename: String = "data",

@@ -7,7 +7,7 @@ internal import Synchronization
 /// One thread writes and shares one `fsync` between all writes that wait; another reads. A committed write survives the
 /// end of the process and a power cut. One server at a time: the folder is locked while it is open.
 ///
-/// Source: https://sqlite.org/wal.html
+/// Source: <https://sqlite.org/wal.html>
 public final class SQLiteStorageEngine: StorageEngine, LocatedStorage {
     /// What this engine promises.
     public let capabilities: StorageCapabilities

@@ -4,7 +4,7 @@ internal import RivuletSessions
 
 /// Copies of databases, each as of one moment and without the pages that nothing uses.
 ///
-/// Source: https://sqlite.org/lang_vacuum.html#vacuuminto
+/// Source: <https://sqlite.org/lang_vacuum.html#vacuuminto>
 enum SQLiteCopy {
     /// Writes a copy into a new file; it is on disk when this returns, its name is when its folder is synced.
     ///
@@ -32,7 +32,7 @@ enum SQLiteCopy {
     /// Gives a copy the write-ahead log that a server's database has; on disk when this returns.
     ///
     /// A backup stays without: SQLite reads a database with a log only where it may write beside it.
-    /// Source: https://sqlite.org/wal.html#read_only_databases
+    /// Source: <https://sqlite.org/wal.html#read_only_databases>
     static func useLog(_ path: String) throws(StorageError) {
         do throws(SQLiteError) {
             let copy = try SQLiteConnection(path: path, access: .readWriteCreate, lockWaitMilliseconds: 0)
@@ -106,7 +106,7 @@ final class WritePacer {
 extension SQLiteConnection {
     /// Runs a long statement, and lets a pacer look at its file now and then.
     ///
-    /// Source: https://sqlite.org/c3ref/progress_handler.html
+    /// Source: <https://sqlite.org/c3ref/progress_handler.html>
     func withProgress(_ pacer: WritePacer, _ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         // SAFETY: the pacer outlives the handler, which is taken away before this returns and called on this thread only.
         let context = unsafe Unmanaged.passUnretained(pacer).toOpaque()

@@ -5,7 +5,7 @@ public import RivuletStores
 /// Reads the sessions of a data folder, also while a server uses it.
 ///
 /// The folder is not locked and nothing in it is changed; SQLite may make its shared-memory file beside the database.
-/// Source: https://sqlite.org/wal.html#read_only_databases
+/// Source: <https://sqlite.org/wal.html#read_only_databases>
 public final class SQLiteStorageInspection: StorageInspection {
     private let reader: SQLiteReader
 

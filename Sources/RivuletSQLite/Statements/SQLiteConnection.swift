@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// One connection; used by one thread at a time, closed when it and its last statement are gone.
 ///
-/// Source: https://sqlite.org/c3ref/open.html
+/// Source: <https://sqlite.org/c3ref/open.html>
 @safe final class SQLiteConnection {
     // SAFETY: `handle` is valid from init to deinit and does not leave this type but to `SQLiteStatement`, which keeps
     // the connection alive. `walPagesCell` is allocated in init, written by the hook on the connection's own thread
@@ -103,7 +103,7 @@ internal import CSQLite
     /// Copies the write-ahead log into the database; false: a reader was in the way, and the next checkpoint goes on from there.
     ///
     /// It waits for readers as long as it is told, and not at all otherwise: commits wait for it.
-    /// Source: https://sqlite.org/c3ref/wal_checkpoint_v2.html
+    /// Source: <https://sqlite.org/c3ref/wal_checkpoint_v2.html>
     @discardableResult
     func checkpoint(_ kind: Checkpoint, waitingMilliseconds: Int = 0) throws(SQLiteError) -> Bool {
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: waitingMilliseconds))

@@ -5,7 +5,7 @@ internal import RivuletSessions
 enum SQLiteError: Error, Hashable {
     /// A call of the library failed; `code` is an extended result code.
     ///
-    /// Source: https://sqlite.org/rescode.html
+    /// Source: <https://sqlite.org/rescode.html>
     case failed(call: String, code: Int32, message: String, path: String)
     /// A stored row does not hold what was once written.
     case damaged(detail: String, path: String)

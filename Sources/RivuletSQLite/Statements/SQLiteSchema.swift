@@ -12,7 +12,7 @@ enum SQLiteSchema {
 
     /// Makes the writing connection safe, and the tables where there are none.
     ///
-    /// Source: https://sqlite.org/pragma.html
+    /// Source: <https://sqlite.org/pragma.html>
     static func prepareWriter(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
         let found = try checkOrigin(of: connection)
         if found == nil {

@@ -3,7 +3,7 @@ import RivuletJSON
 
 /// An `application/problem+json` answer.
 ///
-/// Source: RFC 9457, spec/http.md §6.
+/// Source: RFC 9457, <Documentation/HTTP.md#errors>.
 struct Problem: Error, Sendable {
     var status: Int
     let detail: String

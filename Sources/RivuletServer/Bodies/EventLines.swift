@@ -2,7 +2,7 @@ import RivuletHTTP
 
 /// The lines of an `application/x-ndjson` body, each an event or an array of events.
 ///
-/// Source: spec/http.md §5.
+/// Source: <Documentation/HTTP.md#dispatch>.
 struct EventLines: Sendable {
     static let contentType = "application/x-ndjson"
 

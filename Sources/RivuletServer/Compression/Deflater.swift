@@ -2,7 +2,7 @@ import CZlib
 
 /// One zlib stream that compresses.
 ///
-/// On one thread at a time. Source: RFC 1951, RFC 1952, zlib.net/manual.html.
+/// On one thread at a time. Source: RFC 1951, RFC 1952, <https://zlib.net/manual.html>.
 @safe
 final class Deflater {
     /// What zlib is made with.

@@ -2,8 +2,8 @@ import CZlib
 
 /// The checksum and the number of bytes of some plain text; those of two texts give those of one behind the other.
 ///
-/// So nothing is computed per delivery: a group tallies its events once, and a stream the stretches of it that it got. Source: RFC 1952 §2.3.1,
-/// zlib.net/manual.html, crc32_combine.
+/// So nothing is computed per delivery: a group tallies its events once, and a stream the stretches of it that it got.
+/// Source: RFC 1952 §2.3.1, <https://zlib.net/manual.html>, crc32_combine.
 struct GzipTally: Hashable, Sendable {
     private(set) var checksum: UInt32 = 0
     private(set) var count: UInt64 = 0

@@ -27,7 +27,8 @@ enum ConstantFields {
 
     /// The lines of an answer that the page of an allowed origin may read.
     ///
-    /// `origin` has been read by `WebOrigin`, so it has no line end. Source: Fetch Standard section 3.3.
+    /// `origin` has been read by `WebOrigin`, so it has no line end.
+    /// Source: <https://fetch.spec.whatwg.org/#http-cors-protocol>.
     static func shared(with origin: String, as grant: AllowedOrigins.Grant) -> [UInt8] {
         let allowed =
             switch grant {

@@ -4,7 +4,7 @@ import RivuletHTTP
 
 /// Decides by a request's head alone whether the server handles it: by the host that it names, and the page that it comes from.
 ///
-/// Made once, when the server starts. Source: Documentation/Security.md.
+/// Made once, when the server starts. Source: <Documentation/Security.md>.
 struct Doors: Sendable {
     /// What becomes of a request.
     enum Verdict {

@@ -4,7 +4,8 @@ import RivuletHTTP
 
 /// How near the page of a request is to this server, as `Sec-Fetch-Site` says it.
 ///
-/// Browsers send the field to https and to localhost only, and no script can set it. Source: W3C Fetch Metadata section 2.3.
+/// Browsers send the field to https and to localhost only, and no script can set it.
+/// Source: <https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header>.
 enum FetchSite: Hashable, Sendable {
     /// There is no such line.
     case unknown
@@ -33,7 +34,7 @@ enum FetchSite: Hashable, Sendable {
 
     /// Whether the browser fetches ahead of a navigation that may never come.
     ///
-    /// Source: Fetch Standard, the `Sec-Purpose` header.
+    /// Source: <https://fetch.spec.whatwg.org/>, the `Sec-Purpose` header.
     private static func isPrefetch(_ headers: HTTPHeaders) -> Bool {
         headers.values(of: "sec-purpose").contains { $0.lowercased().contains("prefetch") }
     }

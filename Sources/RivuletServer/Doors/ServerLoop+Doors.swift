@@ -37,7 +37,7 @@ extension ServerLoop {
         }
     }
 
-    /// Source: Fetch Standard section 2.2.2, "CORS-safelisted request-header".
+    /// Source: <https://fetch.spec.whatwg.org/#cors-safelisted-request-header>.
     private static let formTypes = ["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]
 
     // MARK: - OPTIONS

@@ -2,7 +2,7 @@
 
 /// A scheme, a host and a port, all in the form in which two of them are equal.
 ///
-/// Source: RFC 6454 sections 4 and 6; HTML Living Standard section 7.1.1.
+/// Source: RFC 6454 sections 4 and 6, <https://html.spec.whatwg.org/multipage/browsers.html#origin>.
 struct WebOrigin: Hashable, Sendable {
     /// In lower case: "https".
     let scheme: String

@@ -5,7 +5,7 @@ import RivuletSessions
 /// Reads and makes the cookie `rivulet-session`: a session's id and a signature of it.
 ///
 /// A cookie that is forged or damaged counts as absent: a script cannot remove it, and a change of the key must not lock browsers out.
-/// Source: spec/http.md §2, RFC 6265.
+/// Source: <Documentation/HTTP.md#resources>, RFC 6265.
 struct Callers: Sendable {
     static let cookieName = "rivulet-session"
     /// How long a browser keeps the cookie, in seconds: a year.

@@ -3,7 +3,7 @@ import RivuletJSON
 
 /// The refusals of the contract.
 ///
-/// Source: spec/http.md §6.
+/// Source: <Documentation/HTTP.md#errors>.
 enum OpenAPIProblem {
     /// The statuses in order, each with its causes and its header fields.
     private static let causes: [(status: Int, cause: String, headers: [String])] = [

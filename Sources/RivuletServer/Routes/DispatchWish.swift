@@ -4,7 +4,7 @@ import RivuletSessions
 
 /// How a client wants its dispatch handled and answered.
 ///
-/// Source: spec/http.md §3.
+/// Source: <Documentation/HTTP.md#dispatch>.
 struct DispatchWish: Sendable {
     let isStrict: Bool
     let expected: [Cursor]

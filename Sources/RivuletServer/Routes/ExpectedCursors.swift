@@ -3,7 +3,7 @@ import RivuletSessions
 
 /// The cursors of an `If-Match` field.
 ///
-/// Source: spec/http.md §3, RFC 9110 §13.1.1.
+/// Source: <Documentation/HTTP.md#dispatch>, RFC 9110 §13.1.1.
 enum ExpectedCursors {
     /// The cursors that are met by the session's own; empty when there is no condition.
     ///

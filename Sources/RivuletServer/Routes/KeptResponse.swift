@@ -8,7 +8,7 @@ struct KeptResponse {
     /// The tag of the cursor.
     private let tag: String
     private let version: UInt64
-    /// The document of spec/http.md §3; nil for a minimal answer.
+    /// The document of <Documentation/HTTP.md#dispatch>; nil for a minimal answer.
     private let body: [UInt8]?
 
     init(_ answer: DispatchAnswer, isMinimal: Bool) {

@@ -2,7 +2,7 @@ import RivuletHTTP
 
 /// A kind of resource; a `Route` is one resource of it.
 ///
-/// `OpenAPIDocument` describes each of them, or does not compile. Source: spec/http.md §2.
+/// `OpenAPIDocument` describes each of them, or does not compile. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, file
     case apps, app, types

@@ -4,7 +4,7 @@ import RivuletSessions
 
 /// A resource of the contract.
 ///
-/// Source: spec/http.md §2.
+/// Source: <Documentation/HTTP.md#resources>.
 enum Route: Hashable, Sendable {
     case health
     case readiness
@@ -167,7 +167,7 @@ enum Route: Hashable, Sendable {
 
     /// Checks a session's id and joins it with its app.
     ///
-    /// Source: spec/http.md §1.
+    /// Source: <Documentation/HTTP.md#words>.
     static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
         guard (1...128).contains(id.utf8.count), isID(id) else {
             throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")

@@ -12,7 +12,7 @@ extension ServerLoop {
 
     /// Answers a part of the log, and where the next one is.
     ///
-    /// Source: spec/http.md §2, RFC 8288.
+    /// Source: <Documentation/HTTP.md#resources>, RFC 8288.
     func readLog(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try app(key.app)
         let query = try Query(request, known: ["after", "limit"])

@@ -194,7 +194,7 @@ extension ServerLoop {
 
     /// POST makes an id unless the body names one; PUT has it in the path.
     ///
-    /// Source: spec/http.md §2.
+    /// Source: <Documentation/HTTP.md#resources>.
     private func createSession(
         _ app: any HostedApp,
         id: String?,

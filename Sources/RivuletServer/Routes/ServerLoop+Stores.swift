@@ -7,7 +7,7 @@ import RivuletStores
 extension ServerLoop {
     /// GET, POST and DELETE of a store.
     ///
-    /// Source: spec/http.md §5.
+    /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try store(key)
         switch request.method {
@@ -75,7 +75,7 @@ extension ServerLoop {
 
     /// POST of a chain of operations, one transaction.
     ///
-    /// Source: spec/http.md §5, spec/systems.md E-16.
+    /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
     func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try store(key)
         _ = try Query(request, known: [])

@@ -129,7 +129,7 @@ extension ServerLoop {
 
 /// How a stream is told what it missed.
 ///
-/// Source: spec/http.md §4.
+/// Source: <Documentation/HTTP.md#change-streams>.
 enum StreamResumption: String, CaseIterable {
     /// As one change.
     case merged
@@ -140,7 +140,7 @@ enum StreamResumption: String, CaseIterable {
 extension HTTPRequest {
     /// Where an `EventSource` stands; nil without one, as for an empty one.
     ///
-    /// Source: HTML Living Standard §9.2.4.
+    /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
     var lastEventID: String? {
         let id = headers["last-event-id"]
         return id == "" ? nil : id

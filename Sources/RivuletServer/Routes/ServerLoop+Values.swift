@@ -7,7 +7,7 @@ import RivuletStores
 extension ServerLoop {
     /// GET, PUT and DELETE of a value.
     ///
-    /// Source: spec/http.md §5.
+    /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let value = try value(key)
         _ = try Query(request, known: [])

@@ -6,7 +6,7 @@ import RivuletSessions
 extension ServerLoop {
     /// Answers with a view object, or with all of them by their names.
     ///
-    /// Source: spec/http.md §2.
+    /// Source: <Documentation/HTTP.md#resources>.
     func readView(
         _ key: SessionKey,
         _ name: String?,

@@ -5,7 +5,7 @@ import RivuletObservation
 import RivuletSessions
 
 extension DispatchAnswer {
-    /// The answer of spec/http.md §3.
+    /// The answer of <Documentation/HTTP.md#dispatch>.
     var json: [UInt8] { json(tag: cursor.tag) }
 
     /// The same, with the cursor's tag, which the answer's fields have too.
@@ -98,7 +98,7 @@ extension LogEntry {
     /// Writes one version of the log.
     ///
     /// Changes stand there as they are kept on disk: without transient fields within values, and marked where they are of transient
-    /// fields alone. Source: spec/http.md §5.
+    /// fields alone. Source: <Documentation/HTTP.md#resources>.
     func encodeJSON(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("version")

@@ -3,7 +3,7 @@ import RivuletSessions
 
 /// `{"id":…,"state":{…}}`, both optional; an empty body asks for neither.
 ///
-/// Source: spec/http.md §2.
+/// Source: <Documentation/HTTP.md#resources>.
 struct SessionWish: Sendable {
     private(set) var id: String?
     /// A partial document, at its place in the body, so that its faults are told there.

@@ -8,7 +8,7 @@ import RivuletStores
 import Synchronization
 
 extension ServerLoop {
-    /// Source: spec/http.md §4.
+    /// Source: <Documentation/HTTP.md#change-streams>.
     private static let streamFields = [
         HTTPField("Content-Type", "text/event-stream"),
         HTTPField("Cache-Control", "no-store, no-transform"),
@@ -221,7 +221,7 @@ extension ServerLoop {
 
     /// An event stream that only says `bye`: a browser never comes back after any other status.
     ///
-    /// Source: spec/http.md §4.
+    /// Source: <Documentation/HTTP.md#change-streams>.
     func answerFull(_ id: ConnectionID) { answerBye(id, .limit) }
 
     private func answerBye(_ id: ConnectionID, _ reason: StreamTurnedAway) {

@@ -2,7 +2,7 @@ import RivuletEventLoop
 
 /// The id of a stream: where it is, and a token that nobody guesses.
 ///
-/// Who knows it may change the stream's paths. Source: spec/http.md §4.
+/// Who knows it may change the stream's paths. Source: <Documentation/HTTP.md#change-streams>.
 struct StreamName: Hashable, Sendable, CustomStringConvertible {
     let loop: Int
     let connection: ConnectionID

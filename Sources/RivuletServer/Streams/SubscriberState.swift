@@ -4,7 +4,7 @@ import RivuletSessions
 /// The state machine of one subscriber.
 ///
 /// At most one gather-write of it waits for the kernel, and nothing is written to it meanwhile; so what it takes of memory does not depend on
-/// how much happens in its session. Source: design.md §6.
+/// how much happens in its session. Source: <Documentation/Architecture.md#a-stream>.
 struct SubscriberState: Hashable, Sendable {
     enum Phase: UInt8, Hashable, Sendable {
         /// The state while it is in a group and the kernel has all that was written to it.

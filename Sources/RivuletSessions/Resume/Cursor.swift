@@ -2,7 +2,7 @@
 ///
 /// `live` names the residence in memory and counts its transient changes; a trailing `u` says that transient events have
 /// changed persistent fields since that version, which a restart would lose. A fourth part names the watched paths, where they are not
-/// those that the reader's URL has. Source: spec/http.md §1.
+/// those that the reader's URL has. Source: <Documentation/HTTP.md#cursors>.
 package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of a cursor's text.
     package static let bytesMax = 128

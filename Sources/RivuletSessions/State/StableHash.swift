@@ -1,6 +1,6 @@
 /// FNV-1a, which is the same in every process.
 ///
-/// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+/// Source: <https://datatracker.ietf.org/doc/html/draft-eastlake-fnv>
 struct StableHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -6,7 +6,7 @@ import RivuletJSON
 package final class StreamEvent: Sendable {
     /// The kinds of the contract.
     ///
-    /// Source: spec/http.md §4.
+    /// Source: <Documentation/HTTP.md#change-streams>.
     package enum Name: String, Sendable {
         case snapshot, change, reset, bye
     }

@@ -1,6 +1,6 @@
 /// How a stream writes its changes.
 ///
-/// Source: spec/http.md §4.
+/// Source: <Documentation/HTTP.md#change-streams>.
 package enum StreamFormat: String, CaseIterable, Hashable, Sendable {
     /// `{"version":v,"changes":[…]}`, elements of collections named by their ids.
     case changes

@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///
 /// What is stored lies under ``rawValue``, on every engine and by every function, as a store's items lie under their identifiers;
 /// engines that need names of files make them of it. ``value`` is the name that upstream's file engine gives it.
-/// Source: spec/systems.md E-27.
+/// Source: <Tests/Rows/Systems.md#e-27>.
 public struct CacheKey: Codable, Hashable, Sendable {
     /// The text itself, or the hash of it: MD5 in upper case, grouped as 8-4-4-4-12.
     public let value: String

@@ -9,7 +9,7 @@ internal import Synchronization
 /// end of the process: several files take their places by way of a journal. The files are called by digests of their keys, never by the
 /// keys; files and folders of other names are left alone. A directory that is not there is empty, and is made by the first commit.
 ///
-/// Source: spec/systems.md E-28.
+/// Source: <Tests/Rows/Systems.md#e-28>.
 public final class DiskStorageEngine: ItemStorage {
     private let directory: DiskFolder
     private let limits: DiskStorageLimits

@@ -5,7 +5,7 @@ import RivuletJSON
 /// Values of one type in an ``ItemCollection``, read and written as JSON, and not kept in memory.
 ///
 /// A value that cannot be read hides no other: where several are read it is left out, and reported to the logger.
-/// Source: spec/systems.md E-30.
+/// Source: <Tests/Rows/Systems.md#e-30>.
 public struct ObjectStorage<Object: StorableItem>: Sendable {
     /// Where the values are.
     public let storage: ItemCollection

@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 /// All of these are made of one read of the whole collection, or one commit. Writes are durable on return.
 ///
-/// Source: spec/systems.md E-26.
+/// Source: <Tests/Rows/Systems.md#e-26>.
 extension ItemCollection {
     /// Stores data under a key, in place of what was there.
     ///

@@ -1,6 +1,6 @@
 /// A named collection of documents, in the words of Bodega's storage engines.
 ///
-/// Source: spec/systems.md E-26.
+/// Source: <Tests/Rows/Systems.md#e-26>.
 public struct ItemCollection: Sendable {
     /// Where it is kept.
     public let storage: any ItemStorage

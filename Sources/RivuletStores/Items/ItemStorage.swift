@@ -6,7 +6,7 @@ public typealias ItemStorageReply<Value> = @Sendable (Result<Value, ItemStorageE
 /// Everything else of the stored family is made of these two functions, see ``ItemCollection``. Every method may be called from any
 /// thread and returns without waiting. Commits of one collection are made in the order in which they were asked for; a read sees every
 /// commit that was answered before it was asked for. Requests before the engine is open wait for it.
-/// Source: spec/systems.md E-26.
+/// Source: <Tests/Rows/Systems.md#e-26>.
 public protocol ItemStorage: Sendable {
     /// Opens the engine, when it is not open yet; blocks. Nothing by default.
     ///

@@ -1,7 +1,7 @@
 /// Why a securely stored value is not what it was to become.
 ///
 /// The names are Boutique's; there is no keychain here but values that are sealed at rest. Faults of the storage are
-/// ``ItemStorageError``. Source: spec/systems.md E-24.
+/// ``ItemStorageError``. Source: <Tests/Rows/Systems.md#e-24>.
 public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no value to change, there is one that none of the keys opens, or what is given for a key is none.
     case couldNotAccessKeychain

@@ -4,7 +4,7 @@ import FoundationEssentials
 /// A sealed document: the byte 1, the key's name, 8 bytes, then nonce, ciphertext and tag of AES-256-GCM.
 ///
 /// Where it is stored is sealed with it, so that a document moved to another place does not open there.
-/// Source: NIST SP 800-38D.
+/// Source: <https://doi.org/10.6028/NIST.SP.800-38D>.
 enum SealedDocument {
     private static let form: UInt8 = 1
 

@@ -8,7 +8,7 @@ public import RivuletObjects
 /// No log, no error and no description has anything of the value. A document that cannot be opened reads as nil and is told to the
 /// log; it stays until a value is set or removed, and what changes a part of the value is an error until then. Each function is there twice: inside of `async` functions it suspends, elsewhere it blocks
 /// the thread until the value is on disk.
-/// Source: spec/systems.md E-22 to E-24.
+/// Source: <Tests/Rows/Systems.md#e-22> to E-24.
 @propertyWrapper
 public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     /// Its name within its service and group.

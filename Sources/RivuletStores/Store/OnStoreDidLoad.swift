@@ -2,7 +2,7 @@
 ///
 /// Upstream this is a modifier of a SwiftUI view. Here it is for any asynchronous place, such as an effect; both closures run where the
 /// caller is isolated.
-/// Source: spec/systems.md E-25.
+/// Source: <Tests/Rows/Systems.md#e-25>.
 public func onStoreDidLoad<Item: StorableItem>(
     _ store: Store<Item>,
     isolation: isolated (any Actor)? = #isolation,

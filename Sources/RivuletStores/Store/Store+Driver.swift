@@ -10,7 +10,7 @@ extension Store {
     ///
     /// There is one load. When it failed, each call throws its error, until an operation has had the store load after all.
     /// - Throws: ``ItemStorageError``, why the collection cannot be read; ``StoreError/busy(detail:)``.
-    /// Source: spec/systems.md E-05.
+    /// Source: <Tests/Rows/Systems.md#e-05>.
     public func itemsHaveLoaded() async throws {
         try await withCheckedThrowingContinuation { continuation in
             do {

@@ -5,7 +5,7 @@ extension Store {
     ///
     /// The first event is `initialized` only when the store has not loaded. A reader that falls behind by more than the limits
     /// allow (``StoreLimits/subscriberEventsMax``) gets one `loaded` event with all items in place of what it missed.
-    /// Source: spec/systems.md E-10, E-11.
+    /// Source: <Tests/Rows/Systems.md#e-10>, E-11.
     public var events: AsyncStream<StoreEvent<Item>> {
         let subscription = subscribe()
         return AsyncStream {

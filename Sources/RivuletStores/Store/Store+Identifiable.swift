@@ -6,7 +6,7 @@ public import Logging
 extension Store where Item: Identifiable, Item.ID == String {
     /// Makes a store of items that are told apart by their `id`, and returns at once; they are loaded in the background.
     ///
-    /// Source: spec/systems.md E-04.
+    /// Source: <Tests/Rows/Systems.md#e-04>.
     public convenience init(
         storage: ItemCollection,
         logger: Logger = Logger(label: "rivulet.store"),
@@ -30,7 +30,7 @@ extension Store where Item: Identifiable, Item.ID == String {
 extension Store where Item: Identifiable, Item.ID == UUID {
     /// Makes a store of items that are told apart by their `id`, in upper case, and returns at once; they are loaded in the background.
     ///
-    /// Source: spec/systems.md E-04.
+    /// Source: <Tests/Rows/Systems.md#e-04>.
     public convenience init(
         storage: ItemCollection,
         logger: Logger = Logger(label: "rivulet.store"),

@@ -8,7 +8,7 @@ extension Store {
     ///     try await store.removeAll().insert(notes).run()
     ///
     /// An insert just behind `remove` of a list or `removeAll` is one step with it: one commit, and one event, `insert`.
-    /// Source: spec/systems.md E-15, E-16.
+    /// Source: <Tests/Rows/Systems.md#e-15>, E-16.
     public final class Operation: Sendable {
         private let store: Store
         /// Nil when the chain has run.

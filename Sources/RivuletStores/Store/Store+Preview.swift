@@ -8,7 +8,7 @@ extension Store {
     /// A store in memory that holds these items at once, for previews, tests and demonstrations; it is there in release builds too.
     ///
     /// Of several items with one identifier the last counts, in the place of the first. Two calls make two stores.
-    /// Source: spec/systems.md E-31.
+    /// Source: <Tests/Rows/Systems.md#e-31>.
     public static func previewStore(
         items: [Item],
         cacheIdentifier: any KeyPath<Item, String> & Sendable

@@ -10,7 +10,7 @@ import Synchronization
 /// is cancelled. Identifiers are the same only when they are spelled the same.
 ///
 /// Make one store for a collection and share it: two of them do not see each other's changes. Safe on all threads.
-/// Source: spec/systems.md E-02, E-06.
+/// Source: <Tests/Rows/Systems.md#e-02>, E-06.
 public final class Store<Item: StorableItem>: Observable, Sendable {
     /// Where the items are kept.
     public let collection: ItemCollection
@@ -43,7 +43,7 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     ///
     /// `cacheIdentifier` is what tells one item from another. Whoever must not see the empty list of the beginning waits for
     /// ``itemsHaveLoaded()``, or makes the store by `try await`.
-    /// Source: spec/systems.md E-02.
+    /// Source: <Tests/Rows/Systems.md#e-02>.
     public convenience init(
         storage: ItemCollection,
         cacheIdentifier: any KeyPath<Item, String> & Sendable,
@@ -57,7 +57,7 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     /// Makes a store, and returns when it has loaded.
     ///
     /// - Throws: ``ItemStorageError``, why the collection cannot be read.
-    /// Source: spec/systems.md E-03.
+    /// Source: <Tests/Rows/Systems.md#e-03>.
     public convenience init(
         storage: ItemCollection,
         cacheIdentifier: any KeyPath<Item, String> & Sendable,
@@ -95,7 +95,7 @@ extension Store {
     /// Inserts an item, or puts it in the place of the one with its identifier; durable on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
-    /// Source: spec/systems.md E-07.
+    /// Source: <Tests/Rows/Systems.md#e-07>.
     public func insert(_ item: Item) async throws { try await perform([.insert([item], after: .nothing)]) }
 
     /// Inserts items in one commit; durable on return.
@@ -107,7 +107,7 @@ extension Store {
     /// Removes the item with this one's identifier, if there is one; durable on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
-    /// Source: spec/systems.md E-08.
+    /// Source: <Tests/Rows/Systems.md#e-08>.
     public func remove(_ item: Item) async throws { try await perform([.remove([item], isList: false)]) }
 
     /// Removes the items with these identifiers in one commit; durable on return.
@@ -118,7 +118,7 @@ extension Store {
     /// Removes all items, also what cannot be read; durable on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
-    /// Source: spec/systems.md E-09.
+    /// Source: <Tests/Rows/Systems.md#e-09>.
     public func removeAll() async throws { try await perform([.removeAll]) }
 
     /// Makes steps in one commit, each with its event.

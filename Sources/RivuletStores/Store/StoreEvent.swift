@@ -1,6 +1,6 @@
 /// What happened in a ``Store``, and to which items.
 ///
-/// Source: spec/systems.md E-10.
+/// Source: <Tests/Rows/Systems.md#e-10>.
 public struct StoreEvent<Item: StorableItem>: StorableItem {
     /// What happened.
     public enum Operation: String, StorableItem, CaseIterable {
@@ -36,7 +36,7 @@ package struct StoreUpdate<Item: StorableItem>: Sendable {
     package let event: StoreEvent<Item>
     /// The items that went before those of an `insert` came, in one step with it.
     ///
-    /// The event is silent about them (spec/systems.md E-16), but a copy that is kept by events would keep them for ever.
+    /// The event is silent about them (<Tests/Rows/Systems.md#e-16>), but a copy that is kept by events would keep them for ever.
     var removed: [Item] = []
     /// Whether all items went before those of an `insert` came.
     var removesAll = false

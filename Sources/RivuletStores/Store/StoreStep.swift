@@ -23,7 +23,7 @@ enum StoreStep<Item: StorableItem>: Sendable {
 extension StoreStep {
     /// Adds a step to a chain; an insert becomes one with the removal just before it, unless that was of a single item.
     ///
-    /// Source: spec/systems.md E-16.
+    /// Source: <Tests/Rows/Systems.md#e-16>.
     static func append(_ step: Self, to steps: inout [Self]) {
         guard case .insert(let items, .nothing) = step else { return steps.append(step) }
         switch steps.last {

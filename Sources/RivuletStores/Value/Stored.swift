@@ -4,7 +4,7 @@
 ///     try await $notes.insert(note)
 ///
 /// In a class with `@Observable` write `@ObservationIgnored` before it: the store is observed by itself.
-/// Source: spec/systems.md E-17, spec/seeds/004.
+/// Source: <Tests/Rows/Systems.md#e-17>.
 @propertyWrapper
 public struct Stored<Item: StorableItem>: Sendable {
     /// The store.

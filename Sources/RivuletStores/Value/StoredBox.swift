@@ -2,7 +2,7 @@ import RivuletJSON
 
 /// The document `{"value": …}`.
 ///
-/// A box, because not every value is a JSON text of its own in all formats. Source: spec/systems.md E-19.
+/// A box, because not every value is a JSON text of its own in all formats. Source: <Tests/Rows/Systems.md#e-19>.
 enum StoredBox {
     private static let member = "value"
 

@@ -6,7 +6,7 @@ public import RivuletObjects
 /// The wrapped value is read-only; `$name.set(_:)` and its like change it. Each of them is there twice: inside of `async` functions it
 /// suspends and throws, elsewhere it blocks the thread until the value is on disk, and logs an error, with nothing changed, where storage
 /// does not take it. An instance reads its value once: two instances with one key do not see each other's later writes.
-/// Source: spec/systems.md E-18 to E-21.
+/// Source: <Tests/Rows/Systems.md#e-18> to E-21.
 @propertyWrapper
 public final class StoredValue<Item: Codable & Sendable>: Sendable {
     /// The key under which it is stored.

@@ -11,8 +11,8 @@ REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow",
            "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed", "places-unknown"}}
 #: What stands for the residence in cursors of readers who know the log only.
 LOG_RESIDENCE = "0000"
-#: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group (spec/http.md §4), and a little for
-#: the other form that events have on the way.
+#: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group, and a little for the other form
+#: that events have on the way. Source: <Documentation/HTTP.md#change-streams>
 UNSENT_MIN = 120 * 1024
 HISTORY_MAX = 60
 

@@ -1,4 +1,4 @@
-# Events of the app `counter`, and what a dispatch answers, by section 3 of the HTTP contract.
+# Events of the app `counter`, and what a dispatch answers, by <Documentation/HTTP.md#dispatch>.
 
 import json
 import re

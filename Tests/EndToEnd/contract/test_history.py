@@ -1,4 +1,4 @@
-# The log, the past, restore, fork and reset, by section 2 of the HTTP contract.
+# The log, the past, restore, fork and reset, by <Documentation/HTTP.md#resources>.
 
 import itertools
 import json

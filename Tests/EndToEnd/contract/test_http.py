@@ -1,4 +1,4 @@
-# HTTP/1.1 itself: framing, limits, pipelining, and what the server refuses, by section 6 of the HTTP contract.
+# HTTP/1.1 itself: framing, limits, pipelining, and what the server refuses, by <Documentation/HTTP.md#errors>.
 
 import time
 

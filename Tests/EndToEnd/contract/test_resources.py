@@ -1,4 +1,4 @@
-# Health, apps, sessions and state, by section 2 of the HTTP contract.
+# Health, apps, sessions and state, by <Documentation/HTTP.md#resources>.
 
 import re
 

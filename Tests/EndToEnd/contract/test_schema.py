@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from harness import PATIENCE
 
-#: Forms of spec/http.md §3 that the server takes.
+#: Forms of <Documentation/HTTP.md#dispatch> that the server takes.
 ACCEPTED = [
     "increment",
     {"increment": {}},

@@ -21,7 +21,7 @@ def ids(session):
 
 
 def made(elements, changes):
-    """The elements with changes below /p/todos made one after the other, as section 4 of the contract says."""
+    """The elements with changes below /p/todos made one after the other, by <Documentation/HTTP.md#change-streams>."""
     elements = [dict(element) for element in elements]
     for change in changes:
         if change["path"] == "/p/todos":

@@ -1,4 +1,4 @@
-# The guarantees of section 7 of the HTTP contract, each by its number, under load and under kill -9.
+# The guarantees of <Documentation/HTTP.md#guarantees>, each by its number, under load and under kill -9.
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-# The streams of stores, by section 5 of the HTTP contract: the latest event, then each later one once and in order, or a reset.
+# The streams of stores, by <Documentation/HTTP.md#stores-values-and-secrets>: the latest event, then each later one once and in order, or a reset.
 
 import itertools
 import json

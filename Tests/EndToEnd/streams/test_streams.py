@@ -1,4 +1,4 @@
-# Change streams, by section 4 of the HTTP contract.
+# Change streams, by <Documentation/HTTP.md#change-streams>.
 
 import json
 import re

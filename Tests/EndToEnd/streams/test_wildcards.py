@@ -1,4 +1,4 @@
-# Wildcards in the paths of change streams, by section 4 of the HTTP contract.
+# Wildcards in the paths of change streams, by <Documentation/HTTP.md#change-streams>.
 
 import pytest
 

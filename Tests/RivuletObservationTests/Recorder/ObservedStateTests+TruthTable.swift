@@ -1,4 +1,4 @@
-// This file owns the tests of which writes to a state are told, row by row as in spec/systems.md §1.
+// This file owns the tests of which writes to a state are told, row by row as in <Tests/Rows/Systems.md#notification>.
 
 import Observation
 import RivuletObservation
@@ -10,7 +10,7 @@ extension ObservedStateTests {
     // MARK: - Plain fields
 
     @Test
-    func `§1 state field: a new value is told, an equal one is not, an edit in place always is`() {
+    func `state field: a new value is told, an equal one is not, an edit in place always is`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 0 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
@@ -18,14 +18,14 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 state field: an edit of a child is silent for the child and told for its field`() {
+    func `state field: an edit of a child is silent for the child and told for its field`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.address }, writing: { $0.state.address.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.address.city }, writing: { $0.state.address.city = "x" }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.address.zip }, writing: { $0.state.address.city = "x" }))
     }
 
     @Test
-    func `§1 state field: a fresh child is told, but not to those who read only the old one`() {
+    func `state field: a fresh child is told, but not to those who read only the old one`() {
         #expect(
             fires(freshOwner, reading: { _ = $0.state.address }, writing: { $0.state.address = Address(city: "x") })
         )
@@ -42,7 +42,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 state field: an edited copy of a child is put back silently, for the edit was told already`() {
+    func `state field: an edited copy of a child is put back silently, for the edit was told already`() {
         let owner = freshOwner
         var copy = owner.state.address
         #expect(fires(owner, reading: { _ = $0.state.address.city }, writing: { _ in copy.city = "x" }))
@@ -51,14 +51,14 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 state field: a child that is replaced from inside of an edit is told`() {
+    func `state field: a child that is replaced from inside of an edit is told`() {
         func replace(_ address: inout Address) { address = Address(city: "x") }
         #expect(fires(freshOwner, reading: { _ = $0.state.address }, writing: { replace(&$0.state.address) }))
         #expect(fires(freshOwner, reading: { _ = $0.state.address.city }, writing: { replace(&$0.state.address) }))
     }
 
     @Test
-    func `§1 state field: an optional child is told of when it comes and goes, and not of edits in it`() {
+    func `state field: an optional child is told of when it comes and goes, and not of edits in it`() {
         let owner = freshOwner
         #expect(fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe = Address() }))
         #expect(!fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe?.city = "x" }))
@@ -67,7 +67,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 state field: a write to a copy is told to the original's observers`() {
+    func `state field: a write to a copy is told to the original's observers`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { _ in copy.count = 1 }))
@@ -75,7 +75,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 state field: a replaced root is told to who watches a path that differs`() {
+    func `state field: a replaced root is told to who watches a path that differs`() {
         func replace(_ owner: ObservedState<Screen>) {
             var state = Screen()
             state.count = 1
@@ -94,14 +94,14 @@ extension ObservedStateTests {
     // MARK: - Fields in wrappers
 
     @Test
-    func `§1 wrapper field: every write is told, of a new value, an equal one and in place`() {
+    func `wrapper field: every write is told, of a new value, an equal one and in place`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 51 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 50 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent += 0 }))
     }
 
     @Test
-    func `§1 wrapper field: a clamped write that lands on the same value is told`() {
+    func `wrapper field: a clamped write that lands on the same value is told`() {
         let owner = freshOwner
         owner.state.percent = 150
         #expect(owner.state.percent == 100)
@@ -111,7 +111,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 wrapper field: a child in a wrapper is told of as one in a plain field`() {
+    func `wrapper field: a child in a wrapper is told of as one in a plain field`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.boxed }, writing: { $0.state.boxed.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.boxed }, writing: { $0.state.boxed = Address(city: "x") }))
@@ -121,7 +121,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 wrapper field: an edited copy is put back silently, a child replaced from inside is told`() {
+    func `wrapper field: an edited copy is put back silently, a child replaced from inside is told`() {
         let owner = freshOwner
         var copy = owner.state.boxed
         #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { _ in copy.city = "x" }))
@@ -131,7 +131,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 wrapper field: A-21: a presented value is told of when it comes, goes or is another`() {
+    func `wrapper field: A-21: a presented value is told of when it comes, goes or is another`() {
         let owner = freshOwner
         #expect(fires(owner, reading: { _ = $0.state.alert }, writing: { $0.state.alert = Address() }))
         #expect(fires(owner, reading: { _ = $0.state.alert }, writing: { $0.state.alert = Address(city: "x") }))
@@ -141,7 +141,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `§1 wrapper field: copies and replaced roots are told of as of plain fields`() {
+    func `wrapper field: copies and replaced roots are told of as of plain fields`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { _ in copy.percent = 1 }))

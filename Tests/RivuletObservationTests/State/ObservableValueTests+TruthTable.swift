@@ -1,4 +1,4 @@
-// This file owns the tests of which writes to an @Observing field are told, row by row as in spec/systems.md §1.
+// This file owns the tests of which writes to an @Observing field are told, row by row as in <Tests/Rows/Systems.md#notification>.
 
 import Observation
 import RivuletObservation
@@ -8,21 +8,21 @@ extension ObservableValueTests {
     private var freshOwner: CountedOwner { CountedOwner() }
 
     @Test
-    func `§1 value field: a new value is told, an equal one is not, an edit in place always is`() {
+    func `value field: a new value is told, an equal one is not, an edit in place always is`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 0 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
     }
 
     @Test
-    func `§1 value field: an edit of a child is silent for the child and told for its field`() {
+    func `value field: an edit of a child is silent for the child and told for its field`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.child }, writing: { $0.state.child.g = 1 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.child.g }, writing: { $0.state.child.g = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.child.label }, writing: { $0.state.child.g = 1 }))
     }
 
     @Test
-    func `§1 value field: a fresh child is told, but not to those who read only the old one`() {
+    func `value field: a fresh child is told, but not to those who read only the old one`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.child }, writing: { $0.state.child = Leaf(g: 1) }))
         let owner = freshOwner
         let old = owner.state.child
@@ -30,7 +30,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `§1 value field: an edited copy of a child is put back silently, for the edit was told already`() {
+    func `value field: an edited copy of a child is put back silently, for the edit was told already`() {
         let owner = freshOwner
         var copy = owner.state.child
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { _ in copy.g = 1 }))
@@ -39,7 +39,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `§1 value field: a write to a copy is told to the original's observers, but not to those of a copy()`() {
+    func `value field: a write to a copy is told to the original's observers, but not to those of a copy()`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { _ in copy.count = 1 }))
@@ -49,7 +49,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `§1 value field: who watches a value that is replaced as a whole is not told`() {
+    func `value field: who watches a value that is replaced as a whole is not told`() {
         let owner = freshOwner
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state = Counted(count: 5) }))
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 6 }))

@@ -1,4 +1,4 @@
-// This file owns the tests of @ObservableValue, by the rows of spec/systems.md §3.
+// This file owns the tests of @ObservableValue, by the rows of <Tests/Rows/Systems.md#b-valueobservation>.
 
 import Foundation
 import Observation

@@ -1,10 +1,10 @@
-// This file owns the tests of @ObservableStateWrapper by the rows of its specification, as far as they are seen at run time.
+// This file owns the tests of @ObservableStateWrapper by the rows of Tests/Rows/Systems.md, as far as they are seen at run time.
 
 import RivuletJSON
 import RivuletObservation
 import Testing
 
-/// Source: spec/systems.md §2.1; rows about the text of the expansion are tested in RivuletMacrosTests.
+/// Source: <Tests/Rows/Systems.md#a-rows>; rows about the text of the expansion are tested in RivuletMacrosTests.
 @Suite
 struct ObservableStateWrapperTests {
     private let owner = ObservedState(Screen())

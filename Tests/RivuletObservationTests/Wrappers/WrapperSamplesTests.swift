@@ -1,4 +1,5 @@
-// This file owns the seed's samples for authors of wrappers, as they are written there but for the comments, and their tests.
+// This file owns the samples for authors of wrappers of A's seed, as they are written there but for the comments, and their tests.
+// Source: <Tests/Rows/Systems.md#libraries>
 
 import RivuletObservation
 import Testing

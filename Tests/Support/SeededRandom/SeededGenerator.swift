@@ -2,7 +2,7 @@
 
 /// A generator whose numbers depend on its seed alone, on every machine.
 ///
-/// Source: SplitMix64 of Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
+/// Source: <https://doi.org/10.1145/2660193.2660195>, SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
