@@ -1,0 +1,112 @@
+# Documentation/HTTP.md, the contract: its resources are the server's, its examples run, and each guarantee has its test.
+
+import re
+
+import pytest
+
+from examples import Examples, blocks
+from harness import ROOT
+
+PAGE = ROOT / "Documentation" / "HTTP.md"
+TEXT = PAGE.read_text()
+#: The sections, which other pages link to.
+SECTIONS = ["Words", "Resources", "Dispatch", "Cursors", "Change streams", "Stores, values and secrets", "Errors", "Guarantees"]
+#: What the examples call addresses.
+ADDRESSES = {
+    "H": "", "S": "/v1/apps/counter/sessions/demo", "T": "/v1/apps/todos/sessions/home", "N": "/v1/apps/notes"
+}  # fmt: skip
+#: The abbreviations of the table of resources.
+ABBREVIATIONS = {"A": "/v1/apps/{app}", "S": "/v1/apps/{app}/sessions/{session}"}
+#: Rows without an operation in the OpenAPI document.
+UNDESCRIBED = {("GET", "/problems/{}")}
+#: The collections of an app: each of their members has a path of its own in the OpenAPI document.
+MEMBERS = r"/(stores|values|secrets)/[^/{]+"
+
+
+def section(title):
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M)[1]
+
+
+def template(path):
+    """The path with all names in braces alike."""
+    return re.sub(r"\{[^}]*\}", "{}", path)
+
+
+def rows_of_the_page():
+    for method, path in re.findall(r"^\| ([A-Z]+) \| `([^`]+)` \|", section("Resources"), re.M):
+        head, slash, rest = path.partition("/")
+        yield method, ABBREVIATIONS.get(head, head) + slash + rest
+
+
+def resources_of_the_document(document):
+    for path, item in document["paths"].items():
+        path = re.sub(r"^/v1/apps/[^/]+", "/v1/apps/{app}", path)
+        path = re.sub(MEMBERS, r"/\1/{}", path)
+        # Each field of a state has a path of its own.
+        path = re.sub(r"(/sessions/\{session\}/state)/.+", r"\1/{}", path)
+        for method in item.keys() - {"parameters"}:
+            yield method.upper(), template(path)
+
+
+def test_the_page_has_the_sections_that_others_link_to():
+    assert [title for title in re.findall(r"^## (.*)$", TEXT, re.M) if title in SECTIONS] == SECTIONS
+
+
+def test_the_resources_of_the_page_are_those_of_the_openapi_document(shared):
+    rows = [(method, template(path)) for method, path in rows_of_the_page()]
+    assert len(rows) == len(set(rows)), "a resource has two rows"
+    served = set(resources_of_the_document(shared.get("/openapi.json").json))
+    assert len(served) > 40
+    assert set(rows) - served <= UNDESCRIBED, "the page names what the server does not describe"
+    assert served <= set(rows), "the page leaves out what the server has"
+
+
+def test_every_path_of_the_page_has_the_methods_of_its_rows(shared):
+    """OPTIONS names them, with HEAD where GET is but for streams."""
+    # Only the app and, for a binding, the key path have to be there.
+    names = {"{app}": "counter", "{key path}": "p/count", "{stream}": "0-0-0-0"}
+    methods = {}
+    for method, path in rows_of_the_page():
+        methods.setdefault(path, set()).add(method)
+    for path, named in methods.items():
+        if ("GET", template(path)) in UNDESCRIBED:
+            continue
+        target = re.sub(r"\{[^}]*\}", lambda name: names.get(name[0], "some"), path)
+        answer = shared.request("OPTIONS", target)
+        assert answer.status == 204, (target, answer)
+        allowed = set(answer.headers["allow"].split(", ")) - {"OPTIONS", "HEAD"}
+        assert allowed == named, target
+
+
+def test_every_example_goes_as_the_page_shows(serve, data):
+    examples = Examples(serve(data), **ADDRESSES)
+    shown = [example for block in blocks(TEXT) for example in block]
+    assert len(shown) > 30
+    for example in shown:
+        examples.check(example)
+
+
+def test_the_examples_use_the_addresses_that_the_page_names():
+    [block] = re.findall(r"^```sh\n(.*?)^```", TEXT, re.S | re.M)
+    named = dict(line.split("=", 1) for line in block.splitlines())
+    assert named.pop("H") == "http://127.0.0.1:8080"
+    assert named == {name: "$H" + path for name, path in ADDRESSES.items() if name != "H"}
+
+
+GUARANTEES = dict(re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", section("Guarantees"), re.S | re.M))
+
+
+def test_the_guarantees_are_ten():
+    assert list(GUARANTEES) == [str(number) for number in range(1, 11)]
+    assert "Test: comes with permissions." in GUARANTEES["7"]
+
+
+@pytest.mark.parametrize("number", [number for number in GUARANTEES if number != "7"])
+def test_every_guarantee_links_to_its_tests(number):
+    links = re.findall(r"\[`(\w+)`\]\(([^)#]+)\)", GUARANTEES[number])
+    assert links, f"guarantee {number} has no test"
+    for name, path in links:
+        assert name.startswith(f"test_guarantee_{number}_"), name
+        source = (PAGE.parent / path).resolve()
+        assert source.is_relative_to(ROOT / "Tests") and source.is_file(), path
+        assert re.search(rf"^ *def {name}\(", source.read_text(), re.M), f"{path} has no {name}"
