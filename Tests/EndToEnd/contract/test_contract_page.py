@@ -110,3 +110,9 @@ def test_every_guarantee_links_to_its_tests(number):
         source = (PAGE.parent / path).resolve()
         assert source.is_relative_to(ROOT / "Tests") and source.is_file(), path
         assert re.search(rf"^ *def {name}\(", source.read_text(), re.M), f"{path} has no {name}"
+
+
+def test_the_glossary_is_in_order_and_has_a_line_for_each_term():
+    lines = (PAGE.parent / "Glossary.md").read_text().split("\n\n", 2)[2].splitlines()
+    terms = [re.fullmatch(r"- \*\*([^*]+)\*\*: .*\.", line)[1].lower() for line in lines]
+    assert terms == sorted(set(terms)) and len(terms) > 50
