@@ -21,6 +21,8 @@ CHANCE = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"  # a time of the server's clock; those of the examples have no fraction
     r'|(?<=retry: )\d+|(?<="after":)\d+|(?<=rivulet-session=)[^;]+|(?<="trace_id":")[0-9a-f]{32}'
 )
+#: The type of a problem, until every problem has one.
+PROBLEM = re.compile(r'"type":"[^"]*","title":"[^"]*"')
 
 
 @dataclasses.dataclass
@@ -52,7 +54,7 @@ def example(text):
 
 def alike(text):
     """The text without what differs from run to run."""
-    return CHANCE.sub("TIME", NAME.sub("NAME", text)).strip()
+    return PROBLEM.sub("TYPE", CHANCE.sub("TIME", NAME.sub("NAME", text))).strip()
 
 
 class Examples:
@@ -114,3 +116,4 @@ class Examples:
         for mine, name in zip(NAME.findall(shown.strip()), NAME.findall(printed.strip()), strict=True):
             known = self.names.setdefault(mine, name)
             assert known == name, f"{example.command}: the page's {mine} stands for {known} and for {name}"
+            assert list(self.names.values()).count(name) == 1, f"{example.command}: the page has two names for {name}"

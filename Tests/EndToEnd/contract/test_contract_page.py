@@ -18,7 +18,7 @@ ADDRESSES = {
 #: The abbreviations of the table of resources.
 ABBREVIATIONS = {"A": "/v1/apps/{app}", "S": "/v1/apps/{app}/sessions/{session}"}
 #: Rows without an operation in the OpenAPI document.
-UNDESCRIBED = {("GET", "/problems/{}")}
+UNDESCRIBED = {("GET", "/problems"), ("GET", "/problems/{}")}
 #: The collections of an app: each of their members has a path of its own in the OpenAPI document.
 MEMBERS = r"/(stores|values|secrets)/[^/{]+"
 
