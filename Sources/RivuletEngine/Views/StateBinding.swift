@@ -4,7 +4,7 @@ public import RivuletObservation
 /// A key path that clients may write, and the event that a written value becomes.
 ///
 /// The write is a dispatch of that event, so reducers decide what becomes of the value: they may clamp it, change more than the path,
-/// or reject it. Source: <Documentation/HTTP.md#resources>.
+/// or reject it. Source: <Documentation/HTTP.md#writing-a-value>.
 public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
     /// The JSON Pointer that is written; one token may be `*` for the id of an element.
     public let path: String

@@ -2,7 +2,7 @@ import RivuletHTTP
 
 /// The lines of an `application/x-ndjson` body, each an event or an array of events.
 ///
-/// Source: <Documentation/HTTP.md#dispatch>.
+/// Source: <Documentation/HTTP.md#arrays-and-lines>.
 struct EventLines: Sendable {
     static let contentType = "application/x-ndjson"
 

@@ -6,7 +6,7 @@ import RivuletJSON
 package final class StreamEvent: Sendable {
     /// The kinds of the contract.
     ///
-    /// Source: <Documentation/HTTP.md#change-streams>.
+    /// Source: <Documentation/HTTP.md#events-of-a-stream>.
     package enum Name: String, Sendable {
         case snapshot, change, reset, bye
     }
