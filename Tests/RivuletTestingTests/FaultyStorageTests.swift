@@ -36,16 +36,16 @@ import Testing
 
     @Test func `a write may be made though it is said to have failed`() async throws {
         let storage = FaultyStorage()
-        try storage.start()
-        defer { storage.close() }
+        try storage.lifecycle.start()
+        defer { storage.lifecycle.close() }
         let key = SessionKey(app: "basket", id: "s")
         storage.failWrites(with: .indeterminate(detail: "no answer"), isWritten: true)
         let created = await withCheckedContinuation { continuation in
-            storage.create(key, epoch: "e", time: 0, snapshot: nil) { continuation.resume(returning: $0) }
+            storage.log.create(key, epoch: "e", time: 0, snapshot: nil) { continuation.resume(returning: $0) }
         }
         #expect(throws: StorageError.indeterminate(detail: "no answer")) { try created.get() }
         let loaded = await withCheckedContinuation { continuation in
-            storage.load(key) { continuation.resume(returning: $0) }
+            storage.log.load(key) { continuation.resume(returning: $0) }
         }
         #expect(try loaded.get()?.head.epoch == "e")
     }

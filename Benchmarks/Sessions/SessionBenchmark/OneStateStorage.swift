@@ -5,7 +5,7 @@ import RivuletJSON
 import RivuletSessions
 
 /// Answers every load with the same state, takes every append, and keeps nothing.
-struct OneStateStorage: StorageEngine {
+struct OneStateStorage: StorageEngine, LogStorage {
     let capabilities = StorageCapabilities(
         name: "one state",
         isShared: false,
@@ -15,8 +15,14 @@ struct OneStateStorage: StorageEngine {
     )
     let title: String
 
-    func start() throws(StorageError) {}
-    func close() {}
+    /// The roles that no session of the benchmark asks for.
+    private let rest = MemoryStorageEngine()
+    var past: any PastStorage { rest }
+    var answers: any AnswerStorage { rest }
+    var directory: any SessionDirectory { rest }
+    var lifecycle: any StorageLifecycle { rest }
+
+    init(title: String) { self.title = title }
 
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         // Made anew: a snapshot that is shared would cost nothing.
@@ -55,29 +61,6 @@ struct OneStateStorage: StorageEngine {
         reply: @escaping StorageReply<CreateOutcome>
     ) { reply(.failure(.closed)) }
 
-    func history(
-        _ key: SessionKey,
-        epoch: String,
-        after version: UInt64,
-        limit: Int,
-        reply: @escaping StorageReply<[LogEntry]?>
-    ) { reply(.failure(.closed)) }
-
-    func past(_ key: SessionKey, epoch: String, at version: UInt64, reply: @escaping StorageReply<StoredPast?>) {
-        reply(.failure(.closed))
-    }
-
-    func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
-        reply(.success(nil))
-    }
-
-    func keptAnswers(
-        _ key: SessionKey,
-        epoch: String,
-        since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
-    ) { reply(.failure(.closed)) }
-
     func compact(
         _ key: SessionKey,
         at head: SessionHead,
@@ -88,12 +71,6 @@ struct OneStateStorage: StorageEngine {
     ) { reply(.failure(.closed)) }
 
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) { reply(.failure(.closed)) }
-
-    func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
-        reply(.failure(.closed))
-    }
-
-    func probe(reply: @escaping StorageReply<Void>) { reply(.success(())) }
 }
 
 /// Runs everything at once.

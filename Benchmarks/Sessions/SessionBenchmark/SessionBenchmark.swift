@@ -68,7 +68,7 @@ enum SessionBenchmark {
         SessionShard(
             environment: SessionEnvironment(
                 executor: DirectExecutor(),
-                storage: OneStateStorage(title: String(repeating: "x", count: 900)),
+                storage: SessionStorage(OneStateStorage(title: String(repeating: "x", count: 900))),
                 limits: SessionLimits(streamsPerSessionMax: 100_000),
                 logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() },
                 wallClock: { 0 },

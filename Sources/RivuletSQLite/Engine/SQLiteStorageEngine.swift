@@ -8,7 +8,7 @@ internal import Synchronization
 /// end of the process and a power cut. One server at a time: the folder is locked while it is open.
 ///
 /// Source: <https://sqlite.org/wal.html>
-public final class SQLiteStorageEngine: StorageEngine, LocatedStorage {
+public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     /// What this engine promises.
     public let capabilities: StorageCapabilities
 

@@ -23,7 +23,7 @@ final class ServerContext: Sendable {
     let doors: Doors
     /// The fields of the public folder's pages.
     let pageFields: [HTTPField]
-    let storage: any StorageEngine
+    let storage: SessionStorage
     /// The same engine where it erases deleted sessions in the background.
     let erasing: (any ErasingStorageEngine)?
     let logger: Logger
@@ -80,7 +80,7 @@ final class ServerContext: Sendable {
         let names = self.apps.keys.sorted()
         appIndices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
         metrics = ServerMetrics(factory, apps: names, version: options.version)
-        self.storage = MeteredStorageEngine(engine: storage, metrics: metrics.storage)
+        self.storage = SessionStorage(storage, meter: metrics.storage)
         erasing = storage as? any ErasingStorageEngine
         self.logger = logger
         logsRequests = logger.logLevel <= .debug

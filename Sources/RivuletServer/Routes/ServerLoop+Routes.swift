@@ -105,7 +105,7 @@ extension ServerLoop {
     private func answerReadiness(_ exchange: Exchange) {
         guard !isDraining else { return send(refusal(.draining), to: exchange) }
         let confined = Confined(self, to: loop)
-        context.storage.probe { result in
+        context.storage.lifecycle.probe { result in
             confined.post { loop in
                 switch result {
                 case .success: loop.send(.json(Array(#"{"status":"ready"}"#.utf8)), to: exchange)
@@ -233,7 +233,7 @@ extension ServerLoop {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         let confined = Confined(self, to: loop)
-        context.storage.sessions(app: app.name, after: query["after"], limit: limit + 1) { result in
+        context.storage.directory.sessions(app: app.name, after: query["after"], limit: limit + 1) { result in
             confined.post { loop in
                 loop.send(result.mapError(SessionError.storage), to: exchange) { found in
                     let page = Array(found.prefix(limit))

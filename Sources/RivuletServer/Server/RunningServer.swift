@@ -37,7 +37,7 @@ package final class RunningServer: Sendable {
     package func stop() {
         loop.post { $0.drainAndStop() }
         thread.join()
-        storage.close()
+        storage.lifecycle.close()
     }
 }
 
@@ -72,7 +72,7 @@ extension StateServer {
     /// - Throws: As `run()`.
     package func start(isListening: Bool, clock: any Clock<Duration>) throws -> RunningServer {
         let context = try makeContext(workers: 1, clock: clock)
-        try storage.start()
+        try storage.lifecycle.start()
         do {
             try openShared(Array(context.apps.values))
             let loop = try EventLoop(index: 0)
@@ -99,7 +99,7 @@ extension StateServer {
             }
             return RunningServer(port: port, loop: confined, wire: confinedWire, thread: thread, storage: storage)
         } catch {
-            storage.close()
+            storage.lifecycle.close()
             throw error
         }
     }

@@ -113,8 +113,8 @@ public final class StateServer: Sendable {
     public func run(didListen: (_ url: String) -> Void) throws {
         let context = try makeContext(workers: options.workers, clock: ContinuousClock())
         logErasingTrouble()
-        try storage.start()
-        defer { storage.close() }
+        try storage.lifecycle.start()
+        defer { storage.lifecycle.close() }
         try openShared(Array(context.apps.values))
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1

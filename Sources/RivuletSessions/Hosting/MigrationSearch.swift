@@ -87,7 +87,7 @@ package final class MigrationSearch: Sendable {
     /// Looks for the paths in the stored sessions; the reply comes on a thread of its own.
     func search(
         for paths: Set<MigrationPath>,
-        in storage: any StorageEngine,
+        in storage: SessionStorage,
         sessionsMax: Int,
         logger: Logger,
         reply: @escaping StorageReply<Void>
@@ -105,7 +105,7 @@ package final class MigrationSearch: Sendable {
 
     private func search(
         for paths: Set<MigrationPath>,
-        in storage: any StorageEngine,
+        in storage: SessionStorage,
         _ sessionsMax: Int,
         _ logger: Logger
     ) throws(StorageError) {
@@ -160,18 +160,18 @@ package final class MigrationSearch: Sendable {
     }
 
     private func page(
-        of storage: any StorageEngine,
+        of storage: SessionStorage,
         after id: String?
     ) throws(StorageError) -> (ids: [String], end: String)? {
-        let ids = try Self.wait { storage.sessions(app: app, after: id, limit: Self.pageSize, reply: $0) }.map(\.id)
+        let ids = try Self.wait { storage.directory.sessions(app: app, after: id, limit: Self.pageSize, reply: $0) }
+            .map(\.id)
         return ids.last.map { (ids, $0) }
     }
 
     /// The paths that the steps look for in a session; nil for a session that cannot be read, which its own load says.
-    private func findings(in key: SessionKey, of storage: any StorageEngine) throws(StorageError) -> MigrationFindings?
-    {
+    private func findings(in key: SessionKey, of storage: SessionStorage) throws(StorageError) -> MigrationFindings? {
         do throws(StorageError) {
-            guard let stored = try Self.wait({ storage.load(key, reply: $0) }) else { return MigrationFindings() }
+            guard let stored = try Self.wait({ storage.log.load(key, reply: $0) }) else { return MigrationFindings() }
             return look(key, stored)
         } catch {
             guard case .corrupt(_?, _) = error else { throw error }

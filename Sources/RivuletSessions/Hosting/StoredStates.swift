@@ -23,7 +23,7 @@ public final class StoredStates: StateStorage {
     /// - Throws: ``StorageError``.
     public func load(_ key: String) async throws -> [UInt8]? {
         let session = try Self.session(key)
-        let stored = try await reply { engine.load(session, reply: $0) }
+        let stored = try await reply { engine.log.load(session, reply: $0) }
         heads.withLock { $0[session] = stored?.head }
         return stored?.snapshot?.state
     }
@@ -36,7 +36,7 @@ public final class StoredStates: StateStorage {
         let snapshot = StateSnapshot(version: 0, schema: 1, state: document)
         // What is remembered may have been deleted or replaced by another process: then it is looked up, once.
         if let head = heads.withLock({ $0[session] }), try await isReplaced(session, head, snapshot) { return }
-        if let head = try await reply({ engine.load(session, reply: $0) })?.head {
+        if let head = try await reply({ engine.log.load(session, reply: $0) })?.head {
             guard try await isReplaced(session, head, snapshot) else {
                 throw StorageError.unavailable(detail: "somebody else has just made the stored state \"\(key)\" anew")
             }
@@ -44,7 +44,7 @@ public final class StoredStates: StateStorage {
         }
         let epoch = RandomToken.epoch()
         switch try await reply({
-            engine.create(session, epoch: epoch, time: time(), snapshot: snapshot, reply: $0)
+            engine.log.create(session, epoch: epoch, time: time(), snapshot: snapshot, reply: $0)
         }) {
         case .created(let head): heads.withLock { $0[session] = head }
         case .exists:
@@ -58,7 +58,7 @@ public final class StoredStates: StateStorage {
         _ snapshot: StateSnapshot
     ) async throws -> Bool {
         let outcome = try await reply {
-            engine.compact(session, at: head, snapshot: snapshot, keepingFrom: 1, keepingSince: .min, reply: $0)
+            engine.log.compact(session, at: head, snapshot: snapshot, keepingFrom: 1, keepingSince: .min, reply: $0)
         }
         guard case .compacted(let head, _) = outcome else {
             heads.withLock { $0[session] = nil }

@@ -78,7 +78,7 @@ extension Session {
         let snapshot = initialSnapshot()
         snapshotBytes = snapshot.state.count
         if entries.isEmpty, kept.answers.isEmpty {
-            environment.storage.create(key, epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot) {
+            environment.storage.log.create(key, epoch: creationEpoch ?? epoch, time: created, snapshot: snapshot) {
                 outcome in
                 confined.post { $0.creationDidFinish(outcome) }
             }
@@ -106,7 +106,7 @@ extension Session {
         )
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
-        environment.storage.compact(
+        environment.storage.log.compact(
             key,
             at: head,
             snapshot: snapshot,

@@ -68,7 +68,7 @@ extension Session {
         // Also when it fails: the log is still whole then, and it is tried again when that has grown.
         noteSnapshot(version: head.version, bytes: snapshot.state.count)
         let confined = Confined(self, to: environment.executor)
-        environment.storage.compact(
+        environment.storage.log.compact(
             key,
             at: head,
             snapshot: snapshot,

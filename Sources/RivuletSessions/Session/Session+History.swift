@@ -37,9 +37,9 @@ extension Session {
             return reply(.success(LogPage(cursor: visibleCursor, entries: [], hasMore: false)))
         }
         guard version + 1 >= retained.from else { return reply(.failure(unavailable(version + 1))) }
-        let storage = environment.storage
+        let past = environment.storage.past
         ask { [key, epoch] in
-            storage.history(key, epoch: epoch, after: version, limit: limit, reply: $0)
+            past.history(key, epoch: epoch, after: version, limit: limit, reply: $0)
         } then: { [self] history in
             reply(history.flatMap { page(of: $0, after: version) })
         }
@@ -68,9 +68,9 @@ extension Session {
         guard version <= visiblePosition.version else { return body(.failure(unavailable(version))) }
         // Of a session that storage does not know there is the default only.
         guard isStored else { return body(.success(engine.definition.defaultState)) }
-        let storage = environment.storage
+        let past = environment.storage.past
         ask { [key, epoch] in
-            storage.past(key, epoch: epoch, at: version, reply: $0)
+            past.past(key, epoch: epoch, at: version, reply: $0)
         } then: { [self] past in
             do throws(SessionError) {
                 guard let past = try past.get() else { throw unavailable(version) }

@@ -123,7 +123,7 @@ extension Session {
         guard deletion != nil, pending.isEmpty, !isStorageBusy else { return }
         isStorageBusy = true
         let confined = Confined(self, to: environment.executor)
-        environment.storage.delete(key) { outcome in
+        environment.storage.log.delete(key) { outcome in
             confined.post { $0.deletionDidFinish(outcome) }
         }
     }

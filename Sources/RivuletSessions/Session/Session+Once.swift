@@ -84,7 +84,7 @@ extension Session {
         guard isStored else { return found(.success(nil)) }
         let oldest = oldestKept
         let confined = Confined((self, found), to: environment.executor)
-        environment.storage.keptAnswer(key, epoch: epoch, id: claim.key) { result in
+        environment.storage.answers.keptAnswer(key, epoch: epoch, id: claim.key) { result in
             confined.post { session, found in
                 switch result {
                 case .failure(let error): found(.failure(.storage(error)))
@@ -104,7 +104,7 @@ extension Session {
             found(.failure(.keysFull(key, seconds: Int(seconds))))
         case .unknown:
             let confined = Confined((self, found), to: environment.executor)
-            environment.storage.keptAnswers(key, epoch: epoch, since: oldestKept) { result in
+            environment.storage.answers.keptAnswers(key, epoch: epoch, since: oldestKept) { result in
                 confined.post { session, found in
                     switch result {
                     case .failure(let error): found(.failure(.storage(error)))

@@ -86,9 +86,9 @@ extension Session {
         guard resume.end - resume.version <= UInt64(limit), resume.version + 1 >= retained.from else {
             return reset(resume.subscriber, .historyGone)
         }
-        let storage = environment.storage
+        let past = environment.storage.past
         askLog(for: resume.subscriber) { [key, epoch] in
-            storage.history(key, epoch: epoch, after: resume.version, limit: limit, reply: $0)
+            past.history(key, epoch: epoch, after: resume.version, limit: limit, reply: $0)
         } then: { [self] history in
             try readOn(resume, history)
         }

@@ -66,10 +66,10 @@ extension Session {
         else {
             return reset(page.subscriber, .historyGone)
         }
-        let storage = environment.storage
+        let past = environment.storage.past
         let limit = environment.limits.resumePageVersionsMax
         askLog(for: page.subscriber) { [key, epoch] in
-            storage.history(key, epoch: epoch, after: version, limit: limit, reply: $0)
+            past.history(key, epoch: epoch, after: version, limit: limit, reply: $0)
         } then: { [self] entries in
             var page = page
             page.entries = try visible(of: entries ?? [])
@@ -101,9 +101,9 @@ extension Session {
             let seen = page.entries.map { paths.visible(of: $0.changes, from: nothing, to: nothing) }
             return give(page, seen)
         }
-        let storage = environment.storage
+        let past = environment.storage.past
         askLog(for: page.subscriber) { [key, epoch] in
-            storage.past(key, epoch: epoch, at: page.cursor.position.version, reply: $0)
+            past.past(key, epoch: epoch, at: page.cursor.position.version, reply: $0)
         } then: { [self] past in
             guard let past else { return reset(page.subscriber, .historyGone) }
             give(page, try replay(page, from: past))

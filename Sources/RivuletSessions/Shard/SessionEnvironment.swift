@@ -4,7 +4,7 @@ package import RivuletEngine
 /// The surroundings of all sessions of one shard.
 package struct SessionEnvironment {
     package let executor: any SessionExecutor
-    package let storage: any StorageEngine
+    package let storage: SessionStorage
     package let limits: SessionLimits
     package let logger: Logger
     /// Milliseconds since 1970, for the log and for people.
@@ -27,7 +27,7 @@ package struct SessionEnvironment {
 
     package init(
         executor: any SessionExecutor,
-        storage: any StorageEngine,
+        storage: SessionStorage,
         limits: SessionLimits,
         logger: Logger,
         wallClock: @escaping @Sendable () -> Int64,

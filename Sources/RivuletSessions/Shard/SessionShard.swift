@@ -107,7 +107,7 @@ package final class SessionShard {
         }
         entries[key] = .loading([found])
         let confined = Confined(self, to: environment.executor)
-        environment.storage.load(key) { result in
+        environment.storage.log.load(key) { result in
             confined.post { $0.loadDidFinish(key, app: app, result) }
         }
     }
@@ -183,7 +183,7 @@ package final class SessionShard {
         retirements += 1
         let confined = Confined(self, to: environment.executor)
         let box = Confined(reply, to: environment.executor)
-        environment.storage.delete(key) { result in
+        environment.storage.log.delete(key) { result in
             confined.post { shard in
                 if case .success = result { shard.endParked(key) }
                 box.onExecutor(result.map { _ in }.mapError(SessionError.storage))

@@ -12,139 +12,44 @@ public protocol LocatedStorage {
 
 /// Keeps the logs and snapshots of sessions.
 ///
-/// Every method may be called from any thread and returns without waiting for a disk or a network, except `start()`
+/// An engine is a composition of roles. A type with every role conforms to `StorageRoles` and is its own log, past and so on. A wrapper
+/// has a role of its own, and the others of the engine that it wraps:
+///
+/// ```swift
+/// struct CountedReads: StorageEngine {
+///     let engine: any StorageEngine
+///     let past: any PastStorage
+///     var capabilities: StorageCapabilities { engine.capabilities }
+///     var log: any LogStorage { engine.log }
+///     var answers: any AnswerStorage { engine.answers }
+///     var directory: any SessionDirectory { engine.directory }
+///     var lifecycle: any StorageLifecycle { engine.lifecycle }
+/// }
+/// ```
+///
+/// Every method of a role may be called from any thread and returns without waiting for a disk or a network, except `start()`
 /// and `close()`. Writes are answered in the order in which they were requested; reads may overtake writes that have
 /// not been answered, and see every write that has. Reads are answered in any order.
 ///
 /// A caller has at most one append per session under way: it queues what comes meanwhile and appends it as one array.
+///
+/// The roles and the capabilities are constant for the life of the engine. A server takes them before `start()`.
 public protocol StorageEngine: Sendable {
     /// What this engine promises.
     var capabilities: StorageCapabilities { get }
 
-    /// Opens the store, and refuses to run with one that is not safe; blocks, and is called once before anything else.
-    ///
-    /// - Throws: `.unavailable` when the store cannot be opened or belongs to another server, `.incompatible` when it
-    ///   was written by a newer version or a setting is unsafe, `.corrupt` when it is damaged as a whole, `.closed`
-    ///   after `close()`. The text names the place and the remedy.
-    func start() throws(StorageError)
+    /// The sessions' logs and snapshots.
+    var log: any LogStorage { get }
 
-    /// Reads the newest snapshot and every later entry; nil when there is no such session.
-    ///
-    /// Answers `.corrupt` when a part of this session is damaged; other sessions are not affected.
-    func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>)
+    /// The earlier entries and states of sessions.
+    var past: any PastStorage { get }
 
-    /// Creates a session at version 0, with `snapshot` (of version 0) as its first state; nil: the app's default.
-    ///
-    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. Durable when it is answered.
-    func create(
-        _ key: SessionKey,
-        epoch: String,
-        time: Int64,
-        snapshot: StateSnapshot?,
-        reply: @escaping StorageReply<CreateOutcome>
-    )
+    /// The kept answers, for exact retries.
+    var answers: any AnswerStorage { get }
 
-    /// Appends entries and keeps answers, all or nothing; durable when it is answered.
-    ///
-    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array leaves the log
-    /// as it is and is answered as if it had not (but `.creating` still creates, and answers are kept).
-    func append(
-        _ key: SessionKey,
-        at point: AppendPoint,
-        _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
-        reply: @escaping StorageReply<AppendOutcome>
-    )
+    /// The list of sessions.
+    var directory: any SessionDirectory { get }
 
-    /// Reads entries with a version greater than `version`, oldest first, for a reader that comes back.
-    ///
-    /// There are at most `limit` (at least 1) entries, and fewer when they are large; at least one when there is any, so an empty
-    /// array means that the reader is up to date. Nil: the session is gone or of another epoch, the entry after
-    /// `version` was dropped, or `version` lies beyond the head.
-    func history(
-        _ key: SessionKey,
-        epoch: String,
-        after version: UInt64,
-        limit: Int,
-        reply: @escaping StorageReply<[LogEntry]?>
-    )
-
-    /// Reads what is needed to rebuild the state at `version`; nil when that is no longer (or not yet) possible.
-    ///
-    /// Possible is every version from the one before the oldest kept entry on. A version that has a snapshot of a later schema than the snapshot
-    /// before it was stored in the older schema: the answer begins with that older snapshot.
-    func past(
-        _ key: SessionKey,
-        epoch: String,
-        at version: UInt64,
-        reply: @escaping StorageReply<StoredPast?>
-    )
-
-    /// Finds the answer that was kept under this id, for exact retries; nil when there is none.
-    ///
-    /// It may be older than any append has allowed: engines drop answers when it suits them.
-    func keptAnswer(
-        _ key: SessionKey,
-        epoch: String,
-        id: String,
-        reply: @escaping StorageReply<KeptAnswer?>
-    )
-
-    /// Counts the answers that the session keeps of a time not before `time`, in milliseconds since 1970-01-01T00:00:00Z.
-    func keptAnswers(
-        _ key: SessionKey,
-        epoch: String,
-        since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
-    )
-
-    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
-    ///
-    /// Needed are the entries from `keepingFrom` on (0 and 1: all), but none that is older than `keepingSince`, which is in
-    /// milliseconds since 1970-01-01T00:00:00Z. Entries are dropped up to the newest snapshot before what is needed, so that `past`
-    /// can make the state before each kept entry; without such a snapshot none is dropped. Older snapshots go as well. An entry after
-    /// this snapshot is never dropped, whatever the limits say.
-    ///
-    /// The snapshot takes the place of another one of its version and schema. One of its version and an older schema stays beside it, for
-    /// `past`, as long as that version can be read; of several, the oldest schema's.
-    ///
-    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Durable when it is
-    /// answered with the current head.
-    func compact(
-        _ key: SessionKey,
-        at head: SessionHead,
-        snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
-        reply: @escaping StorageReply<CompactionOutcome>
-    )
-
-    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one. Durable when it is answered.
-    func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>)
-
-    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
-    func sessions(
-        app: String,
-        after id: String?,
-        limit: Int,
-        reply: @escaping StorageReply<[SessionSummary]>
-    )
-
-    /// Commits a small write of its own, to tell whether the engine can commit now.
-    func probe(reply: @escaping StorageReply<Void>)
-
-    /// Closes the store; blocks until every accepted request has been answered. Later requests answer `.closed`.
-    func close()
-}
-
-extension StorageEngine {
-    /// Appends entries, all or nothing, and keeps no answer; durable when it is answered.
-    public func append(
-        _ key: SessionKey,
-        at point: AppendPoint,
-        _ entries: [LogEntry],
-        reply: @escaping StorageReply<AppendOutcome>
-    ) {
-        append(key, at: point, entries, keeping: .none, reply: reply)
-    }
+    /// The start, the end and the health of the engine.
+    var lifecycle: any StorageLifecycle { get }
 }

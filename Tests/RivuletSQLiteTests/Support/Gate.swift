@@ -10,7 +10,7 @@ struct Gate {
     /// Brings the writing thread before the gate; `first` runs on it just before.
     func holdWriter(of engine: some StorageEngine, first: @escaping @Sendable () -> Void = {}) async {
         await withCheckedContinuation { continuation in
-            engine.probe { [semaphore] _ in
+            engine.lifecycle.probe { [semaphore] _ in
                 first()
                 continuation.resume()
                 semaphore.wait()
@@ -21,7 +21,7 @@ struct Gate {
     /// Brings the reading thread before the gate.
     func holdReader(of engine: some StorageEngine) async {
         await withCheckedContinuation { continuation in
-            engine.sessions(app: "none", after: nil, limit: 1) { [semaphore] _ in
+            engine.directory.sessions(app: "none", after: nil, limit: 1) { [semaphore] _ in
                 continuation.resume()
                 semaphore.wait()
             }

@@ -128,8 +128,12 @@ import Testing
 
     @Test func `an append is counted by its outcome, and timed when it was committed`() {
         let metrics = metrics()
-        metrics.storage.record(.committed, entries: 3, .milliseconds(2))
-        metrics.storage.record(.conflict, entries: 1, .milliseconds(9))
+        metrics.storage.record(
+            .success(.committed(SessionHead(epoch: "a", version: 3, token: 1))),
+            entries: 3,
+            .milliseconds(2)
+        )
+        metrics.storage.record(.success(.conflict), entries: 1, .milliseconds(9))
         #expect(value(#"rivulet_storage_appends_total{outcome="committed"}"#) == "1")
         #expect(value(#"rivulet_storage_appends_total{outcome="conflict"}"#) == "1")
         #expect(value("rivulet_storage_append_entries_sum") == "3")

@@ -114,7 +114,7 @@ import Testing
             }
         }
 
-        private func ask() throws { _ = try harness.ask { harness.storage.probe(reply: $0) } }
+        private func ask() throws { _ = try harness.ask { harness.storage.lifecycle.probe(reply: $0) } }
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>) func `each dispatch is answered once, and leaves nothing behind`(

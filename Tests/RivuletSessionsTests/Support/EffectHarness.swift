@@ -51,7 +51,7 @@ final class EffectHarness {
         self.app = AppHost(app)
         self.limits = SessionLimits(engine: limits)
         shard = Self.shard(executor, storage, self.limits, log, clock)
-        try storage.start()
+        try storage.lifecycle.start()
     }
 
     convenience init(_ effects: @escaping @Sendable (TallyEvent, TallyApp.State) -> Effect<TallyEvent>) throws {
@@ -68,7 +68,7 @@ final class EffectHarness {
         SessionShard(
             environment: SessionEnvironment(
                 executor: executor,
-                storage: storage,
+                storage: SessionStorage(storage),
                 limits: limits,
                 logger: Logger(label: "test") { _ in log },
                 wallClock: { 1_000 },

@@ -10,7 +10,7 @@ import RivuletSessions
 import Synchronization
 
 /// A memory engine whose appends can be held back and made to fail.
-final class HeldStorage: StorageEngine {
+final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, SessionDirectory {
     private struct State {
         var isHolding = false
         var held: [@Sendable () -> Void] = []
@@ -28,6 +28,7 @@ final class HeldStorage: StorageEngine {
     }
 
     let engine = MemoryStorageEngine()
+    var lifecycle: any StorageLifecycle { engine }
     private let state = Mutex(State())
 
     /// As an engine on disk has them.
@@ -101,9 +102,6 @@ final class HeldStorage: StorageEngine {
             return state.isNextInDoubt
         }
     }
-
-    func start() throws(StorageError) { try engine.start() }
-    func close() { engine.close() }
 
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         let failure = state.withLock { state in
@@ -228,6 +226,4 @@ final class HeldStorage: StorageEngine {
         if let failure { return reply(.failure(failure)) }
         engine.sessions(app: app, after: id, limit: limit, reply: reply)
     }
-
-    func probe(reply: @escaping StorageReply<Void>) { engine.probe(reply: reply) }
 }

@@ -136,7 +136,7 @@ final class SessionHarness {
         shard = SessionShard(
             environment: Self.environment(executor, storage, limits, sink, wallClock, timers) { GroupID(rawValue: 0) }
         )
-        try storage.start()
+        try storage.lifecycle.start()
         restart()
     }
 
@@ -167,7 +167,7 @@ final class SessionHarness {
     ) -> SessionEnvironment {
         SessionEnvironment(
             executor: executor,
-            storage: storage,
+            storage: SessionStorage(storage),
             limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { wallClock.milliseconds },

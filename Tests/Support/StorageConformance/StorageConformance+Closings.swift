@@ -12,7 +12,7 @@ extension StorageConformance {
         },
         StorageConformance("starting twice is harmless") { engine async throws in
             _ = try await engine.fill(upTo: 1)
-            try engine.start()
+            try engine.lifecycle.start()
             #expect(try await engine.load(Sample.key)?.head.version == 1)
         },
         StorageConformance("writes are answered in the order in which they were requested") { engine async throws in
@@ -20,7 +20,7 @@ extension StorageConformance {
             await withCheckedContinuation { continuation in
                 for index in 0..<100 {
                     let key = SessionKey(app: "counter", id: "\(index)")
-                    engine.create(key, epoch: Sample.epoch, time: 0, snapshot: nil) { _ in
+                    engine.log.create(key, epoch: Sample.epoch, time: 0, snapshot: nil) { _ in
                         order.withLock { $0.append(index) }
                         if index == 99 { continuation.resume() }
                     }
@@ -33,22 +33,22 @@ extension StorageConformance {
             for index in 0..<50 {
                 let key = SessionKey(app: "counter", id: "\(index)")
                 let point = AppendPoint.creating(epoch: Sample.epoch, time: 0)
-                engine.append(key, at: point, [Sample.entry(1)]) { result in
+                engine.log.append(key, at: point, [Sample.entry(1)]) { result in
                     if case .success(.committed) = result { answered.withLock { $0 += 1 } }
                 }
-                engine.load(key) { result in
+                engine.log.load(key) { result in
                     if case .success = result { answered.withLock { $0 += 1 } }
                 }
             }
-            engine.close()
+            engine.lifecycle.close()
             #expect(answered.withLock { $0 } == 100)
         },
         StorageConformance("after closing every request is answered with closed, and starting fails with it") {
             engine async throws in
             let head = try await engine.fill(upTo: 1)
-            engine.close()
-            engine.close()
-            #expect(throws: StorageError.closed) { try engine.start() }
+            engine.lifecycle.close()
+            engine.lifecycle.close()
+            #expect(throws: StorageError.closed) { try engine.lifecycle.start() }
             await #expect(throws: StorageError.closed) { _ = try await engine.load(Sample.key) }
             await #expect(throws: StorageError.closed) {
                 _ = try await engine.create(Sample.key, epoch: Sample.epoch, time: 0)

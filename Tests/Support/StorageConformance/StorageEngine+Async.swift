@@ -4,7 +4,7 @@ package import RivuletSessions
 
 extension StorageEngine {
     package func load(_ key: SessionKey) async throws(StorageError) -> StoredSession? {
-        try await answer { load(key, reply: $0) }
+        try await answer { log.load(key, reply: $0) }
     }
 
     package func create(
@@ -13,7 +13,7 @@ extension StorageEngine {
         time: Int64,
         snapshot: StateSnapshot? = nil
     ) async throws(StorageError) -> CreateOutcome {
-        try await answer { create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $0) }
+        try await answer { log.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $0) }
     }
 
     package func append(
@@ -22,7 +22,7 @@ extension StorageEngine {
         _ entries: [LogEntry],
         keeping answers: KeptAnswers = .none
     ) async throws(StorageError) -> AppendOutcome {
-        try await answer { append(key, at: point, entries, keeping: answers, reply: $0) }
+        try await answer { log.append(key, at: point, entries, keeping: answers, reply: $0) }
     }
 
     package func history(
@@ -31,15 +31,15 @@ extension StorageEngine {
         after version: UInt64,
         limit: Int
     ) async throws(StorageError) -> [LogEntry]? {
-        try await answer { history(key, epoch: epoch, after: version, limit: limit, reply: $0) }
+        try await answer { past.history(key, epoch: epoch, after: version, limit: limit, reply: $0) }
     }
 
     package func past(_ key: SessionKey, epoch: String, at version: UInt64) async throws(StorageError) -> StoredPast? {
-        try await answer { past(key, epoch: epoch, at: version, reply: $0) }
+        try await answer { past.past(key, epoch: epoch, at: version, reply: $0) }
     }
 
     package func keptAnswer(_ key: SessionKey, epoch: String, id: String) async throws(StorageError) -> KeptAnswer? {
-        try await answer { keptAnswer(key, epoch: epoch, id: id, reply: $0) }
+        try await answer { answers.keptAnswer(key, epoch: epoch, id: id, reply: $0) }
     }
 
     package func keptAnswers(
@@ -47,7 +47,7 @@ extension StorageEngine {
         epoch: String,
         since time: Int64
     ) async throws(StorageError) -> KeptAnswersUsage {
-        try await answer { keptAnswers(key, epoch: epoch, since: time, reply: $0) }
+        try await answer { answers.keptAnswers(key, epoch: epoch, since: time, reply: $0) }
     }
 
     package func compact(
@@ -58,7 +58,7 @@ extension StorageEngine {
         keepingSince: Int64 = .min
     ) async throws(StorageError) -> CompactionOutcome {
         try await answer {
-            compact(
+            log.compact(
                 key,
                 at: head,
                 snapshot: snapshot,
@@ -70,7 +70,7 @@ extension StorageEngine {
     }
 
     package func delete(_ key: SessionKey) async throws(StorageError) -> Bool {
-        try await answer { delete(key, reply: $0) }
+        try await answer { log.delete(key, reply: $0) }
     }
 
     package func sessions(
@@ -78,11 +78,11 @@ extension StorageEngine {
         after id: String? = nil,
         limit: Int
     ) async throws(StorageError) -> [SessionSummary] {
-        try await answer { sessions(app: app, after: id, limit: limit, reply: $0) }
+        try await answer { directory.sessions(app: app, after: id, limit: limit, reply: $0) }
     }
 
     package func probe() async throws(StorageError) {
-        try await answer { probe(reply: $0) }
+        try await answer { lifecycle.probe(reply: $0) }
     }
 
     private func answer<Value: Sendable>(

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Requests are answered one after the other, in the order in which they came: on the caller's thread when no other is under way, and else on one of
 /// the engine's. Nothing survives the process: "durable" means "in this engine".
-public final class MemoryStorageEngine: StorageEngine {
+public final class MemoryStorageEngine: StorageRoles {
     /// What this engine promises.
     public let capabilities: StorageCapabilities
 

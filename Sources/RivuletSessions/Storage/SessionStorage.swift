@@ -1,0 +1,43 @@
+/// Measures the appends of sessions.
+package protocol AppendMeter: Sendable {
+    /// Records the outcome of an append of `count` entries; called on storage's thread, before the session has the outcome.
+    func record(_ outcome: Result<AppendOutcome, StorageError>, entries count: Int, _ time: Duration)
+}
+
+/// The roles of a storage engine, taken once: a request calls its role without asking the engine for it.
+package final class SessionStorage: Sendable {
+    package let capabilities: StorageCapabilities
+    package let log: any LogStorage
+    package let past: any PastStorage
+    package let answers: any AnswerStorage
+    package let directory: any SessionDirectory
+    package let lifecycle: any StorageLifecycle
+    private let meter: (any AppendMeter)?
+
+    /// Takes the roles of an engine; `meter` measures each append.
+    package init(_ engine: any StorageEngine, meter: (any AppendMeter)? = nil) {
+        capabilities = engine.capabilities
+        log = engine.log
+        past = engine.past
+        answers = engine.answers
+        directory = engine.directory
+        lifecycle = engine.lifecycle
+        self.meter = meter
+    }
+
+    /// Appends to a session's log, and measures that first: metrics that are read after an answer count its append.
+    func append(
+        _ key: SessionKey,
+        at point: AppendPoint,
+        _ entries: [LogEntry],
+        keeping answers: KeptAnswers,
+        reply: @escaping StorageReply<AppendOutcome>
+    ) {
+        guard let meter else { return log.append(key, at: point, entries, keeping: answers, reply: reply) }
+        let (count, start) = (entries.count, ContinuousClock.now)
+        log.append(key, at: point, entries, keeping: answers) { outcome in
+            meter.record(outcome, entries: count, ContinuousClock.now - start)
+            reply(outcome)
+        }
+    }
+}
