@@ -173,9 +173,6 @@ class Repository:
 
     def faults_of_outside(self):
         for path, text in self.texts.items():
-            # Their own tools are on the way.
-            if self.root == ROOT and path.startswith("Benchmarks/"):
-                continue
             for match in OUTSIDE.finditer(text):
                 yield f"{path}:{line_of(match)}: {match[0]} is outside of the repository"
 
