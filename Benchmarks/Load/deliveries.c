@@ -98,10 +98,13 @@ static void deliver(Connection *stream, uint64_t sequence, uint64_t time)
 /// The digits after `mark`; `from` is moved behind them. False without the mark.
 static bool find_number(const char **from, const char *end, const char *mark, uint64_t *number)
 {
-    const char *found = memmem(*from, (size_t)(end - *from), mark, strlen(mark));
-    if (!found) return false;
-    *number = 0;
-    for (*from = found + strlen(mark); *from < end && isdigit((unsigned char)**from); (*from)++) *number = *number * 10 + (uint64_t)(**from - '0');
+    size_t count = strlen(mark);
+    const char *digit = memmem(*from, (size_t)(end - *from), mark, count);
+    if (!digit) return false;
+    uint64_t value = 0;
+    for (digit += count; digit < end && isdigit((unsigned char)*digit); digit++) value = value * 10 + (uint64_t)(*digit - '0');
+    *from = digit;
+    *number = value;
     return true;
 }
 
