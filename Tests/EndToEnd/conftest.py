@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from harness import SCREENSHOTS, Server
+from harness import PROBLEMS, QUOTA_EXCEEDED, SCREENSHOTS, Server
 from notes import Store
 
 numbers = itertools.count(1)
@@ -18,6 +18,19 @@ def shared(tmp_path_factory):
     with Server(tmp_path_factory.mktemp("shared") / "data") as server:
         yield server
         assert server.stop() == 0, server.log_text()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def problem_pages():
+    """Every problem that a test provoked has a type, whose page names its status."""
+    yield
+    if not PROBLEMS:
+        return
+    with Server(None) as server:
+        for address, statuses in list(PROBLEMS.items()):
+            page = server.get("/problems/quota-exceeded" if address == QUOTA_EXCEEDED else address)
+            assert page.status == 200, address
+            assert [f"Status {status} ".encode() in page.body for status in statuses] == [True], (address, statuses)
 
 
 @pytest.fixture

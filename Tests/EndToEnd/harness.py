@@ -23,6 +23,10 @@ from chunks import Chunks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLIC = ROOT / "Public"
 SCREENSHOTS = ROOT / ".build" / "screenshots"
+#: The types of the problem documents that came, each with the statuses of their answers; conftest.py looks at their pages.
+PROBLEMS = {}
+#: The type of 429, which is registered.
+QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 #: No single wait of a test lasts longer, in seconds.
 PATIENCE = 20.0
 
@@ -182,7 +186,10 @@ class Connection:
             status, headers = self.head()
         if method == "HEAD" or status in (204, 304):
             return Answer(status, headers, b"")
-        return Answer(status, headers, self._exactly(int(headers["content-length"])))
+        answer = Answer(status, headers, self._exactly(int(headers["content-length"])))
+        if headers.get("content-type") == "application/problem+json":
+            note_problem(answer.problem)
+        return answer
 
     def head(self):
         lines = self.until(b"\r\n\r\n").decode("latin-1").split("\r\n")
@@ -249,6 +256,12 @@ def message(method, target, body=None, headers=None):
         fields = {"Content-Length": str(len(body))} | fields
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + (body or b"")
+
+
+def note_problem(document):
+    """Remembers the type of a problem document."""
+    assert document["type"].startswith("/problems/") or document["type"] == QUOTA_EXCEEDED, document
+    PROBLEMS.setdefault(document["type"], set()).add(document["status"])
 
 
 class Session:

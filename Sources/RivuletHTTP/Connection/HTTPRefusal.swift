@@ -3,17 +3,36 @@
 /// The connection cannot be used afterwards: where the next request would begin is unknown. Write the answer, then
 /// close with a linger, so that the answer is not lost to a reset while the peer still sends.
 package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The status to answer with: 400, 408, 413, 414, 417, 431, 501 or 505.
-    package let status: HTTPStatus
+    /// What is wrong with a request, named after the status of its answer.
+    package enum Kind: Sendable {
+        case badRequest, requestTimeout, contentTooLarge, uriTooLong, expectationFailed, requestHeaderFieldsTooLarge
+        case notImplemented, httpVersionNotSupported
+    }
+
+    package let kind: Kind
     /// What was wrong, in one sentence that quotes no bytes of the request.
     package let detail: String
     /// The page's origin as the request has it, for an answer that the page may read; nil without one, or with several.
     package private(set) var origin: String?
 
-    /// A refusal with this status and this explanation.
-    package init(_ status: HTTPStatus, _ detail: String) {
-        self.status = status
+    /// A refusal of this kind with this explanation.
+    package init(_ kind: Kind, _ detail: String) {
+        self.kind = kind
         self.detail = detail
+    }
+
+    /// The status to answer with.
+    package var status: HTTPStatus {
+        switch kind {
+        case .badRequest: .badRequest
+        case .requestTimeout: .requestTimeout
+        case .contentTooLarge: .contentTooLarge
+        case .uriTooLong: .uriTooLong
+        case .expectationFailed: .expectationFailed
+        case .requestHeaderFieldsTooLarge: .requestHeaderFieldsTooLarge
+        case .notImplemented: .notImplemented
+        case .httpVersionNotSupported: .httpVersionNotSupported
+        }
     }
 
     package var description: String { "\(status.code) \(status.reason): \(detail)" }

@@ -12,33 +12,40 @@ extension Problem {
         switch error {
         case .notFound(let key):
             self.init(
-                404,
+                .sessionNotFound,
                 "app \"\(key.app)\" has no session \"\(key.id)\"; create it with PUT, or, where the app makes sessions on demand, by dispatching to it"
             )
         case .exists(let key):
-            self.init(409, "session \"\(key.id)\" exists already; choose another id, or leave it out for a fresh one")
+            self.init(
+                .sessionExists,
+                "session \"\(key.id)\" exists already; choose another id, or leave it out for a fresh one"
+            )
         case .deleting(let key):
-            self.init(409, "session \"\(key.id)\" is being deleted; try again", fields: [HTTPField("Retry-After", "1")])
+            self.init(
+                .sessionBeingDeleted,
+                "session \"\(key.id)\" is being deleted; try again",
+                fields: [HTTPField("Retry-After", "1")]
+            )
         case .body(let error):
             self.init(error)
         case .rejected(let message):
-            self.init(422, message)
+            self.init(.eventRejected, message)
         case .rejectedInArray(let refused):
             let pointer = "/\(refused.index)"
             self.init(
-                422,
+                .eventRejected,
                 "the event at \(pointer), \"\(refused.eventName)\", was rejected, and with it all of the array; nothing has changed: "
                     + refused.rejection.message,
                 errors: [Fault(pointer: pointer, detail: refused.rejection.message)]
             )
         case .reducerFailed(let eventName):
             self.init(
-                500,
+                .appFailed,
                 "the app failed at the event \"\(eventName)\", which is a fault of its own and is logged; nothing has changed"
             )
         case .coerced(let values):
             self.init(
-                422,
+                .coercionRefused,
                 "with strict=1 nothing may be coerced, and these values would be; nothing has changed",
                 errors: values.map { value in
                     Fault(
@@ -50,53 +57,56 @@ extension Problem {
             )
         case .unrepresentableNumber:
             self.init(
-                422,
+                .noJSONForm,
                 "the event leads to a number that is not finite, which JSON cannot hold; nothing has changed"
             )
         case .noValue(let path):
-            self.init(404, "the state has no value at \"\(path)\"")
+            self.init(.valueNotFound, "the state has no value at \"\(path)\"")
         case .noView(let name):
-            self.init(404, "the app has no view \"\(name)\"")
+            self.init(.viewNotFound, "the app has no view \"\(name)\"")
         case .noElement(let path):
-            self.init(404, "the state has no value at \"\(path)\"; elements are addressed by their id, not by position")
+            self.init(
+                .valueNotFound,
+                "the state has no value at \"\(path)\"; elements are addressed by their id, not by position"
+            )
         case .noVersion(let version, let current):
-            self.init(404, "there is no version \(version) yet; the session stands at version \(current)")
+            self.init(.versionNotFound, "there is no version \(version) yet; the session stands at version \(current)")
         case .versionGone(let version, let oldest):
             self.init(
-                410,
+                .versionGone,
                 "version \(version) is no longer kept; the oldest one is \(oldest)",
                 members: [("oldest", Array("\(oldest)".utf8))]
             )
         case .precondition(let mismatch, let current):
             self.init(
-                412,
+                .preconditionFailed,
                 "\(Self.reason(of: mismatch)); it stands at \(current.cursor)",
                 members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
                 fields: [HTTPField("ETag", current.cursor.tag)]
             )
         case .keyUnderWay(let key):
             self.init(
-                409,
+                .keyInUse,
                 "the request with the Idempotency-Key \(Self.quoted(key)) is still being handled; try again",
                 fields: [HTTPField("Retry-After", "1")]
             )
         case .keyReused(let key):
             self.init(
-                422,
+                .keyReused,
                 "the Idempotency-Key \(Self.quoted(key)) was used for another request; nothing has changed, choose another key"
             )
         case .keysFull(let key, let seconds):
             self.init(
-                429,
+                .quotaExceeded,
                 "session \"\(key.id)\" keeps as many answers as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. "
                     + "Come back in \(seconds) s, or send no Idempotency-Key",
                 fields: [HTTPField("Retry-After", "\(seconds)")]
             )
         case .overloaded(let what):
-            self.init(503, "full: \(what); try again", fields: [HTTPField("Retry-After", "1")])
+            self.init(.overloaded, "full: \(what); try again", fields: [HTTPField("Retry-After", "1")])
         case .stateFull(let key, let limitBytes):
             self.init(
-                507,
+                .stateFull,
                 "the state of session \"\(key.id)\" would be larger than \(limitBytes) bytes as JSON (stateBytesMax); nothing "
                     + "has changed. Remove something from it first"
             )
@@ -104,12 +114,12 @@ extension Problem {
             self.init(error)
         case .unreadable(let key, let detail):
             self.init(
-                500,
+                .sessionUnreadable,
                 "session \"\(key.id)\" cannot be read: \(detail). Other sessions are not touched; nothing has changed. "
                     + "An operator has to mend or delete it"
             )
         case .draining:
-            self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+            self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
         if status == 500 { hasHiddenCause = true }
     }
@@ -137,35 +147,41 @@ extension Problem {
         switch error {
         case .unavailable:
             self.init(
-                503,
+                .storageUnavailable,
                 "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id",
                 fields: [HTTPField("Retry-After", "1")]
             )
         case .indeterminate:
             self.init(
-                500,
+                .storageIndeterminate,
                 "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the "
                     + "cause under the trace_id"
             )
         case .full:
-            self.init(507, "the disk is full, nothing has changed; an operator has to free some space")
+            self.init(.diskFull, "the disk is full, nothing has changed; an operator has to free some space")
         case .tooLarge(let limitBytes):
-            self.init(413, "the change is larger than storage takes (\(limitBytes) bytes); nothing has changed")
+            self.init(
+                .changeTooLarge,
+                "the change is larger than storage takes (\(limitBytes) bytes); nothing has changed"
+            )
         case .corrupt(nil, _):
             self.init(
-                500,
+                .storageDamaged,
                 "the storage is damaged. Nothing has changed. An operator has to stop the server and restore the data folder from a backup"
             )
         case .corrupt(let key?, _):
             self.init(
-                500,
+                .sessionUnreadable,
                 "what is stored of session \"\(key.id)\" is damaged. Other sessions are not touched; nothing has changed. Delete it, or "
                     + "have an operator restore it from a backup"
             )
         case .incompatible:
-            self.init(500, "storage does not fit this server; the server's log has the cause under the trace_id")
+            self.init(
+                .storageIncompatible,
+                "storage does not fit this server; the server's log has the cause under the trace_id"
+            )
         case .closed:
-            self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+            self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
         switch error {
         case .tooLarge, .closed: break
@@ -176,7 +192,7 @@ extension Problem {
     /// The answer to a body that is not JSON (400), or does not decode (422).
     init(_ error: JSONError) {
         self.init(
-            error.isMalformed ? 400 : 422,
+            error.isMalformed ? .malformedBody : .invalidBody,
             error.description,
             errors: [Fault(pointer: error.pointer, detail: error.detail)]
         )

@@ -10,40 +10,45 @@ extension Problem {
         switch error {
         case .body(let error): self.init(error)
         case .refused(let detail, let pointer):
-            self.init(422, detail, errors: [Fault(pointer: pointer, detail: detail)])
-        case .noItem(let id): self.init(404, "the store has no item \(String(reflecting: id))")
+            self.init(.invalidBody, detail, errors: [Fault(pointer: pointer, detail: detail)])
+        case .noItem(let id): self.init(.itemNotFound, "the store has no item \(String(reflecting: id))")
         case .damagedItem(let id):
             self.init(
-                500,
+                .storedValueUnreadable,
                 "what is stored of the item \(String(reflecting: id)) cannot be read. Other items are not touched; write it anew, or delete it"
             )
         case .damagedValue:
-            self.init(500, "what is stored of the value cannot be read; nothing has changed. Set it anew, or reset it")
+            self.init(
+                .storedValueUnreadable,
+                "what is stored of the value cannot be read; nothing has changed. Set it anew, or reset it"
+            )
         case .pageGone(let after):
             self.init(
-                410,
+                .pageGone,
                 "the item \(String(reflecting: after)), after which the page begins, is not there any more; begin with the first page"
             )
         case .moved(let version, let value):
             let cursor = "\(SharedCursor(epoch: epoch, version: version))"
             self.init(
-                412,
+                .preconditionFailed,
                 "it has changed since: it stands at \(cursor)",
                 members: [("cursor", JSONValue.string(cursor).json)] + (value.map { [("value", $0)] } ?? []),
                 fields: [HTTPField("ETag", "\"\(cursor)\"")]
             )
-        case .itemMoved(nil): self.init(412, "there is no such item, which the condition asks for; nothing has changed")
+        case .itemMoved(nil):
+            self.init(.preconditionFailed, "there is no such item, which the condition asks for; nothing has changed")
         case .itemMoved(let item?):
             self.init(
-                412,
+                .preconditionFailed,
                 "the item is another one than the condition asks for; nothing has changed",
                 members: [("value", item.json)],
                 fields: [HTTPField("ETag", "\"\(item.tag)\"")]
             )
         case .store(let error): self.init(error)
         case .storage(let error): self.init(error)
-        case .keychain(let error): self.init(503, "the secret was not changed: \(error)")
-        case .fault: self.init(500, "the server failed at this request; its log has the cause under the trace_id")
+        case .keychain(let error): self.init(.secretsUnavailable, "the secret was not changed: \(error)")
+        case .fault:
+            self.init(.serverFault, "the server failed at this request; its log has the cause under the trace_id")
         }
         if status == 500 { hasHiddenCause = true }
         if case .keychain = error { hasHiddenCause = true }
@@ -51,10 +56,10 @@ extension Problem {
 
     private init(_ error: StoreError) {
         switch error {
-        case .unrepresentable: self.init(422, "\(error)")
-        case .full: self.init(507, "\(error); nothing has changed")
-        case .unreadable: self.init(500, "\(error)")
-        case .busy: self.init(503, "\(error)", fields: [HTTPField("Retry-After", "1")])
+        case .unrepresentable: self.init(.noJSONForm, "\(error)")
+        case .full: self.init(.storeFull, "\(error); nothing has changed")
+        case .unreadable: self.init(.appFailed, "\(error)")
+        case .busy: self.init(.overloaded, "\(error)", fields: [HTTPField("Retry-After", "1")])
         }
     }
 
@@ -63,27 +68,31 @@ extension Problem {
         switch error {
         case .unavailable:
             self.init(
-                503,
+                .storageUnavailable,
                 "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id",
                 fields: [HTTPField("Retry-After", "1")]
             )
         case .indeterminate:
             self.init(
-                500,
+                .storageIndeterminate,
                 "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the "
                     + "cause under the trace_id"
             )
-        case .full: self.init(507, "the disk is full, nothing has changed; an operator has to free some space")
-        case .tooLarge: self.init(413, "nothing has changed: \(error)")
-        case .tooMany: self.init(507, "nothing has changed: \(error)")
+        case .full: self.init(.diskFull, "the disk is full, nothing has changed; an operator has to free some space")
+        case .tooLarge: self.init(.changeTooLarge, "nothing has changed: \(error)")
+        case .tooMany: self.init(.storeFull, "nothing has changed: \(error)")
         case .corrupt:
             self.init(
-                500,
+                .storageDamaged,
                 "the stored collection is damaged, nothing has changed; an operator has to restore it from a backup"
             )
         case .incompatible:
-            self.init(500, "storage does not fit this server; the server's log has the cause under the trace_id")
-        case .closed: self.init(503, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+            self.init(
+                .storageIncompatible,
+                "storage does not fit this server; the server's log has the cause under the trace_id"
+            )
+        case .closed:
+            self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
         switch error {
         case .tooLarge, .tooMany, .closed: break

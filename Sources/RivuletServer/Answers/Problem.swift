@@ -5,7 +5,7 @@ import RivuletJSON
 ///
 /// Source: RFC 9457, <Documentation/HTTP.md#errors>.
 struct Problem: Error, Sendable {
-    var status: Int
+    var type: ProblemType
     let detail: String
     var errors: [Fault] = []
     /// Further members of the document, each a JSON value.
@@ -22,27 +22,30 @@ struct Problem: Error, Sendable {
     }
 
     init(
-        _ status: Int,
+        _ type: ProblemType,
         _ detail: String,
         errors: [Fault] = [],
         members: [(name: String, json: [UInt8])] = [],
         fields: [HTTPField] = []
     ) {
-        self.status = status
+        self.type = type
         self.detail = detail
         self.errors = errors
         self.members = members
         self.fields = fields
     }
 
+    /// The status of the answer.
+    var status: Int { type.status }
+
     /// The document's bytes.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
         writer.key("type")
-        writer.string("about:blank")
+        writer.string(type.address)
         writer.key("title")
-        writer.string(HTTPStatus(UInt16(clamping: status)).reason)
+        writer.string(type.title)
         writer.key("status")
         writer.integer(status)
         writer.key("detail")

@@ -21,7 +21,7 @@ struct EventLines: Sendable {
     init(_ body: [UInt8], _ wish: DispatchWish, linesMax: Int) throws(Problem) {
         guard wish.expected.isEmpty else {
             throw Problem(
-                400,
+                .invalidCondition,
                 "If-Match is a condition of one transaction, and every line is one of its own; send an array instead. "
                     + "Nothing has changed"
             )
@@ -29,10 +29,10 @@ struct EventLines: Sendable {
         // One more than the limit is enough to know, however many there are.
         var lines = body.split(separator: UInt8(ascii: "\n"), maxSplits: linesMax + 1, omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        guard !lines.isEmpty else { throw Problem(400, "the body has no line; send one event per line") }
+        guard !lines.isEmpty else { throw Problem(.malformedBody, "the body has no line; send one event per line") }
         guard lines.count <= linesMax else {
             throw Problem(
-                413,
+                .bodyTooLarge,
                 "One request takes at most \(linesMax) lines (linesPerRequestMax). Nothing has changed. Send several requests."
             )
         }

@@ -14,6 +14,9 @@ enum JSONBody {
             return
         }
         let found = contentType.map { "found \"\($0)\"" } ?? "found none"
-        throw Problem(415, "send JSON in UTF-8 with Content-Type: application/json (\(found)); curl --json does")
+        throw Problem(
+            .unsupportedContentType,
+            "send JSON in UTF-8 with Content-Type: application/json (\(found)); curl --json does"
+        )
     }
 }

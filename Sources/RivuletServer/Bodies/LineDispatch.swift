@@ -107,7 +107,7 @@ final class LineDispatch {
     /// What a line gets that was not dispatched, because the answers to those before it fill the memory set aside for them.
     private static func refusal(_ bytesMax: Int) -> [UInt8] {
         Problem(
-            413,
+            .answersTooLarge,
             "not dispatched: the answers to the lines before take \(bytesMax) bytes (lineAnswerBytesMax); "
                 + "send this line and the rest in another request, or ask for Prefer: return=minimal"
         ).json

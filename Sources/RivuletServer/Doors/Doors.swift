@@ -70,7 +70,7 @@ struct Doors: Sendable {
             let fields = ConstantFields.shared(with: text, as: grant)
             return .pass(DoorPass(fields: fields, callers: grant == .anonymous ? .none : isNear ? .all : .known))
         }
-        if site != .unknown, FetchSite.isNavigation(request), Self.isFile(request) {
+        if site != .unknown, FetchSite.isNavigation(request), Self.isPage(request) {
             return .pass(DoorPass(fields: ownFields, callers: .all))
         }
         return refusal(of: request, Self.foreign(text), .crossSite)
@@ -98,9 +98,9 @@ struct Doors: Sendable {
         return values.count == 1 ? values[0] : nil
     }
 
-    private static func isFile(_ request: HTTPRequest) -> Bool {
+    private static func isPage(_ request: HTTPRequest) -> Bool {
         do throws(Problem) {
-            return try Route(segments: request.pathSegments).resource == .file
+            return try Route(segments: request.pathSegments).resource.isPage
         } catch {
             return false
         }
@@ -115,19 +115,19 @@ struct Doors: Sendable {
     private static func misdirected(_ authority: String) -> Problem {
         guard !authority.isEmpty else {
             return Problem(
-                421,
+                .misdirectedRequest,
                 "The request names no host: its Host header is empty. Send the server's name in it. Nothing has changed."
             )
         }
         let host = HostList.withoutDot(HostList.withoutPort(authority))
         guard HostList.isName(host.lowercased()[...]) else {
             return Problem(
-                421,
+                .misdirectedRequest,
                 "The host that the request names is no host name and no IP address. Send the server's name or its address. Nothing has changed."
             )
         }
         return Problem(
-            421,
+            .misdirectedRequest,
             "This server does not answer for the host \"\(host)\". If it should, start it with --allowed-hosts \(host) "
                 + "(RIVULET_ALLOWED_HOSTS). Nothing has changed."
         )
@@ -136,13 +136,13 @@ struct Doors: Sendable {
     private static func foreign(_ origin: String?) -> Problem {
         guard let origin, WebOrigin(origin) != nil else {
             return Problem(
-                403,
+                .crossSite,
                 "Requests of pages of other sites are refused, and this request has no Origin that could be allowed. Send it with CORS, and "
                     + "start the server with --allowed-origins and the page's origin (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
             )
         }
         return Problem(
-            403,
+            .crossSite,
             "Requests of pages of other sites are refused. If pages of \(origin) may use this server, start it with --allowed-origins "
                 + "\(origin) (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
         )

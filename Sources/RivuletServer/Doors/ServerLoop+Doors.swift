@@ -30,7 +30,7 @@ extension ServerLoop {
         for type in request.headers.values(of: "content-type") {
             guard let essence = HTTPMediaType(type)?.essence, Self.formTypes.contains(essence) else { continue }
             throw Problem(
-                415,
+                .unsupportedContentType,
                 "This resource takes no \(essence). Send JSON with Content-Type: application/json, or no body and no Content-Type, as "
                     + "curl -X POST does. Nothing has changed."
             )

@@ -29,7 +29,7 @@ struct FileAnswer {
         case .part(let part): range = part
         case .unsatisfiable:
             throw Problem(
-                416,
+                .rangeNotSatisfiable,
                 "the file has \(file.bytes.count) bytes, and none of those that Range asks for",
                 fields: [HTTPField("Content-Range", "bytes */\(file.bytes.count)"), acceptsRanges]
             )

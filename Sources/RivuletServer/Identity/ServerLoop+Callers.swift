@@ -42,7 +42,7 @@ extension ServerLoop {
     private func refusedCaller(_ detail: String) -> Problem {
         counters.requestRefused(.caller)
         context.explainOnce(.caller)
-        return Problem(403, detail)
+        return Problem(.unknownCaller, detail)
     }
 
     private static let unknownCaller =

@@ -93,10 +93,10 @@ extension ServerLoop {
 
     private func checkBody(_ framing: HTTPHead.Framing, _ route: Route, _ method: HTTPMethod) throws(Problem) {
         if case .length(let count) = framing, count > context.httpLimits.bodyBytesMax {
-            throw Problem(413, HTTPRefusal.tooLarge(context.httpLimits).detail)
+            throw Problem(.bodyTooLarge, HTTPRefusal.tooLarge(context.httpLimits).detail)
         }
         guard route.resource.takesBody(method) else {
-            throw Problem(400, "\(method.name) takes no body here; send none. Nothing has changed")
+            throw Problem(.unexpectedBody, "\(method.name) takes no body here; send none. Nothing has changed")
         }
     }
 
@@ -105,7 +105,10 @@ extension ServerLoop {
         guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
             return
         }
-        throw Problem(400, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
+        throw Problem(
+            .keyNotKept,
+            "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed"
+        )
     }
 
     /// A body that is encoded would be taken for something else.
@@ -114,7 +117,7 @@ extension ServerLoop {
     private func refuseEncoding(of request: HTTPRequest) throws(Problem) {
         guard let encoding = request.headers["content-encoding"], encoding.lowercased() != "identity" else { return }
         throw Problem(
-            415,
+            .unsupportedContentEncoding,
             "the server decodes no Content-Encoding; send the body as it is. Found \(encoding)",
             fields: [HTTPField("Accept-Encoding", "identity")]
         )

@@ -127,7 +127,7 @@ extension ServerLoop {
         counters.requestRefused(.bodyRoom)
         let seconds = max(context.options.limits.bodyWaitTimeMax.milliseconds / 1_000, 1)
         return Problem(
-            503,
+            .overloaded,
             "The server holds as many bytes of bodies as it may (heldBodyBytesMax). Nothing has changed. Send the request again later.",
             fields: [HTTPField("Retry-After", "\(seconds)")]
         )

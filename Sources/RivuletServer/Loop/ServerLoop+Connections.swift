@@ -169,7 +169,7 @@ extension ServerLoop: LoopDelegate {
             if entry.request == nil { entry.request = traits }
             entry.request?.isKeepAlive = false
         }
-        answer(id, Response(Problem(Int(refusal.status.code), refusal.detail)))
+        answer(id, Response(Problem(ProblemType(refusal.kind), refusal.detail)))
     }
 
     // MARK: - Draining

@@ -72,7 +72,10 @@ extension ServerLoop {
     /// GET /metrics: when every loop has published, so that all that was answered before is in it.
     func answerMetrics(_ exchange: Exchange) throws(Problem) {
         guard let exposition = context.metrics.factory as? any MetricsExposition else {
-            throw Problem(404, "the metrics of this server go to a backend of its program, which shows them itself")
+            throw Problem(
+                .notFound,
+                "the metrics of this server go to a backend of its program, which shows them itself"
+            )
         }
         let gathering = Confined(MetricsGathering(of: self, exchange, exposition), to: loop)
         for peer in peers {

@@ -29,6 +29,8 @@ struct OpenAPIDocument {
         case .readiness: add(resource, readiness())
         case .metrics: add(resource, metrics())
         case .openAPI: add(resource, openAPI())
+        case .problems: add(resource, problems())
+        case .problem: add(resource, problem(), parameters: [Self.problemParameter])
         case .file: add(resource, publicFile(), parameters: [Self.fileParameter])
         case .apps: add(resource, appList())
         case .app: addEach(resource) { $0.description(&$1) }
@@ -178,6 +180,42 @@ struct OpenAPIDocument {
                 ),
                 (304, OpenAPIParameters.notModified),
             ]
+        )
+    }
+
+    private static let problemParameter = JSONValue.parameter(
+        "problem",
+        in: "path",
+        "The last segment of a problem's `type`.",
+        ["type": "string", "enum": .array(ProblemType.allCases.map { .string($0.rawValue) })],
+        isRequired: true
+    )
+
+    private func problems() -> OpenAPIOperation {
+        page("readProblems", "All types of problems.", "A page that leads to those of all types.")
+    }
+
+    private func problem() -> OpenAPIOperation {
+        page("readProblem", "A type of problem.", "A page with its cause, its remedy and an example.", problems: [404])
+    }
+
+    private func page(
+        _ id: String,
+        _ summary: String,
+        _ description: String,
+        problems: [Int] = []
+    ) -> OpenAPIOperation {
+        let media = JSONValue.media(["type": "string"])
+        return OpenAPIOperation(
+            method: .get,
+            id: id,
+            summary: summary,
+            parameters: [OpenAPIParameters.ifNoneMatch],
+            responses: [
+                (200, .content(description, [("text/html; charset=utf-8", media)], headers: ["ETag"])),
+                (304, OpenAPIParameters.notModified),
+            ],
+            problems: problems
         )
     }
 

@@ -62,13 +62,21 @@ enum OpenAPIProblem {
     /// The name of a status's response component.
     static func name(of status: Int) -> String { "Problem\(status)" }
 
+    /// A document of each type with the status.
+    private static func examples(of status: Int) -> JSONValue {
+        .members(
+            ProblemType.allCases.filter { $0.status == status }.map { type in
+                let document = try? JSONValue(parsing: Problem(type, ProblemTable.row(of: type).example).json)
+                return (type.rawValue, .members([("summary", .string(type.title)), ("value", document)]))
+            }
+        )
+    }
+
     /// The response components, by their names.
     static func responses(schema: JSONValue) -> JSONValue {
         .members(
             causes.map { status, cause, headers in
-                let problem = Problem(status, "what was wrong, and what to do")
-                let example = try? JSONValue(parsing: problem.json)
-                let media = JSONValue.media(schema, example: example)
+                let media = JSONValue.media(schema, examples: examples(of: status))
                 return (name(of: status), .content(cause, [("application/problem+json", media)], headers: headers))
             }
         )

@@ -16,11 +16,22 @@ enum OpenAPISchemas {
         ]
     )
 
+    private static let problemType = JSONSchema.annotated(
+        .string(format: "uri-reference"),
+        [
+            JSONSchema.Annotation(
+                "description",
+                "The address of a page about the cause. `GET /problems` lists the pages. 429 has a registered type instead."
+            ),
+            JSONSchema.Annotation("examples", ["/problems/not-found"]),
+        ]
+    )
+
     /// RFC 9457, with the members that some statuses add.
     static let problem = record(
         "Problem",
         [
-            ("type", .string()), ("title", .string()), ("status", .integer(minimum: 400, maximum: 599)),
+            ("type", problemType), ("title", .string()), ("status", .integer(minimum: 400, maximum: 599)),
             ("detail", .string()),
         ],
         optional: [

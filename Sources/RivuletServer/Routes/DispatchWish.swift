@@ -33,7 +33,7 @@ struct DispatchWish: Sendable {
     private static func key(_ field: String) throws(Problem) -> String {
         guard let key = HTTPIdempotencyKey(field) else {
             throw Problem(
-                400,
+                .invalidIdempotencyKey,
                 "an Idempotency-Key is one string of 1 to \(HTTPIdempotencyKey.bytesMax) printable ASCII characters in quotes, "
                     + "as \"8e03978e-40d5\""
             )

@@ -13,7 +13,10 @@ enum ExpectedCursors {
     static func parse(_ field: String?) throws(Problem) -> [Cursor] {
         guard let field, field != "*" else { return [] }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
-            throw Problem(400, "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)")
+            throw Problem(
+                .invalidCondition,
+                "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)"
+            )
         }
         return tags.map { tag in
             ContentTag.cursor(in: tag[...])

@@ -15,10 +15,10 @@ struct Query {
         for item in items {
             guard known.contains(item.name) else {
                 let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw Problem(400, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
+                throw Problem(.invalidQuery, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
             }
             guard found.insert(item.name).inserted || lists.contains(item.name) else {
-                throw Problem(400, "the query parameter \"\(item.name)\" is there twice; send it once")
+                throw Problem(.invalidQuery, "the query parameter \"\(item.name)\" is there twice; send it once")
             }
         }
     }
@@ -32,7 +32,7 @@ struct Query {
         switch self[name] {
         case nil, "0", "false": return false
         case "1", "true": return true
-        case let value?: throw Problem(400, "the query parameter \"\(name)\" is 0 or 1; found \"\(value)\"")
+        case let value?: throw Problem(.invalidQuery, "the query parameter \"\(name)\" is 0 or 1; found \"\(value)\"")
         }
     }
 
@@ -40,7 +40,7 @@ struct Query {
         guard let text = self[name] else { return nil }
         guard let value = Int(text), range.contains(value) else {
             throw Problem(
-                400,
+                .invalidQuery,
                 "the query parameter \"\(name)\" is \(range.lowerBound) to \(range.upperBound); found \"\(text)\""
             )
         }

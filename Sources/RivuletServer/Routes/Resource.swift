@@ -4,7 +4,7 @@ import RivuletHTTP
 ///
 /// `OpenAPIDocument` describes each of them, or does not compile. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
-    case health, readiness, metrics, openAPI, file
+    case health, readiness, metrics, openAPI, problems, problem, file
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
@@ -20,6 +20,8 @@ enum Resource: CaseIterable, Sendable {
         case .readiness: "/readyz"
         case .metrics: "/metrics"
         case .openAPI: "/openapi.json"
+        case .problems: "/problems"
+        case .problem: "/problems/{problem}"
         case .file: "/{file}"
         case .apps: "/v1/apps"
         case .app: "/v1/apps/{app}"
@@ -52,7 +54,7 @@ enum Resource: CaseIterable, Sendable {
     /// The methods that the resource has; HEAD comes with GET.
     var methods: [HTTPMethod] {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .file, .streams: [.get, .head]
+        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: [.get, .head]
         case .apps, .app, .types, .views, .view: [.get, .head]
         case .stream: [.get, .head, .patch, .delete]
         case .state: [.get, .head, .put]
@@ -81,6 +83,9 @@ enum Resource: CaseIterable, Sendable {
         default: false
         }
     }
+
+    /// Whether it is a page that people open, also by a link on another site.
+    var isPage: Bool { self == .file || self == .problem || self == .problems }
 
     /// Whether a request with an idempotency key gets the first answer again.
     var keepsAnswers: Bool {

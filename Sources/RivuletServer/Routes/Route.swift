@@ -39,6 +39,9 @@ enum Route: Hashable, Sendable {
     case secret(app: String, name: String)
     /// The stream of a store or a value.
     case sharedChanges(SharedKey)
+    /// The list of all types of problems, and the page of one of them.
+    case problems
+    case problem(ProblemType)
     /// A file of the public folder, by its path below it.
     case file(String)
 
@@ -72,6 +75,8 @@ enum Route: Hashable, Sendable {
         case .toggle: .toggle
         case .secret: .secret
         case .sharedChanges(let key): key.kind == .store ? .storeEvents : .valueChanges
+        case .problems: .problems
+        case .problem: .problem
         case .file: .file
         }
     }
@@ -79,7 +84,7 @@ enum Route: Hashable, Sendable {
     /// The name of the app that the resource belongs to; nil when it belongs to none.
     var app: String? {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .apps, .streams, .stream, .file: nil
+        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file: nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
         case .reset(let key), .restore(let key), .fork(let key): key.app
@@ -99,7 +104,18 @@ enum Route: Hashable, Sendable {
         case "readyz" where segments.count == 1: self = .readiness
         case "metrics" where segments.count == 1: self = .metrics
         case "openapi.json" where segments.count == 1: self = .openAPI
-        default: self = .file(try Self.filePath(segments))
+        default: self = if let page = Self.problems(segments) { page } else { .file(try Self.filePath(segments)) }
+        }
+    }
+
+    /// The pages of problems; what else is below `/problems` is a file.
+    private static func problems(_ segments: [String]) -> Route? {
+        guard segments.first == "problems" else { return nil }
+        switch segments.count {
+        case 1: return .problems
+        case 2 where segments[1].isEmpty: return .problems
+        case 2: return ProblemType(rawValue: segments[1]).map(Route.problem)
+        default: return nil
         }
     }
 
@@ -108,7 +124,7 @@ enum Route: Hashable, Sendable {
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
         guard rest.popFirst() == "apps" else { throw unknown(segments) }
         guard let app = rest.popFirst() else { return .apps }
-        guard isAppName(app) else { throw Problem(404, "there is no app \"\(app)\"; GET /v1/apps lists them") }
+        guard isAppName(app) else { throw Problem(.appNotFound, "there is no app \"\(app)\"; GET /v1/apps lists them") }
         guard let kind = rest.popFirst() else { return .app(app) }
         if kind == "types.d.ts", rest.isEmpty { return .types(app: app) }
         guard kind == "sessions" else {
@@ -135,7 +151,10 @@ enum Route: Hashable, Sendable {
     private static func streams(_ segments: ArraySlice<String>) throws(Problem) -> Route {
         guard let text = segments.first else { return .streams }
         guard segments.count == 1, let name = StreamName(text) else {
-            throw Problem(404, "there is no stream \"\(segments.joined(separator: "/"))\"; GET /v1/streams lists them")
+            throw Problem(
+                .streamNotFound,
+                "there is no stream \"\(segments.joined(separator: "/"))\"; GET /v1/streams lists them"
+            )
         }
         return .stream(name)
     }
@@ -170,10 +189,16 @@ enum Route: Hashable, Sendable {
     /// Source: <Documentation/HTTP.md#words>.
     static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
         guard (1...128).contains(id.utf8.count), isID(id) else {
-            throw Problem(400, "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\"")
+            throw Problem(
+                .invalidSessionID,
+                "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\""
+            )
         }
         guard id != "me" else {
-            throw Problem(400, "the session id \"me\" stands for the caller's own session; choose another")
+            throw Problem(
+                .invalidSessionID,
+                "the session id \"me\" stands for the caller's own session; choose another"
+            )
         }
         return SessionKey(app: app, id: id)
     }
@@ -211,7 +236,7 @@ enum Route: Hashable, Sendable {
         do throws(JSONError) {
             return try JSONPointer(parsing: text)
         } catch {
-            throw Problem(400, "bad key path: \(error)")
+            throw Problem(.invalidKeyPath, "bad key path: \(error)")
         }
     }
 
@@ -221,12 +246,12 @@ enum Route: Hashable, Sendable {
             !segment.hasPrefix(".")
                 && !segment.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
         }
-        guard isSafe else { throw Problem(404, "there is no such file") }
+        guard isSafe else { throw Problem(.notFound, "there is no such file") }
         let path = segments.joined(separator: "/")
         return path.isEmpty || path.hasSuffix("/") ? path + "index.html" : path
     }
 
     private static func unknown(_ segments: ArraySlice<String>) -> Problem {
-        Problem(404, "there is no resource \"/v1/\(segments.joined(separator: "/"))\"")
+        Problem(.notFound, "there is no resource \"/v1/\(segments.joined(separator: "/"))\"")
     }
 }

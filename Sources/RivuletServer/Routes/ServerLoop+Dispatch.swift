@@ -65,7 +65,7 @@ extension ServerLoop {
                     guard let kept = KeptResponse(answer.body) else {
                         return Response(
                             Problem(
-                                500,
+                                .keptAnswerUnreadable,
                                 "The answer kept under this Idempotency-Key cannot be read. The event took effect when it came first. Read the session to see its effect."
                             ),
                             cause: UnreadableKeptAnswer()

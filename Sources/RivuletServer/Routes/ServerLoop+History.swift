@@ -20,7 +20,7 @@ extension ServerLoop {
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         let types = ["application/json", Self.jsonLines]
         guard let type = HTTPAccept.preferredType(of: types, in: request.headers.list(of: "accept")) else {
-            throw Problem(406, "the log is \(types.joined(separator: " or ")); accept one of them")
+            throw Problem(.notAcceptable, "the log is \(types.joined(separator: " or ")); accept one of them")
         }
         withSession(key, of: app, exchange) { session, owner in
             session.readLog(after: after, limit: limit) { result in
@@ -81,7 +81,7 @@ extension ServerLoop {
     func restore(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let query = try Query(request, known: ["version", "strict"])
         guard let version = try query.integer("version", in: 0...Int.max) else {
-            throw Problem(400, "which version? Name it, as in restore?version=3")
+            throw Problem(.invalidQuery, "which version? Name it, as in restore?version=3")
         }
         let wish = try DispatchWish(request, action: "restore version=\(version)", known: ["version"])
         try dispatch(.restored(version: UInt64(version)), wish, to: key, request, exchange)
@@ -106,7 +106,10 @@ extension ServerLoop {
         let isStrict = try query.flag("strict")
         let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
         guard wish.state == nil else {
-            throw Problem(400, "a fork begins with the other session's state; leave \"state\" out, or create a session")
+            throw Problem(
+                .unexpectedState,
+                "a fork begins with the other session's state; leave \"state\" out, or create a session"
+            )
         }
         let target = try Route.sessionKey(app: app.name, id: wish.id ?? RandomToken.sessionID())
         withSession(key, of: app, exchange) { session, owner in

@@ -23,13 +23,14 @@ extension ServerLoop {
         has methods: [HTTPMethod]
     ) throws(Problem) -> Problem {
         let allowed = Self.allowed(methods)
-        var detail = "\(method.name) is not a method of this resource; it has \(allowed)"
-        if case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] {
-            try check(path, of: app)
-            detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
-            detail += Self.bindings(of: app)
+        let fields = [HTTPField("Allow", allowed)]
+        guard case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] else {
+            let detail = "\(method.name) is not a method of this resource; it has \(allowed)"
+            return Problem(.methodNotAllowed, detail, fields: fields)
         }
-        return Problem(405, detail, fields: [HTTPField("Allow", allowed)])
+        try check(path, of: app)
+        let detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
+        return Problem(.keyPathNotBound, detail + Self.bindings(of: app), fields: fields)
     }
 
     /// Which key paths can be written instead, at most so many.
@@ -49,6 +50,8 @@ extension ServerLoop {
         case .readiness: answerReadiness(exchange)
         case .metrics: try answerMetrics(exchange)
         case .openAPI: answer(exchange.connection, FileAnswer(context.openAPI, request).wholeResponse)
+        case .problems: answer(exchange.connection, problemPage(ProblemPages.list, request))
+        case .problem(let type): answer(exchange.connection, problemPage(ProblemPages.page(of: type), request))
         case .apps: answer(exchange.connection, .json(appsDocument()))
         case .app(let name): answer(exchange.connection, try document(of: app(name), \.description, request))
         case .types(let name): answer(exchange.connection, try document(of: app(name), \.types, request))
@@ -95,7 +98,7 @@ extension ServerLoop {
         guard let app = context.apps[name] else {
             counters.requestRefused(.route)
             let names = context.apps.keys.sorted().joined(separator: ", ")
-            throw Problem(404, "there is no app \"\(name)\"; this server hosts: \(names)")
+            throw Problem(.appNotFound, "there is no app \"\(name)\"; this server hosts: \(names)")
         }
         return app
     }
@@ -111,7 +114,7 @@ extension ServerLoop {
                 case .success: loop.send(.json(Array(#"{"status":"ready"}"#.utf8)), to: exchange)
                 case .failure(let error):
                     var problem = Problem(error)
-                    problem.status = 503
+                    problem.type = .notReady
                     loop.send(Response(problem, cause: error), to: exchange)
                 }
             }
@@ -139,15 +142,20 @@ extension ServerLoop {
         _ part: KeyPath<AppDocuments, StaticFile>,
         _ request: HTTPRequest
     ) throws(Problem) -> Response {
-        guard let documents = context.documents[app.name] else { throw Problem(404, "there is no such document") }
+        guard let documents = context.documents[app.name] else { throw Problem(.notFound, "there is no such document") }
         return FileAnswer(documents[keyPath: part], request).wholeResponse
+    }
+
+    /// The page of a type of problem, or their list.
+    private func problemPage(_ page: StaticFile, _ request: HTTPRequest) -> Response {
+        FileAnswer(page, request, pageFields: context.pageFields).wholeResponse
     }
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else {
             counters.requestRefused(.route)
             throw Problem(
-                404,
+                .notFound,
                 context.files.hasFolder
                     ? "there is no such file"
                     : "There is no such file, and this server has no public folder: --public names one."
@@ -204,7 +212,7 @@ extension ServerLoop {
         let isStrict = try Query(request, known: ["strict"]).flag("strict")
         let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
         if let id, let other = wish.id, other != id {
-            throw Problem(400, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
+            throw Problem(.invalidSessionID, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
         }
         let key = try Route.sessionKey(app: app.name, id: id ?? wish.id ?? RandomToken.sessionID())
         let isPost = id == nil
@@ -266,9 +274,9 @@ extension ServerLoop {
         wildcards: Bool = false
     ) throws(Problem) {
         guard app.accepts(path, view: view, wildcards: wildcards) else {
-            if let view { throw Problem(400, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
+            if let view { throw Problem(.invalidKeyPath, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
             throw Problem(
-                400,
+                .invalidKeyPath,
                 "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
             )
         }

@@ -37,7 +37,7 @@ extension ServerLoop {
 
     private static func unknown(_ kind: String, _ name: String, of app: String, _ names: [String]) -> Problem {
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        return Problem(404, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
+        return Problem(.notFound, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
     }
 
     /// The versions that a change asks for; nil: any will do.
@@ -46,7 +46,7 @@ extension ServerLoop {
     static func expectedVersions(_ request: HTTPRequest, _ epoch: String) throws(Problem) -> [UInt64]? {
         guard request.headers["if-none-match"] == nil else {
             throw Problem(
-                400,
+                .invalidCondition,
                 "If-None-Match is for reads and for PUT and DELETE of an item; send none. Nothing has changed"
             )
         }

@@ -146,7 +146,10 @@ extension ServerLoop {
         guard let field = request.tags(name.lowercased()) else { return nil }
         if field == "*" { return .any }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
-            throw Problem(400, "\(name) takes tags in quotes, as an answer's ETag has them, or *; found \(field)")
+            throw Problem(
+                .invalidCondition,
+                "\(name) takes tags in quotes, as an answer's ETag has them, or *; found \(field)"
+            )
         }
         return .some(
             tags.compactMap { tag in

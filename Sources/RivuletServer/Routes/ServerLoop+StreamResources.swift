@@ -14,7 +14,9 @@ extension ServerLoop {
         var after: StreamName?
         if let text = query["after"] {
             after = StreamName(text)
-            guard after != nil else { throw Problem(400, "\"after\" is the name of a stream; found \"\(text)\"") }
+            guard after != nil else {
+                throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"")
+            }
         }
         collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
     }
@@ -78,7 +80,10 @@ extension ServerLoop {
     }
 
     private static var noStream: Problem {
-        Problem(404, "there is no such stream; it has ended, or its client has reconnected, which makes another")
+        Problem(
+            .streamNotFound,
+            "there is no such stream; it has ended, or its client has reconnected, which makes another"
+        )
     }
 
     /// Gives a stream other paths: its next event is a snapshot of these.
@@ -89,7 +94,10 @@ extension ServerLoop {
         _ exchange: Exchange
     ) throws(Problem) {
         guard case .session(let key, let topic) = stream.group.source else {
-            throw Problem(409, "a stream of a store or a value has no paths; open a stream of a session or a view")
+            throw Problem(
+                .streamWithoutPaths,
+                "a stream of a store or a value has no paths; open a stream of a session or a view"
+            )
         }
         let paths = PathSet(try paths(texts)).pointers
         let new = StreamTopic(

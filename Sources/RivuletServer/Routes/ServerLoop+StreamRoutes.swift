@@ -33,7 +33,10 @@ extension ServerLoop {
         try check(topic, of: app)
         let resumesAll = try choice("resume", in: query) == StreamResumption.all
         guard !resumesAll || (topic.format == .changes && topic.interval == nil) else {
-            throw Problem(400, "resume=all tells each version as it was; it goes with no other format and no interval")
+            throw Problem(
+                .invalidQuery,
+                "resume=all tells each version as it was; it goes with no other format and no interval"
+            )
         }
         guard hasRoomForStream else { return answerFull(exchange.connection) }
         _ = connections.update(exchange.connection) { $0.resumesAll = resumesAll }
@@ -50,7 +53,7 @@ extension ServerLoop {
         guard let text = query[name] else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let known = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-            throw Problem(400, "the query parameter \"\(name)\" is \(known); found \"\(text)\"")
+            throw Problem(.invalidQuery, "the query parameter \"\(name)\" is \(known); found \"\(text)\"")
         }
         return choice
     }
@@ -59,19 +62,19 @@ extension ServerLoop {
     func paths(_ texts: [String]) throws(Problem) -> [JSONPointer] {
         let pathsMax = context.options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
-            throw Problem(400, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
+            throw Problem(.invalidQuery, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
         }
         // As many as the target of a request can have.
         let (bytes, bytesMax) = (texts.reduce(0) { $0 + $1.utf8.count }, context.httpLimits.targetBytesMax)
         guard bytes <= bytesMax else {
-            throw Problem(400, "a stream's paths have at most \(bytesMax) bytes together; found \(bytes)")
+            throw Problem(.invalidQuery, "a stream's paths have at most \(bytesMax) bytes together; found \(bytes)")
         }
         var paths: [JSONPointer] = []
         for text in texts {
             do throws(JSONError) {
                 paths.append(try JSONPointer(parsing: text))
             } catch {
-                throw Problem(400, "bad key path \"\(text)\": \(error)")
+                throw Problem(.invalidKeyPath, "bad key path \"\(text)\": \(error)")
             }
         }
         return paths
@@ -83,7 +86,7 @@ extension ServerLoop {
         guard topic.format == .jsonPatch else { return }
         guard topic.paths.count <= 1, !topic.paths.contains(where: { $0.tokens.contains("*") }) else {
             throw Problem(
-                400,
+                .invalidQuery,
                 "format=json-patch is of one document: send one path without \"*\", or none for the whole"
             )
         }
@@ -92,7 +95,7 @@ extension ServerLoop {
     /// Refuses who does not take an event stream; notes whether it is to be compressed.
     func checkStream(_ request: HTTPRequest, on id: ConnectionID) throws(Problem) {
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
-            throw Problem(406, "change streams are text/event-stream; accept that")
+            throw Problem(.notAcceptable, "change streams are text/event-stream; accept that")
         }
         let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
         _ = connections.update(id) { $0.wantsGzip = acceptsGzip }

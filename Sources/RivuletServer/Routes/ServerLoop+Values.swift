@@ -37,7 +37,10 @@ extension ServerLoop {
         let value = try value(key)
         _ = try Query(request, known: [])
         guard value.isBool else {
-            throw Problem(404, "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it")
+            throw Problem(
+                .notFound,
+                "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it"
+            )
         }
         let epoch = context.epoch(of: key)
         let expected = try Self.expectedVersions(request, epoch)
@@ -61,7 +64,10 @@ extension ServerLoop {
         let secret = try secret(name, of: app)
         _ = try Query(request, known: [])
         guard request.headers["if-match"] == nil, request.headers["if-none-match"] == nil else {
-            throw Problem(400, "a secret has no tag that a condition could name; send no If-Match and no If-None-Match")
+            throw Problem(
+                .invalidCondition,
+                "a secret has no tag that a condition could name; send no If-Match and no If-None-Match"
+            )
         }
         switch request.method {
         case .put:

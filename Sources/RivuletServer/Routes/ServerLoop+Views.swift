@@ -26,6 +26,6 @@ extension ServerLoop {
     func checkView(_ name: String?, of app: any HostedApp) throws(Problem) {
         guard let name, !app.viewNames.contains(name) else { return }
         let known = app.viewNames.isEmpty ? "it has none" : "it has \(app.viewNames.joined(separator: ", "))"
-        throw Problem(404, "app \"\(app.name)\" has no view \"\(name)\"; \(known)")
+        throw Problem(.viewNotFound, "app \"\(app.name)\" has no view \"\(name)\"; \(known)")
     }
 }

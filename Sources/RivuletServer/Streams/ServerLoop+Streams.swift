@@ -123,7 +123,7 @@ extension ServerLoop {
         if isKnown { return closeStream(id, because: .limit) }
         let (bytes, bytesMax) = (join.first.byteCount, loop.limits.unsentBytesMax)
         let problem = Problem(
-            400,
+            .streamTooLarge,
             "these paths have \(bytes) bytes; a stream is sent at most \(bytesMax) at once: watch fewer"
         )
         answer(id, Response(problem))

@@ -38,7 +38,10 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
     static func expected(_ field: String?, epoch: String) throws(Problem) -> [UInt64]? {
         guard let field, field != "*" else { return nil }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
-            throw Problem(400, "If-Match takes tags in quotes, as an answer's ETag has them; found \(field)")
+            throw Problem(
+                .invalidCondition,
+                "If-Match takes tags in quotes, as an answer's ETag has them; found \(field)"
+            )
         }
         return tags.compactMap { tag in
             SharedCursor(tag.dropFirst().dropLast()).flatMap { $0.epoch == epoch ? $0.version : nil }

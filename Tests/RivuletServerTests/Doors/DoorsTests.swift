@@ -101,7 +101,9 @@ import Testing
         let (cross, navigate, document) = (
             "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"
         )
-        for target in ["/", "/index.html", "/todos.html?s=home", "/no/such/file", "/assets/app.js"] {
+        for target in [
+            "/", "/index.html", "/todos.html?s=home", "/no/such/file", "/assets/app.js", "/problems/not-found",
+        ] {
             #expect(try follow("GET \(target) HTTP/1.1", cross, navigate, document) == "own for all", "\(target)")
             #expect(try follow("HEAD \(target) HTTP/1.1", cross, navigate, document) == "own for all", "\(target)")
             #expect(

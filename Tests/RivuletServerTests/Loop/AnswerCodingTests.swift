@@ -13,7 +13,7 @@ import Testing
         var connection = HTTPConnection()
         let text = (["GET / HTTP/1.1", "Host: localhost"] + lines).joined(separator: "\r\n") + "\r\n\r\n"
         guard case .request(let request) = connection.receive(Array(text.utf8).span, limits: HTTPLimits()) else {
-            throw Problem(400, "no request")
+            throw Problem(.malformedRequest, "no request")
         }
         return request.headers
     }

@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: Resource.allCases)
     func `the path of a resource leads to it`(_ resource: Resource) throws {
         let path = resource.path.replacing("{app}", with: "tally").replacing("{session}", with: "a")
-            .replacing("{stream}", with: "0-1-1-a")
+            .replacing("{stream}", with: "0-1-1-a").replacing("{problem}", with: "not-found")
         let segments = path.split(separator: "/").map(String.init)
         #expect(try Route(segments: segments).resource == resource)
     }

@@ -75,8 +75,9 @@ import Testing
     @Test func `the document has the members of RFC 9457 and the places that are wrong`() throws {
         let problem = Problem(JSONError(kind: .malformed, offset: 7, pointer: "/a", detail: "expected a comma"))
         let document = try JSONValue(parsing: problem.json)
+        #expect(document["type"]?.stringValue == "/problems/malformed-body")
         #expect(document["status"]?.integerValue == 400)
-        #expect(document["title"]?.stringValue == "Bad Request")
+        #expect(document["title"]?.stringValue == "The body cannot be read")
         #expect(document["detail"]?.stringValue?.contains("byte 7") == true)
         #expect(document["errors"]?[0]?["pointer"]?.stringValue == "/a")
     }
