@@ -89,6 +89,13 @@ def test_the_examples_use_the_addresses_that_the_page_names():
     assert named == {name: "$H" + path for name, path in ADDRESSES.items() if name != "H"}
 
 
+def test_the_types_of_problems_are_those_that_the_server_lists(shared):
+    listed = re.findall(r'<td>(\d+)<td><a href="/problems/([a-z-]+)">', shared.get("/problems").body.decode())
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", section("Errors"), re.M)
+    assert len(listed) > 40
+    assert sorted((status, name) for status, names in rows for name in re.findall(r"`([a-z-]+)`", names)) == sorted(listed)
+
+
 GUARANTEES = dict(re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", section("Guarantees"), re.S | re.M))
 
 
