@@ -11,7 +11,7 @@ enum EventTimes {
     private static let count = 100_000
 
     /// Prints nanoseconds for each event; `session` is a resident one that storage knows.
-    static func report(in session: any HostedSession) {
+    static func report(in session: Session) {
         print("one event of the counter, nanoseconds each, best of \(rounds) rounds of \(count)")
         let engine = EventEngine(TallyApp())
         var state = TallyApp().defaultState

@@ -48,9 +48,9 @@ enum SessionBenchmark {
         _ index: Int,
         in shard: SessionShard,
         of app: any HostedApp,
-        _ body: (any HostedSession) -> Void
+        _ body: (Session) -> Void
     ) {
-        var session: (any HostedSession)?
+        var session: Session?
         shard.find(SessionKey(app: "tally", id: "session-\(index)"), of: app) { found in
             if case .success(let value) = found { session = value }
         }

@@ -10,7 +10,7 @@ enum WatcherTimes {
     private static let groups = 10_000
 
     /// Prints nanoseconds for each event; `session` is a resident one that storage knows and nobody watches.
-    static func report(in session: any HostedSession) {
+    static func report(in session: Session) {
         print("one event that changes /p/count, nanoseconds each, best of \(rounds) rounds")
         measure("nobody watches", session, count: 20_000)
         subscribe(session) { [JSONPointer(tokens: ["p", "items", "\($0)", "title"])] }
@@ -21,7 +21,7 @@ enum WatcherTimes {
         measure("as many again whose sets differ and all have this field, and are told", session, count: 20)
     }
 
-    private static func subscribe(_ session: any HostedSession, paths: (Int) -> [JSONPointer]) {
+    private static func subscribe(_ session: Session, paths: (Int) -> [JSONPointer]) {
         // A group for each set of paths, and one stream in it; more would be over the limit of a session.
         for index in 0..<groups {
             session.subscribe(
@@ -34,7 +34,7 @@ enum WatcherTimes {
         }
     }
 
-    private static func measure(_ title: String, _ session: any HostedSession, count: Int) {
+    private static func measure(_ title: String, _ session: Session, count: Int) {
         let bodies = (0..<90).map { DispatchRequest(body: Array(#"{"set":\#($0)}"#.utf8)) }
         var best = Duration.seconds(3600)
         for _ in 0..<rounds {

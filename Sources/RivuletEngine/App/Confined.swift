@@ -21,3 +21,14 @@ package final class Confined<Value>: @unchecked Sendable {
         executor.post { job(self.onExecutor) }
     }
 }
+
+extension SessionExecutor {
+    /// A reply that may be called on any thread, once, and gives its value to the owner on this executor's thread.
+    package func reply<Owner: AnyObject, Value: Sendable>(
+        to owner: Owner,
+        _ body: @escaping (_ owner: Owner, _ value: Value) -> Void
+    ) -> @Sendable (_ value: Value) -> Void {
+        let confined = Confined((owner: owner, body: body), to: self)
+        return { value in confined.post { $0.body($0.owner, value) } }
+    }
+}

@@ -41,11 +41,21 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     /// `notes` are those of reading the events.
     /// - Throws: the ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``; the state is as it was, and nothing follows.
     package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
+        try apply(count: events.count, event: { events[$0] }, notes: notes, to: &state)
+    }
+
+    /// The same with events that are not in an array; `event` gives each of the `count` events by its index.
+    package func apply(
+        count: Int,
+        event: (_ index: Int) -> Event,
+        notes: CoercionNotes?,
+        to state: inout State
+    ) throws -> Step {
         var effects: EffectList<Event>?
         let recording = try ChangeRecorder.record(&state, notes: notes) { state in
-            // By index, here and in what follows: an iterator of a generic type is made from its metadata at each dispatch.
-            for index in 0..<events.count {
-                let event = events[index]
+            // By index: an iterator of a generic type is made from its metadata at each dispatch.
+            for index in 0..<count {
+                let event = event(index)
                 let effect: Effect<Event>
                 do {
                     effect = try apply(event, to: &state)

@@ -11,7 +11,7 @@ final class LineDispatch {
 
     private let lines: [ArraySlice<UInt8>]
     private let wish: DispatchWish
-    private let session: any HostedSession
+    private let session: Session
     private let owner: ServerLoop
     private let exchange: Exchange
     /// The trace of the request; nil without one.
@@ -27,7 +27,7 @@ final class LineDispatch {
     init(
         _ lines: EventLines,
         _ wish: DispatchWish,
-        to session: any HostedSession,
+        to session: Session,
         on owner: ServerLoop,
         _ exchange: Exchange,
         _ trace: TraceParent?

@@ -289,7 +289,7 @@ extension ServerLoop {
         _ key: SessionKey,
         of app: any HostedApp,
         _ exchange: Exchange,
-        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+        _ body: @escaping @Sendable (_ session: Session, _ owner: ServerLoop) -> Void
     ) {
         let owner = context.shard(of: key)
         if owner == index, shard.use(key, { session in body(session, self) }) { return }
@@ -305,7 +305,7 @@ extension ServerLoop {
         _ key: SessionKey,
         of app: any HostedApp,
         _ exchange: Exchange,
-        _ body: @escaping @Sendable (_ session: any HostedSession, _ owner: ServerLoop) -> Void
+        _ body: @escaping @Sendable (_ session: Session, _ owner: ServerLoop) -> Void
     ) {
         withSession(key, of: app, exchange) { session, owner in
             guard session.isStored || app.sessionPolicy == .onDemand else {
@@ -316,9 +316,9 @@ extension ServerLoop {
     }
 
     func withFound(
-        _ found: Result<any HostedSession, SessionError>,
+        _ found: Result<Session, SessionError>,
         _ exchange: Exchange,
-        _ body: (any HostedSession) -> Void
+        _ body: (Session) -> Void
     ) {
         switch found {
         case .failure(let error): send(refusal(error), to: exchange)

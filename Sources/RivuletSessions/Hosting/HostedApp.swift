@@ -5,7 +5,7 @@ import RivuletObservation
 /// A session that was made of what storage has.
 package enum MadeSession {
     /// The session.
-    case made(any HostedSession)
+    case made(Session)
     /// None yet: its document lacks paths that a migration step needs, and no search has told whether other sessions have them.
     case lacking(Set<MigrationPath>)
 }
@@ -98,8 +98,7 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package var residentBytesLeast: Int {
-        let session = Session<Definition>.self
-        return session.bytesMin + session.eventRoomBytes + engine.defaultStateBytes
+        SessionMemory.bytesMin + SessionMemory.eventRoomBytes + engine.defaultStateBytes
     }
 
     package func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool {
@@ -138,14 +137,31 @@ package struct AppHost<Definition: AppDefinition>: HostedApp {
         return .made(
             Session(
                 key,
-                engine: engine,
+                beginning(restored, stored, newEpoch: newEpoch, environment),
                 epochs: epochs,
                 migrations: migrations,
-                stored: stored,
-                restored: restored,
-                newEpoch: newEpoch,
                 environment: environment
             )
+        )
+    }
+
+    private func beginning(
+        _ restored: RestoredState<Definition>,
+        _ stored: StoredSession?,
+        newEpoch: String,
+        _ environment: SessionEnvironment
+    ) -> Session.Beginning {
+        // A migration may have made any document of what was stored, and transient fields of elements are in none.
+        let isMeasured = restored.isMigrated || (stored != nil && engine.hasTransientElements)
+        let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
+        return Session.Beginning(
+            state: TypedState(engine, effects: environment.effects),
+            box: TypedBox(restored.state),
+            stored: stored,
+            tailBytes: restored.tailBytes,
+            stateBytes: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes,
+            isMigrated: restored.isMigrated,
+            epoch: stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch)
         )
     }
 

@@ -1,18 +1,31 @@
-// Owns how a session's effects begin, feed events back and end, and what is said of an app's faults.
-
-import DequeModule
 import Logging
-package import RivuletEngine
-import RivuletObservation
+import RivuletEngine
 import RivuletStores
 
-extension Session {
-    /// Whether an accepted event's effect is still to be begun or waited for: the next event waits.
-    var hasEffectUnderWay: Bool { effectsToCome > 0 || effectDriver?.isHoldingQueue == true }
+/// How far a session is with its effects, which its ``SessionState`` runs.
+struct SessionEffects {
+    private var hasBegunLoaded = false
+    /// Whether no effect begins any more.
+    private(set) var hasStopped = false
+    /// Keeps an effect that is refused again and again from filling the log.
+    private var failures = RateOfLines()
 
-    /// Whether no effect is under way, and no timer.
-    var hasIdleEffects: Bool { effectsToCome == 0 && effectDriver?.isIdle != false }
+    /// Whether what follows from the session's being in memory begins now: once.
+    mutating func beginLoaded() -> Bool {
+        defer { hasBegunLoaded = true }
+        return !hasBegunLoaded
+    }
 
+    mutating func stop() { hasStopped = true }
+
+    /// Whether the log is told now of an effect's event that failed.
+    ///
+    /// - Returns: How many lines were left out before; nil: this one is left out too.
+    mutating func admitFailure(at now: Duration) -> Int? { failures.admit(at: now) }
+}
+
+extension Session: SessionEffectHost {
+    /// Says that the shard has it: effects that follow from this begin.
     package func didEnterMemory() {
         account()
         beginLoadedEffects()
@@ -21,36 +34,43 @@ extension Session {
     /// Begins what follows from the session's being in memory; once, and not before storage knows it: reads of made-up ids must not
     /// keep sessions in memory.
     func beginLoadedEffects() {
-        guard !hasBegunLoadedEffects, isStored, !isRetired else { return }
-        hasBegunLoadedEffects = true
-        let effect = engine.definition.effect(whenLoaded: visible)
-        guard !effect.isNone else { return }
-        begin([EventEffect(eventName: "(loaded)", effect: effect)], chain: nil)
+        guard isStored, !machine.isRetired, effects.beginLoaded() else { return }
+        if let effects = state.effectsWhenLoaded(standing.state) { begin(effects, chain: nil) }
     }
 
     /// Begins the effects of a dispatch that is visible now; the queue goes on when it need not wait for any of them.
-    func begin(_ effects: EffectList<Definition.Event>, of dispatch: Pending) {
-        if effects.holdsQueue { effectsToCome -= 1 }
-        begin(effects.effects, chain: dispatch.chain)
+    func begin(_ list: AnyObject, chain: EffectChain?) {
+        if !effects.hasStopped { state.begin(list, chain: chain) }
+        // Not driven here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
+        if machine.yield() { postDrive() }
     }
 
-    private func begin(_ effects: [EventEffect<Definition.Event>], chain: EffectChain?) {
-        if !hasStoppedEffects { driver().begin(effects, chain: chain) }
-        guard !hasEffectUnderWay, !queue.isEmpty else { return }
-        // Not called here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
-        Confined(self, to: environment.executor).post { $0.runQueue() }
+    private func postDrive() {
+        environment.executor.reply(to: self) { session, _ in session.drive() }(())
     }
 
-    /// The driver, which is made when there is something to do: most sessions have no effects.
-    private func driver() -> EffectDriver<Definition.Event> {
-        if let effectDriver { return effectDriver }
-        let driver = EffectDriver(environment.effects, host: self, report: effectReport)
-        effectDriver = driver
-        return driver
+    /// Cancels all effects, and begins none any more; whatever one still dispatches is dropped.
+    package func stopEffects() {
+        effects.stop()
+        state.stopEffects()
+        if !machine.isRetired, machine.hasQueued { postDrive() }
     }
+
+    func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault? {
+        machine.enqueue(
+            fromEffect: QueuedDispatch(.events(events), source: source) { [weak self] in
+                guard case .failure(let error) = $0 else { return }
+                self?.logFailure(ofEvent: name, error)
+            }
+        )
+    }
+
+    func runQueue() { drive() }
+
+    // MARK: - The log
 
     /// Logs what went wrong with an effect; it does not hold the session, which may be gone by then.
-    private var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
+    var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
         let logger = environment.logger
         let app = key.app
         return { fault, eventName in
@@ -60,14 +80,13 @@ extension Session {
         }
     }
 
-    package func stopEffects() {
-        hasStoppedEffects = true
-        effectDriver?.stop()
-        guard !isRetired, !queue.isEmpty else { return }
-        Confined(self, to: environment.executor).post { $0.runQueue() }
+    /// Says that an effect's event failed: once in `RateOfLines.interval`, with the number of those left out before.
+    private func logFailure(ofEvent name: String, _ error: SessionError) {
+        guard let leftOut = effects.admitFailure(at: environment.uptime()) else { return }
+        var metadata: Logger.Metadata = ["app": "\(key.app)", "event": "\(name)", "error": "\(LogText.of(error))"]
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
+        environment.logger.warning("an effect's event failed", metadata: metadata)
     }
-
-    // MARK: - Faults of the app
 
     /// A fault of the app: its text is for the log alone.
     func failure(_ error: any Error) -> SessionError {
@@ -78,32 +97,5 @@ extension Session {
             metadata: ["app": "\(key.app)", "event": "\(eventName)", "error": "\(LogText.of(failure?.error ?? error))"]
         )
         return .reducerFailed(eventName: eventName)
-    }
-}
-
-extension Session: EffectHost {
-    package typealias Event = Definition.Event
-
-    package func enqueue(_ event: Definition.Event, from source: EffectSource) -> EffectFault? {
-        guard !isRetired, deletion == nil else { return .late }
-        let queuedDispatchesMax = environment.limits.engine.queuedDispatchesMax
-        guard queue.count < queuedDispatchesMax else { return .queueFull(limit: queuedDispatchesMax) }
-        queue.append(
-            QueuedDispatch(events: [event], notes: nil, expected: [], isStrict: false, source: source) { [weak self] in
-                guard case .failure(let error) = $0 else { return }
-                self?.logFailure(of: event, error)
-            }
-        )
-        return nil
-    }
-
-    /// Says that an effect's event failed: once in `RateOfLines.interval`, with the number of those left out before.
-    private func logFailure(of event: Definition.Event, _ error: SessionError) {
-        guard let leftOut = effectFailures.admit(at: environment.uptime()) else { return }
-        var metadata: Logger.Metadata = [
-            "app": "\(key.app)", "event": "\(event.eventName)", "error": "\(LogText.of(error))",
-        ]
-        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
-        environment.logger.warning("an effect's event failed", metadata: metadata)
     }
 }

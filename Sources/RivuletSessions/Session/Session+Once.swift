@@ -8,31 +8,24 @@ extension Session {
         once claim: IdempotencyClaim,
         reply: @escaping SessionReply<OnceAnswer>
     ) {
-        lastUsed = environment.uptime()
+        noteUse()
         do throws(SessionError) {
-            try refuseWhenLeaving()
-            guard ledger.underWay.count < environment.limits.engine.queuedDispatchesMax else {
-                throw .overloaded("idempotency keys under way in session \(key.id)")
-            }
-            try refuseWhenFull(bytes: request.body.count)
-            switch ledger.claim(claim.key, fingerprint: claim.fingerprint) {
-            case .underWay: throw .keyUnderWay(claim.key)
-            case .reused: throw .keyReused(claim.key)
-            case nil: break
-            }
+            try machine.admit()
+            try machine.admit(bytes: request.body.count)
+            try idempotency.claim(claim, of: key, underWayMax: environment.limits.engine.queuedDispatchesMax)
         } catch {
             return reply(.failure(error))
         }
         let bytes = request.body.count
-        waitingBytes += bytes
-        let ticket = claims.take()
+        machine.countWaiting(bytes)
+        let ticket = idempotency.takeTicket()
         findKeptAnswer(claim) { [self] found in
-            claims.fill(ticket) { [self] in
-                waitingBytes -= bytes
+            idempotency.fill(ticket) { [self] in
+                machine.countWaiting(-bytes)
                 dispatch(request, claim, found: found, reply)
             }
             // Storage may answer in any order; what is asked of the session happens in the order of the asking.
-            while let next = claims.popReady() { next() }
+            while let next = idempotency.popReady() { next() }
             // One that was not dispatched has left nothing behind that would be counted later.
             account()
         }
@@ -47,7 +40,7 @@ extension Session {
     ) {
         // The key is free again before the answer goes out: the answer may bring the same request once more.
         let finish: SessionReply<OnceAnswer> = { [weak self] answer in
-            self?.ledger.release(claim.key)
+            self?.idempotency.release(claim.key)
             reply(answer)
         }
         switch found {
@@ -83,35 +76,33 @@ extension Session {
     private func findKeptAnswer(_ claim: IdempotencyClaim, _ found: @escaping SessionReply<KeptAnswer?>) {
         guard isStored else { return found(.success(nil)) }
         let oldest = oldestKept
-        let confined = Confined((self, found), to: environment.executor)
-        environment.storage.answers.keptAnswer(key, epoch: epoch, id: claim.key) { result in
-            confined.post { session, found in
-                switch result {
-                case .failure(let error): found(.failure(.storage(error)))
-                case .success(let answer?) where answer.time >= oldest: found(.success(answer))
-                case .success: session.makeRoom(found)
-                }
+        ask {
+            $0.answers.keptAnswer(key, epoch: standing.epoch, id: claim.key, reply: $1)
+        } then: { session, result in
+            switch result {
+            case .failure(let error): found(.failure(.storage(error)))
+            case .success(let answer?) where answer.time >= oldest: found(.success(answer))
+            case .success: session.makeRoom(found)
             }
         }
     }
 
     private func makeRoom(_ found: @escaping SessionReply<KeptAnswer?>) {
         let now = environment.wallClock()
-        switch ledger.room(now: now, limits: environment.limits) {
+        switch idempotency.room(now: now, limits: environment.limits) {
         case .free: found(.success(nil))
         case .full(let end):
             let seconds = (end - now) / 1_000 + 1
             found(.failure(.keysFull(key, seconds: Int(seconds))))
         case .unknown:
-            let confined = Confined((self, found), to: environment.executor)
-            environment.storage.answers.keptAnswers(key, epoch: epoch, since: oldestKept) { result in
-                confined.post { session, found in
-                    switch result {
-                    case .failure(let error): found(.failure(.storage(error)))
-                    case .success(let usage):
-                        session.ledger.learn(usage)
-                        session.makeRoom(found)
-                    }
+            ask {
+                $0.answers.keptAnswers(key, epoch: standing.epoch, since: oldestKept, reply: $1)
+            } then: { session, result in
+                switch result {
+                case .failure(let error): found(.failure(.storage(error)))
+                case .success(let usage):
+                    session.idempotency.learn(usage)
+                    session.makeRoom(found)
                 }
             }
         }

@@ -1,12 +1,6 @@
 import RivuletEngine
 import RivuletObservation
 
-/// A stream that is about to join, or waits for storage.
-struct Subscriber {
-    let request: StreamRequest
-    let key: StreamGroupKey
-}
-
 /// What a reader missed, as far as it is known while storage is asked for the log.
 private struct LogResume {
     let subscriber: Subscriber
@@ -24,10 +18,10 @@ private struct LogResume {
 
 extension Session {
     func resume(_ subscriber: Subscriber, from cursor: Cursor) {
-        guard cursor.epoch == visibleEpoch else { return reset(subscriber, .epochChanged) }
-        guard cursor.position.version <= visiblePosition.version else { return reset(subscriber, .unknownCursor) }
-        let isSameResidence = cursor.residence == residence
-        guard !isSameResidence || cursor.position <= visiblePosition else { return reset(subscriber, .unknownCursor) }
+        guard cursor.epoch == standing.visibleEpoch else { return reset(subscriber, .epochChanged) }
+        guard cursor.position.version <= standing.position.version else { return reset(subscriber, .unknownCursor) }
+        let isSameResidence = cursor.residence == standing.incarnation
+        guard !isSameResidence || cursor.position <= standing.position else { return reset(subscriber, .unknownCursor) }
         if subscriber.request.resumesAll { return resumeAll(subscriber, from: cursor) }
         resumeMerged(subscriber, from: cursor)
     }
@@ -37,7 +31,8 @@ extension Session {
         if let view = subscriber.key.view {
             return join(subscriber, missed: missed(of: view, after: cursor))
         }
-        guard cursor.residence != residence else {
+        let index = streams.stateHistory.index
+        guard cursor.residence != standing.incarnation else {
             return join(subscriber, missed: index.changes(after: cursor.position))
         }
         // The log has what persisted events changed in transient fields; what transient events did there is in no log.
@@ -51,19 +46,19 @@ extension Session {
             var resume = LogResume(
                 subscriber: subscriber,
                 version: version,
-                end: visiblePosition.version,
-                origin: visiblePosition,
+                end: standing.position.version,
+                origin: standing.position,
                 missed: missed
             )
             // What transient events wrote in stored fields since the last entry is in no log.
-            resume.later = visibleUnlogged.map(MissedChange.init)
+            resume.later = standing.unlogged.map(MissedChange.init)
             readLog(resume)
         }
     }
 
     /// What a reader has to be given anew who knows the log up to its cursor, whatever the log has after that.
     func notLogged(before cursor: Cursor) -> [MissedChange] {
-        var missed = State.jsonSchema.transientPaths.map(MissedChange.init(path:))
+        var missed = state.transientPaths.map(MissedChange.init(path:))
         // No log tells which unlogged changes the reader has, nor which of them a restart took back.
         if cursor.hasUnlogged { missed.append(MissedChange(path: "")) }
         return missed
@@ -71,11 +66,11 @@ extension Session {
 
     /// Gives what makes up for `missed` at the watched paths, as one change.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
-        let (key, document) = (subscriber.key, document(of: subscriber.key.view))
+        let (key, document) = (subscriber.key, streams.document(of: subscriber.key.view, standing))
         guard let changes = key.paths.changes(missing: missed, in: document) else {
             return reset(subscriber, .placesUnknown)
         }
-        let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: visibleCursor(of: key))
+        let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: standing.cursor(of: key))
         join(subscriber, first: changes.isEmpty ? [] : [change])
     }
 
@@ -83,14 +78,13 @@ extension Session {
     private func readLog(_ resume: LogResume) {
         guard resume.version < resume.end else { return finish(resume) }
         let limit = environment.limits.resumeVersionsMax
-        guard resume.end - resume.version <= UInt64(limit), resume.version + 1 >= retained.from else {
+        guard resume.end - resume.version <= UInt64(limit), resume.version + 1 >= log.retained.from else {
             return reset(resume.subscriber, .historyGone)
         }
-        let past = environment.storage.past
-        askLog(for: resume.subscriber) { [key, epoch] in
-            past.history(key, epoch: epoch, after: resume.version, limit: limit, reply: $0)
-        } then: { [self] history in
-            try readOn(resume, history)
+        askLog(for: resume.subscriber) {
+            $0.past.history(key, epoch: standing.epoch, after: resume.version, limit: limit, reply: $1)
+        } then: { session, history in
+            try session.readOn(resume, history)
         }
     }
 
@@ -107,26 +101,30 @@ extension Session {
     }
 
     private func finish(_ resume: LogResume) {
-        join(resume.subscriber, missed: resume.missed + resume.later + index.changes(after: resume.origin))
+        let later = streams.stateHistory.index.changes(after: resume.origin)
+        join(resume.subscriber, missed: resume.missed + resume.later + later)
+    }
+
+    /// What a reader of a view missed.
+    ///
+    /// No log has a view's changes: a reader of a time before it was watched gets all that it watches anew.
+    private func missed(of view: String, after cursor: Cursor) -> [MissedChange] {
+        guard cursor.residence == standing.incarnation, let history = streams.history(of: view) else {
+            return [MissedChange(path: "")]
+        }
+        return history.index.changes(after: cursor.position)
     }
 
     /// Asks storage for a stream, unless too many do at once; the session stays in memory until the answer is there.
-    func askLog<Value: Sendable>(
+    func askLog<Answer: Sendable>(
         for subscriber: Subscriber,
-        _ question: (@escaping StorageReply<Value>) -> Void,
-        then body: @escaping (Value) throws -> Void
+        _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
+        then body: @escaping (_ session: Session, _ answer: Answer) throws -> Void
     ) {
-        guard environment.resumes.begin() else {
-            return environment.sink.refuse(subscriber.request.stream, with: .full)
-        }
-        resuming += 1
-        let confined = Confined((session: self, body: body), to: environment.executor)
-        question { result in
-            confined.post { (session, body) in
-                session.resuming -= 1
-                session.environment.resumes.end()
-                session.take(result, for: subscriber, body)
-            }
+        guard streams.beginResume() else { return streams.refuse(subscriber.request.stream, with: .full) }
+        ask(question) { session, result in
+            session.streams.endResume()
+            session.take(result, for: subscriber) { try body(session, $0) }
         }
     }
 
@@ -136,16 +134,16 @@ extension Session {
         _ body: (Value) throws -> Void
     ) {
         let stream = subscriber.request.stream
-        if let error = leavingError { return environment.sink.refuse(stream, with: .failed(error)) }
+        if let error = leavingError { return streams.refuse(stream, with: .failed(error)) }
         do {
             try body(try result.get())
         } catch let error as StorageError {
-            environment.sink.refuse(stream, with: .failed(.storage(error)))
+            streams.refuse(stream, with: .failed(.storage(error)))
         } catch let error as SessionError {
-            environment.sink.refuse(stream, with: .failed(error))
+            streams.refuse(stream, with: .failed(error))
         } catch {
             let error = SessionError.unreadable(key, detail: "the log's changes do not decode: \(error)")
-            environment.sink.refuse(stream, with: .failed(error))
+            streams.refuse(stream, with: .failed(error))
         }
     }
 }

@@ -17,8 +17,8 @@ extension Session {
     /// Gives each missed change as an event of its own: from memory what its streams got, otherwise from the log.
     func resumeAll(_ subscriber: Subscriber, from cursor: Cursor) {
         let key = subscriber.key
-        let isSameResidence = cursor.residence == residence
-        let tail = key.view.map { views[$0]?.tail } ?? self.tail
+        let isSameResidence = cursor.residence == standing.incarnation
+        let tail = streams.history(of: key.view)?.tail
         if isSameResidence, let missed = tail?.changes(after: cursor.position),
             !missed.contains(where: { key.paths.looksInto($0.changes) })
         {
@@ -27,7 +27,7 @@ extension Session {
         // No log has a view's changes.
         guard key.view == nil else { return reset(subscriber, .historyGone) }
         // What its reader knows that no log has, the next version's changes may not fit.
-        guard !cursor.hasUnlogged, cursor.position.version < visiblePosition.version else {
+        guard !cursor.hasUnlogged, cursor.position.version < standing.position.version else {
             return resumeMerged(subscriber, from: cursor)
         }
         // Who reads the log does not know what else was in memory, and its cursors must say so.
@@ -47,9 +47,9 @@ extension Session {
             let seen = key.paths.visible(of: change.changes, from: nothing, to: nothing)
             guard !seen.isEmpty else { return nil }
             let cursor = Cursor(
-                epoch: visibleEpoch,
+                epoch: standing.visibleEpoch,
                 position: change.position,
-                residence: residence,
+                residence: standing.incarnation,
                 hasUnlogged: change.hasUnlogged,
                 paths: key.pathsName
             )
@@ -61,20 +61,19 @@ extension Session {
 
     private func readPage(_ page: MissedPage) {
         let version = page.cursor.position.version
-        guard visiblePosition.version - version <= UInt64(environment.limits.resumeVersionsMax),
-            version + 1 >= retained.from
+        guard standing.position.version - version <= UInt64(environment.limits.resumeVersionsMax),
+            version + 1 >= log.retained.from
         else {
             return reset(page.subscriber, .historyGone)
         }
-        let past = environment.storage.past
         let limit = environment.limits.resumePageVersionsMax
-        askLog(for: page.subscriber) { [key, epoch] in
-            past.history(key, epoch: epoch, after: version, limit: limit, reply: $0)
-        } then: { [self] entries in
+        askLog(for: page.subscriber) {
+            $0.past.history(key, epoch: standing.epoch, after: version, limit: limit, reply: $1)
+        } then: { session, entries in
             var page = page
-            page.entries = try visible(of: entries ?? [])
-            guard !page.entries.isEmpty else { return reset(page.subscriber, .historyGone) }
-            try look(into: page)
+            page.entries = try session.visible(of: entries ?? [])
+            guard !page.entries.isEmpty else { return session.reset(page.subscriber, .historyGone) }
+            try session.look(into: page)
         }
     }
 
@@ -82,7 +81,7 @@ extension Session {
     private func visible(of entries: [LogEntry]) throws(JSONError) -> [(entry: LogEntry, changes: [StateChange])] {
         var bytes = 0
         var page: [(entry: LogEntry, changes: [StateChange])] = []
-        for entry in entries where entry.version <= visiblePosition.version {
+        for entry in entries where entry.version <= standing.position.version {
             bytes += entry.changes.count
             guard page.isEmpty || bytes <= environment.limits.resumePageBytesMax else { break }
             page.append((entry, try [StateChange](logJSON: entry.changes)))
@@ -94,40 +93,32 @@ extension Session {
     private func look(into page: MissedPage) throws {
         let paths = page.subscriber.key.paths
         let isNeeded = page.entries.contains { _, changes in
-            paths.looksInto(changes) || (engine.hasTransientElements && changes.contains(where: \.hasContainer))
+            paths.looksInto(changes) || (state.hasTransientElements && changes.contains(where: \.hasContainer))
         }
         guard isNeeded else {
             let nothing = ReadableDocument { _, _ in false }
             let seen = page.entries.map { paths.visible(of: $0.changes, from: nothing, to: nothing) }
             return give(page, seen)
         }
-        let past = environment.storage.past
-        askLog(for: page.subscriber) { [key, epoch] in
-            past.past(key, epoch: epoch, at: page.cursor.position.version, reply: $0)
-        } then: { [self] past in
-            guard let past else { return reset(page.subscriber, .historyGone) }
-            give(page, try replay(page, from: past))
+        askLog(for: page.subscriber) {
+            $0.past.past(key, epoch: standing.epoch, at: page.cursor.position.version, reply: $1)
+        } then: { session, past in
+            guard let past else { return session.reset(page.subscriber, .historyGone) }
+            session.give(page, try session.replay(page, from: past))
         }
     }
 
     private func replay(_ page: MissedPage, from past: StoredPast) throws -> [[StateChange]] {
-        let restored = try RestoredState(
-            snapshot: past.snapshot,
-            entries: past.entries,
-            isNew: false,
-            engine.definition,
-            key
-        )
-        var state = restored.state
+        var box = try state.restore(past, of: key).state
         return try page.entries.map { entry, changes in
-            let before = state
-            try RestoredState<Definition>.replay(entry, onto: &state)
+            let before = box
+            box = try state.replay(entry, onto: box)
             // The log has values as they are on disk: transient fields of elements are not in them.
-            let whole = changes.map { $0.hasContainer ? $0.withValue(of: state) : $0 }
+            let whole = changes.map { $0.hasContainer ? $0.withValue { state.json(at: $0, of: box) } : $0 }
             return page.subscriber.key.paths.visible(
                 of: whole,
-                from: ReadableDocument(before),
-                to: ReadableDocument(state)
+                from: state.document(of: before),
+                to: state.document(of: box)
             )
         }
     }
@@ -140,23 +131,17 @@ extension Session {
             events.append(.change(changes, cursor: page.cursor.at(version: entry.entry.version)))
         }
         let cursor = page.cursor.at(version: page.version)
-        guard page.version < visiblePosition.version else {
-            let missed = notLogged(before: cursor) + visibleUnlogged.map(MissedChange.init)
-            guard let changes = subscriber.key.paths.changes(missing: missed, in: document(of: nil)) else {
+        guard page.version < standing.position.version else {
+            let missed = notLogged(before: cursor) + standing.unlogged.map(MissedChange.init)
+            let document = streams.document(of: nil, standing)
+            guard let changes = subscriber.key.paths.changes(missing: missed, in: document) else {
                 return reset(subscriber, .placesUnknown)
             }
-            if !changes.isEmpty { events.append(.change(changes, cursor: visibleCursor(of: subscriber.key))) }
+            if !changes.isEmpty { events.append(.change(changes, cursor: standing.cursor(of: subscriber.key))) }
             return join(subscriber, first: events)
         }
         guard !events.isEmpty else { return readPage(MissedPage(subscriber: subscriber, cursor: cursor)) }
-        environment.sink.join(
-            subscriber.request.stream,
-            at: .more,
-            session: key,
-            topic: subscriber.key.topic,
-            first: events,
-            cursor: cursor
-        )
+        streams.give(subscriber, events, at: .more, cursor: cursor)
     }
 }
 
@@ -178,8 +163,8 @@ extension StateChange {
     fileprivate var hasContainer: Bool { value?.first == UInt8(ascii: "{") || value?.first == UInt8(ascii: "[") }
 
     /// The same with the value that a state has there.
-    fileprivate func withValue(of state: some ObservableState) -> StateChange {
-        guard let path = try? JSONPointer(parsing: path), let value = state.json(at: path) else { return self }
+    fileprivate func withValue(of state: (_ path: JSONPointer) -> [UInt8]?) -> StateChange {
+        guard let path = try? JSONPointer(parsing: path), let value = state(path) else { return self }
         var change = self
         change.value = value
         return change

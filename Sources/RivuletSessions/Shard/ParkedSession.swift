@@ -3,52 +3,44 @@
 /// It is parked only when storage and what is kept here give back exactly the state that its streams have seen, so that the next
 /// residence may go on under the name of this one: cursors stay good, and the next change continues every stream without a gap.
 package struct ParkedSession {
-    let epoch: String
-    /// The name of its history in cursors.
-    let visibleEpoch: String
-    let residence: String
-    let position: Cursor.Position
-    /// Whether storage knows the session.
-    let isStored: Bool
+    let machine: SessionMachine.Passivated
     /// The hash of the whole state as JSON, within this process.
     let stateHash: Int
     /// What storage does not have of the state.
     let transients: TransientDocument
-    /// What changed in this residence, less finely than before.
-    let index: ChangeIndex
-    /// When its last stream left, or somebody asked for it later; of no meaning while it is watched.
+    /// What changed in this incarnation, less finely than before.
+    private let index: ChangeIndex
+    /// When its last stream left, or a request came later; of no meaning while it is watched.
     var unwatchedSince = Duration.zero
     /// Whether the session is being loaded, which takes this.
     var isAwaited = false
-    private(set) var groups: [GroupID: StreamGroup]
+    private var groups: [GroupID: StreamGroup]
     /// What the paths of the groups take of memory, roughly.
     private var pathBytes: Int
-    private(set) var streamCount: Int
+    private var streamCount: Int
 
     init(
-        epoch: String,
-        visibleEpoch: String,
-        residence: String,
-        position: Cursor.Position,
-        isStored: Bool,
+        machine: SessionMachine.Passivated,
+        streams: SessionStreams.Passivated,
         stateHash: Int,
-        transients: TransientDocument,
-        index: ChangeIndex,
-        groups: [GroupID: StreamGroup],
-        streamCount: Int
+        transients: TransientDocument
     ) {
-        self.epoch = epoch
-        self.visibleEpoch = visibleEpoch
-        self.residence = residence
-        self.position = position
-        self.isStored = isStored
+        self.machine = machine
         self.stateHash = stateHash
         self.transients = transients
-        self.index = index.within(entriesMax: Self.indexEntriesMax, bytesMax: Self.indexBytesMax)
-        self.groups = groups
+        index = streams.index.within(entriesMax: Self.indexEntriesMax, bytesMax: Self.indexBytesMax)
+        groups = streams.groups
         pathBytes = groups.values.reduce(0) { $0 + $1.key.paths.memoryBytes }
-        self.streamCount = streamCount
+        streamCount = streams.count
     }
+
+    /// The streams that are there still.
+    var streams: SessionStreams.Passivated {
+        SessionStreams.Passivated(groups: groups, count: streamCount, index: index)
+    }
+
+    /// The name of its history in cursors.
+    var visibleEpoch: String { machine.visibleEpoch }
 
     /// What it takes of memory, roughly.
     var memoryBytes: Int {
@@ -64,7 +56,7 @@ package struct ParkedSession {
     var isWatched: Bool { !groups.isEmpty }
 
     /// Whether anything is lost with it when nobody watches: a session that storage does not know is kept for its streams only.
-    var hasTransients: Bool { isStored && !transients.isEmpty }
+    var hasTransients: Bool { machine.isStored && !transients.isEmpty }
 
     /// Takes back one membership of that loop.
     mutating func leave(_ group: GroupID, loop: Int) {

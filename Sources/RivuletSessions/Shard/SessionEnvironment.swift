@@ -2,7 +2,7 @@ package import Logging
 package import RivuletEngine
 
 /// The surroundings of all sessions of one shard.
-package struct SessionEnvironment {
+package final class SessionEnvironment {
     package let executor: any SessionExecutor
     package let storage: SessionStorage
     package let limits: SessionLimits

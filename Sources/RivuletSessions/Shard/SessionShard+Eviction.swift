@@ -107,7 +107,7 @@ extension SessionShard {
     }
 
     /// Takes down a session that came to memory.
-    func noteEntry(_ session: any HostedSession) {
+    func noteEntry(_ session: Session) {
         order.add(session.key, lastUsed: session.lastUsed)
         if order.isCrowded(by: residentCount) { order.keep { resident($0) != nil } }
     }
@@ -169,11 +169,11 @@ extension SessionShard {
     /// Takes a session without work out of memory.
     ///
     /// - Returns: Whether it was watched; nil when something holds it there.
-    private func putOut(_ session: any HostedSession) -> Bool? {
+    private func putOut(_ session: Session) -> Bool? {
         let isWatched = !session.isIdle
         if !isWatched {
-            session.leaveMemory()
-        } else if let rest = session.park() {
+            session.evict()
+        } else if let rest = session.passivate() {
             parked.add(rest, session.key)
         } else {
             return nil

@@ -8,7 +8,7 @@ import RivuletStores
 ///
 /// Lives on its executor's thread; every reply comes there too.
 package final class SessionShard {
-    package typealias Found = (Result<any HostedSession, SessionError>) -> Void
+    package typealias Found = (Result<Session, SessionError>) -> Void
 
     let environment: SessionEnvironment
     private var entries: [SessionKey: Entry] = [:]
@@ -44,7 +44,7 @@ package final class SessionShard {
     private enum Entry {
         /// Storage is reading it; these wait.
         case loading([Found])
-        case resident(any HostedSession)
+        case resident(Session)
     }
 
     package init(environment: SessionEnvironment) {
@@ -87,13 +87,13 @@ package final class SessionShard {
     /// Hands the session to the body when it is in memory; false: it has to be found.
     ///
     /// Nearly every request's way, without the closures of a load.
-    package func use(_ key: SessionKey, _ body: (any HostedSession) -> Void) -> Bool {
+    package func use(_ key: SessionKey, _ body: (Session) -> Void) -> Bool {
         guard !isDraining, let session = resident(key) else { return false }
         hand(session, to: body)
         return true
     }
 
-    private func hand(_ session: any HostedSession, to body: (any HostedSession) -> Void) {
+    private func hand(_ session: Session, to body: (Session) -> Void) {
         body(session)
         forgetIfEmpty(session)
     }
@@ -121,7 +121,7 @@ package final class SessionShard {
             case .failure(let error): throw .storage(error)
             }
             if isDraining { throw .draining }
-            let session: any HostedSession
+            let session: Session
             switch try app.makeSession(key, stored: stored, newEpoch: newEpoch(of: key), environment: environment) {
             case .made(let made): session = made
             case .lacking(let paths): return search(for: paths, of: key, app: app, stored)
@@ -159,7 +159,7 @@ package final class SessionShard {
     }
 
     /// Hands parked streams to their session; those that have seen another state are told to come back for this one.
-    private func giveBack(_ parked: ParkedSession?, to session: any HostedSession) {
+    private func giveBack(_ parked: ParkedSession?, to session: Session) {
         guard let parked, !session.resume(parked) else { return }
         environment.logger.error(
             "a session came back otherwise than it left; its streams begin anew",
@@ -199,7 +199,7 @@ package final class SessionShard {
     }
 
     /// The session, when it is in memory.
-    package func resident(_ key: SessionKey) -> (any HostedSession)? {
+    package func resident(_ key: SessionKey) -> Session? {
         guard case .resident(let session) = entries[key] else { return nil }
         return session
     }
@@ -214,12 +214,12 @@ package final class SessionShard {
     }
 
     /// A session that nobody stored and nobody watches takes no memory: reads of made-up ids must not fill it.
-    private func forgetIfEmpty(_ session: any HostedSession) {
+    private func forgetIfEmpty(_ session: Session) {
         guard !session.isStored, session.isIdle else { return }
         remove(session)
     }
 
-    private func retire(_ session: any HostedSession, deletedEpoch: String?) {
+    private func retire(_ session: Session, deletedEpoch: String?) {
         remove(session)
         // Also when storage is in doubt: the deletion may have been done, and a name must not stand for two histories.
         retirements += 1
@@ -234,10 +234,10 @@ package final class SessionShard {
         }
     }
 
-    private func remove(_ session: any HostedSession) {
+    private func remove(_ session: Session) {
         guard let resident = resident(session.key), resident === session else { return }
         entries[session.key] = nil
-        session.leaveMemory()
+        session.evict()
     }
 
     /// Says that a session is no longer in memory.
@@ -250,8 +250,7 @@ package final class SessionShard {
     package func drain() {
         isDraining = true
         for case .resident(let session) in entries.values {
-            session.stopEffects()
-            session.refuseStreams()
+            session.drain()
         }
     }
 

@@ -4,7 +4,7 @@
 package protocol StreamSink: AnyObject {
     /// Sends `first` to the stream, which stands at `cursor` then, and says what becomes of it.
     ///
-    /// A member of a group whose connection is gone by then is reported back by `HostedSession.leave`.
+    /// A member of a group whose connection is gone by then is reported back by `Session.leave`.
     func join(
         _ stream: StreamID,
         at place: StreamPlace,

@@ -77,7 +77,7 @@ import Testing
         _ = try harness.session()
         let loads = harness.storage.loads
         #expect(loads == 4, "its own, and those of three sessions")
-        var other: Result<any HostedSession, SessionError>?
+        var other: Result<Session, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { other = $0 }
         _ = try harness.wait { other }.get()
         #expect(harness.storage.loads == loads + 1)
@@ -207,7 +207,7 @@ import Testing
         let harness = try harness(["s1": #"{"number":"1","grid":{\#(rows)}}"#, "s2": #"{"number":"1"}"#, "z": whole])
         harness.deploy(grid)
         #expect(try harness.value("/title") == #""a shelf""#)
-        var other: Result<any HostedSession, SessionError>?
+        var other: Result<Session, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { other = $0 }
         _ = try harness.wait { other }.get()
         #expect(harness.storage.loads == 2, "no search could be remembered")

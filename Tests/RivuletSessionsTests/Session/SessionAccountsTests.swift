@@ -28,7 +28,7 @@ import Testing
         /// How often each request was answered.
         var answers: [Int] = []
         var known: [Cursor] = []
-        var sessions: [Session<TallyApp>] = []
+        var sessions: [Session] = []
         var failures = 0
         private var keys = 0
 
@@ -63,7 +63,7 @@ import Testing
             let isKeyed = roll > 85
             let again = roll % 7 == 0 && depth < 3
             harness.shard.find(harness.key, of: harness.app) { [self] found in
-                guard case .success(let found) = found, let session = found as? Session<TallyApp> else {
+                guard case .success(let session) = found else {
                     answers[number] += 1
                     return
                 }
@@ -109,7 +109,7 @@ import Testing
             for _ in 0..<200 {
                 harness.executor.runPosted()
                 harness.storage.release()
-                if answers.allSatisfy({ $0 > 0 }), sessions.allSatisfy({ $0.isRetired || $0.isQuiet }) { return }
+                if answers.allSatisfy({ $0 > 0 }), sessions.allSatisfy({ $0.machine.isRetired || $0.isQuiet }) { return }
                 try ask()
             }
         }
@@ -125,19 +125,20 @@ import Testing
         try clients.settle()
         #expect(clients.answers.allSatisfy { $0 == 1 }, "\(clients.answers)")
         for session in clients.sessions {
-            #expect(session.waitingBytes == 0)
-            #expect(session.pendingBytes == 0)
-            #expect(session.pending.isEmpty && session.queue.isEmpty)
-            #expect(session.effectsToCome == 0)
-            if session.isRetired {
+            let machine = session.machine
+            #expect(machine.waitingBytes == 0)
+            #expect(machine.pendingBytes == 0)
+            #expect(machine.isSettled && !machine.hasQueued)
+            #expect(machine.effectsToCome == 0)
+            if machine.isRetired {
                 #expect(session.accountedBytes == 0)
             } else {
                 #expect(session.isQuiet)
-                #expect(session.published == nil)
+                #expect(machine.head === machine.standing.state)
                 #expect(session.accountedBytes == session.memoryBytes)
             }
         }
-        let live = clients.sessions.filter { !$0.isRetired }
+        let live = clients.sessions.filter { !$0.machine.isRetired }
         #expect(
             clients.harness.shard.residentBytes == live.reduce(0) { $0 + $1.accountedBytes }
                 + clients.harness.shard.parked.bytes

@@ -190,7 +190,7 @@ import Testing
         let title = String(repeating: "a", count: 10_000)
         try harness.dispatch(#"{"rename":"\#(title)"}"#)
         let other = SessionKey(app: "tally", id: "s2")
-        var found: Result<any HostedSession, SessionError>?
+        var found: Result<Session, SessionError>?
         harness.shard.find(other, of: harness.app) { found = $0 }
         #expect(try harness.wait { found }.get().key == other)
         #expect(harness.shard.resident(harness.key) == nil)

@@ -7,8 +7,8 @@ import Testing
 @Suite struct SessionEvictionTests {
     private func key(_ number: Int) -> SessionKey { SessionKey(app: "tally", id: "n\(number)") }
 
-    private func find(_ number: Int, in harness: SessionHarness) throws -> Result<any HostedSession, SessionError> {
-        var found: Result<any HostedSession, SessionError>?
+    private func find(_ number: Int, in harness: SessionHarness) throws -> Result<Session, SessionError> {
+        var found: Result<Session, SessionError>?
         harness.shard.find(key(number), of: harness.app) { found = $0 }
         return try harness.wait { found }
     }
@@ -121,7 +121,7 @@ import Testing
             try send(#"{"hide":"secret"}"#, to: session, in: harness).expectAccepted()
             return session
         }
-        var refused: (any HostedSession)?
+        var refused: Session?
         for size in stride(from: 10_000, through: 100_000, by: 10_000) {
             for session in sessions {
                 let before = try session.read(.root).get()
@@ -282,7 +282,7 @@ import Testing
     @discardableResult
     private func send(
         _ body: String,
-        to session: any HostedSession,
+        to session: Session,
         in harness: SessionHarness
     ) throws -> Result<DispatchAnswer, SessionError> {
         var answer: Result<DispatchAnswer, SessionError>?
@@ -312,7 +312,7 @@ extension SessionHarness {
         try send(#"{"note":"secret"}"#, to: session)
     }
 
-    func watch(_ session: any HostedSession) {
+    func watch(_ session: Session) {
         let topic = StreamTopic(paths: [.root])
         session.subscribe(StreamRequest(stream: StreamID(loop: 0, connection: 1), topic: topic, resume: nil))
     }
@@ -323,7 +323,7 @@ extension SessionHarness {
         try send(#"{"mark":2}"#, to: try #require(shard.resident(key)))
     }
 
-    private func send(_ body: String, to session: any HostedSession) throws {
+    private func send(_ body: String, to session: Session) throws {
         var answer: Result<DispatchAnswer, SessionError>?
         session.dispatch(DispatchRequest(body: Array(body.utf8))) { answer = $0 }
         _ = try wait { answer }.get()

@@ -227,7 +227,7 @@ import Testing
     @Test func `a full memory puts watched sessions out, too`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 4_500))
         try harness.subscribe("/p/count")
-        var found: Result<any HostedSession, SessionError>?
+        var found: Result<Session, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { found = $0 }
         #expect(try harness.wait { found }.get().key.id == "s2")
         #expect(harness.shard.parkedCount == 1)

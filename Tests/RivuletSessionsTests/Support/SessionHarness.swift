@@ -180,8 +180,8 @@ final class SessionHarness {
     }
 
     /// The session, loaded.
-    func session() throws -> any HostedSession {
-        var found: Result<any HostedSession, SessionError>?
+    func session() throws -> Session {
+        var found: Result<Session, SessionError>?
         shard.find(key, of: app) { found = $0 }
         return try wait { found }.get()
     }

@@ -1,0 +1,147 @@
+import RivuletJSON
+
+/// The ways in which a session ends, one verb each. The shard decides when; each part of the session gives what is needed to come back
+/// by `passivated()`, and ends for good by `close()`.
+extension Session {
+    // MARK: - Evict: no stream, no work
+
+    /// Begins to store a snapshot of a session without work that is about to leave memory, where that is worth a write; false: it is not, or there is work.
+    package func compactBeforeLeaving() -> Bool {
+        let now = environment.wallClock()
+        guard isQuiet, let head = machine.storedHead,
+            log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.limits)
+        else {
+            return false
+        }
+        storeSnapshot(at: head, now: now)
+        return true
+    }
+
+    /// Leaves memory: the shard has let go of it, which ends its effects.
+    package func evict() {
+        _ = machine.close()
+        closeAccount()
+        stopEffects()
+    }
+
+    // MARK: - Passivate: streams, no work
+
+    /// Whether it is known, without a look at the state, that something holds it in memory.
+    package var isHeld: Bool {
+        guard !isIdle else { return false }
+        return !isQuiet || streams.hasEnded || !standing.unlogged.isEmpty
+            || unpassivablePosition == standing.position
+    }
+
+    /// Leaves memory although it is watched, and gives what is needed to come back; nil when something holds it there.
+    ///
+    /// What holds it is work under way, or what neither storage nor JSON has of the state: omitted fields that differ from their
+    /// defaults, and what transient events did to stored ones.
+    package func passivate() -> ParkedSession? {
+        guard !streams.isEmpty, !isHeld else { return nil }
+        guard let transients = transients() else {
+            // The state is compared once, not again until it changes.
+            unpassivablePosition = standing.position
+            return nil
+        }
+        let passivated = ParkedSession(
+            machine: machine.passivated(),
+            streams: streams.passivated(),
+            stateHash: hash(of: standing.state),
+            transients: transients
+        )
+        evict()
+        return passivated
+    }
+
+    /// What storage does not hold of the visible state; nil when that cannot be given back, or is too much.
+    private func transients() -> TransientDocument? {
+        var snapshot: StateSnapshot?
+        if isStored {
+            let document = persistentJSON(of: standing.state)
+            snapshot = StateSnapshot(version: standing.version, schema: state.schema, state: document)
+        }
+        guard let document = state.transients(of: standing.state, besides: snapshot, of: key),
+            document.bytes <= environment.limits.stateBytesMax
+        else { return nil }
+        return document
+    }
+
+    /// Takes the streams of an earlier stay in memory and goes on as that incarnation; false: this is not the state that they have seen.
+    ///
+    /// Called before anything else is asked of the session.
+    package func resume(_ earlier: ParkedSession) -> Bool {
+        guard machine.continues(earlier.machine) else { return false }
+        let size = machine.headSize
+        if earlier.transients.isEmpty {
+            guard earlier.stateHash == hash(of: standing.state) else { return false }
+            machine.resume(earlier.machine, state: standing.state, size: size)
+        } else {
+            guard let state = try? state.lay(earlier.transients, over: machine.head),
+                earlier.stateHash == hash(of: state)
+            else { return false }
+            machine.resume(
+                earlier.machine,
+                state: state,
+                size: StateSize(atMost: size.bytes + earlier.transients.bytes)
+            )
+        }
+        streams.resume(earlier.streams, standing)
+        return true
+    }
+
+    /// The hash of the whole state as JSON, within this process.
+    private func hash(of box: OpaqueBox) -> Int {
+        var hasher = Hasher()
+        hasher.combine(state.json(at: .root, of: box))
+        return hasher.finalize()
+    }
+
+    // MARK: - Delete
+
+    /// Removes state and log once everything accepted before is done, and ends all streams.
+    package func delete(reply: @escaping SessionReply<Void>) {
+        noteUse()
+        do throws(SessionError) {
+            try machine.delete(reply)
+        } catch {
+            return reply(.failure(error))
+        }
+        drive()
+    }
+
+    func deletionDidFinish(_ outcome: Result<Bool, StorageError>) {
+        let reply = machine.didDelete()
+        switch outcome {
+        case .success:
+            retire(failing: .notFound(key), deletedEpoch: standing.visibleEpoch)
+            reply?(.success(()))
+        case .failure(let error):
+            if case .indeterminate = error { retire(failing: .storage(error)) }
+            reply?(.failure(.storage(error)))
+            drive()
+        }
+    }
+
+    // MARK: - Retire: storage is in doubt, or has the session no more
+
+    /// Gives up this stay in memory: what storage holds is in doubt, or gone.
+    func retire(failing error: SessionError, deletedEpoch: String? = nil) {
+        guard !machine.isRetired else { return }
+        let failed = machine.close()
+        closeAccount()
+        stopEffects()
+        streams.close(because: deletedEpoch == nil ? .draining : .deleted, standing)
+        // Out of the shard first: an answer may bring the client's next request, which has to find another session.
+        onRetire?(self, deletedEpoch)
+        tell(failed, error)
+    }
+
+    // MARK: - Drain: the server stops
+
+    /// Ends effects and takes no more streams; those that there are go on until their loops end them.
+    package func drain() {
+        stopEffects()
+        streams.drain(standing)
+    }
+}

@@ -1,0 +1,50 @@
+package import RivuletJSON
+
+extension Session {
+    /// The visible value at the path.
+    package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
+        noteUse()
+        guard let value = state.json(at: path, of: standing.state) else {
+            let isNumbered = state.hasNumberForID(along: path)
+            return .failure(isNumbered ? .noElement(path.description) : .noValue(path.description))
+        }
+        return .success(StateAnswer(cursor: standing.cursor, value: value))
+    }
+
+    /// What there is to say of the session as such.
+    package func info() -> SessionInfo {
+        SessionInfo(
+            key: key,
+            epoch: standing.visibleEpoch,
+            version: standing.version,
+            created: times.created,
+            updated: times.updated,
+            streams: streams.count,
+            retainedFrom: log.retained.from
+        )
+    }
+
+    /// A view object, or, for nil, all of them by their names.
+    package func readView(_ name: String?) -> Result<StateAnswer, SessionError> {
+        noteUse()
+        guard let name else { return .success(StateAnswer(cursor: standing.cursor, value: allViews())) }
+        guard let view = view(name) else { return .failure(.noView(name)) }
+        let value = state.document(ofView: view).json(.root) ?? []
+        return .success(StateAnswer(cursor: standing.cursor, value: value))
+    }
+
+    private func allViews() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        for name in state.viewNames {
+            guard let json = view(name).flatMap({ state.document(ofView: $0).json(.root) }) else { continue }
+            writer.key(name)
+            writer.raw(json)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// The view that streams watch, or one that is made for this reader.
+    private func view(_ name: String) -> OpaqueBox? { streams.view(name) ?? state.makeView(name, of: standing.state) }
+}

@@ -1,0 +1,486 @@
+import DequeModule
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+
+/// A session as a state machine: requests and answers go in, ``next(isHeld:)`` says what is to be done.
+///
+/// Without I/O and without an app: states are boxes that it does not open. A dispatch goes through four steps, in order: queued,
+/// reduced on the head, durable, visible. Several may be between the second and the third; readers and streams see what is visible.
+/// Every state is a value that shares with its neighbours what did not change, so going back after a failure is an assignment.
+struct SessionMachine {
+    /// What the driver does next.
+    enum Action {
+        /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:kept:)`` or ``refuse(_:_:)``, or the sender is told why not.
+        case reduce(QueuedDispatch)
+        /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state.
+        case publish(PendingDispatch, over: Seen)
+        /// Tell those who created the session that it is stored.
+        case created([SessionReply<SessionInfo>])
+        /// Tell who wanted to delete it that it was never stored.
+        case wasNeverStored(SessionReply<Void>)
+        /// Storage has all that is visible: store a snapshot at this head, if one is due; ``beginStorage()`` says that it is under way.
+        case considerSnapshot(SessionHead)
+        /// Give storage its next work; the answer goes to one of the methods below "Storage answers".
+        case store(StorageTurn)
+    }
+
+    /// What readers saw before a dispatch.
+    struct Seen {
+        let state: OpaqueBox
+        let position: Cursor.Position
+    }
+
+    /// One piece of work for storage, of which there is one at a time.
+    enum StorageTurn {
+        /// Make storage know the session, with the batch if it has anything.
+        case create(CommitQueue.Batch)
+        /// Store the whole state at the head, which storage has in another schema or only as a log, before any further entry.
+        case storeWhole(SessionHead)
+        case append(CommitQueue.Batch, after: SessionHead)
+        case delete
+    }
+
+    let key: SessionKey
+    /// What readers see.
+    private(set) var standing: SessionStanding
+    private var visibleSize: StateSize
+    /// The state after the last accepted event.
+    private(set) var head: OpaqueBox
+    private(set) var headPosition: Cursor.Position
+    private(set) var headSize: StateSize
+    /// Changes of stored fields by transient events, which the next entry has to carry.
+    private(set) var unlogged: [StateChange] = []
+    /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
+    private var logged: OpaqueBox?
+    /// Where storage's log ends; nil while storage does not know the session.
+    private(set) var storedHead: SessionHead?
+    /// Whether storage has another document of the state than this build would write: a snapshot goes before any further entry.
+    private var mustStoreWhole: Bool
+
+    private var queue: Deque<QueuedDispatch> = []
+    private var commits = CommitQueue()
+    private var creation = SessionCreation()
+    private var deletion: SessionReply<Void>?
+    /// The bytes of the bodies that are queued or on their way to disk.
+    private(set) var waitingBytes = 0
+    /// How many accepted dispatches have effects that the next event waits for and that have not begun.
+    private(set) var effectsToCome = 0
+    private var isStorageBusy = false
+    private var mayNeedSnapshot = false
+    private(set) var isDriven = false
+    /// Whether what is queued waits for the next drive: effects that feed each other must not keep the loop from its other work.
+    private var isYielding = false
+    private(set) var isRetired = false
+    private let queuedMax: Int
+    private let waitingBytesMax: Int
+
+    init(
+        _ key: SessionKey,
+        standing: SessionStanding,
+        size: StateSize,
+        storedHead: SessionHead?,
+        mustStoreWhole: Bool,
+        queuedMax: Int,
+        waitingBytesMax: Int
+    ) {
+        self.key = key
+        self.standing = standing
+        self.storedHead = storedHead
+        self.mustStoreWhole = mustStoreWhole
+        self.queuedMax = queuedMax
+        self.waitingBytesMax = waitingBytesMax
+        visibleSize = size
+        head = standing.state
+        headPosition = standing.position
+        headSize = size
+    }
+
+    var isStored: Bool { storedHead != nil }
+
+    /// Whether nothing is queued or under way.
+    var isQuiet: Bool {
+        // While it is driven, the effects of what was answered are still to begin.
+        !isDriven && queue.isEmpty && commits.isEmpty && !isStorageBusy && effectsToCome == 0 && deletion == nil
+            && creation.isIdle
+    }
+
+    /// Whether the state at the head is what readers see.
+    var isSettled: Bool { commits.isEmpty }
+
+    /// What dispatches that are reduced and not visible take of memory, roughly.
+    var pendingBytes: Int { commits.bytes }
+
+    /// The state that the log leads to.
+    var loggedState: OpaqueBox { logged ?? standing.state }
+
+    /// What dispatches that are under way take of memory, roughly.
+    var bytes: Int { unlogged.memoryBytes + waitingBytes + commits.bytes + creation.bytes }
+
+    // MARK: - What comes in
+
+    /// Makes sure that the session takes requests.
+    func admit() throws(SessionError) {
+        if deletion != nil { throw .deleting(key) }
+        if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
+    }
+
+    /// Makes sure that a dispatch of so many bytes has room in the queue.
+    func admit(bytes: Int) throws(SessionError) {
+        guard queue.count < queuedMax else { throw .overloaded("event queue of session \(key.id)") }
+        guard waitingBytes == 0 || waitingBytes + bytes <= waitingBytesMax else {
+            throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")
+        }
+    }
+
+    /// Queues a dispatch that was admitted.
+    mutating func enqueue(_ dispatch: QueuedDispatch) {
+        waitingBytes += dispatch.bodyBytes
+        queue.append(dispatch)
+    }
+
+    /// Queues an event of an effect.
+    ///
+    /// - Returns: Why it was dropped; nil when it is queued.
+    mutating func enqueue(fromEffect dispatch: @autoclosure () -> QueuedDispatch) -> EffectFault? {
+        guard !isRetired, deletion == nil else { return .late }
+        guard queue.count < queuedMax else { return .queueFull(limit: queuedMax) }
+        queue.append(dispatch())
+        return nil
+    }
+
+    /// Counts bytes that wait elsewhere in the session as waiting here, or no longer.
+    mutating func countWaiting(_ bytes: Int) { waitingBytes += bytes }
+
+    /// Whether a creation would find the session as good as created: stored, or with work under way that stores it.
+    var isBegun: Bool { isStored || !commits.isEmpty || isStorageBusy }
+
+    /// Tells a creation when storage knows the session.
+    mutating func awaitCreation(_ reply: @escaping SessionReply<SessionInfo>) { creation.await(reply) }
+
+    /// Begins the session with a state that differs from its default; it becomes visible when storage has it.
+    mutating func create(with initial: SessionCreation.Initial, state: OpaqueBox, size: StateSize, changes: [StateChange]) {
+        creation.begin(with: initial)
+        head = state
+        headSize = size
+        // The document of version 0 has what transient events did.
+        unlogged = []
+        headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
+        commits.append(
+            PendingDispatch(
+                state: state,
+                position: headPosition,
+                size: size,
+                unlogged: [],
+                outcome: PendingDispatch.Outcome(changes: changes, persists: true),
+                reply: { _ in }
+            )
+        )
+    }
+
+    /// Deletes the session once nothing is under way.
+    mutating func delete(_ reply: @escaping SessionReply<Void>) throws(SessionError) {
+        try admit()
+        guard isBegun else { throw .notFound(key) }
+        deletion = reply
+    }
+
+    // MARK: - Reducing
+
+    /// How none of the cursors is where the session stands; nil when one is, or none is asked for.
+    ///
+    /// The short form looks at the version only.
+    func mismatch(with expected: [Cursor]) -> CursorMismatch? {
+        guard !expected.isEmpty else { return nil }
+        let cursor = standing.cursor(at: headPosition, hasUnlogged: !unlogged.isEmpty)
+        let known = expected.filter { $0.epoch == standing.visibleEpoch }
+        guard !known.isEmpty else { return .otherHistory }
+        let atVersion = known.filter { $0.position.version == headPosition.version }
+        guard !atVersion.contains(where: { $0.of(paths: nil) == cursor || $0.residence == nil }) else { return nil }
+        return atVersion.contains { $0.residence != standing.incarnation } ? .reloaded : .moved
+    }
+
+    /// Has the sender told that it expected another state, once what the dispatch saw is visible; false: it can be told now.
+    mutating func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) -> Bool {
+        // A session that storage does not know must not be created by a refusal.
+        guard isStored || !commits.isEmpty else { return false }
+        commits.append(
+            PendingDispatch(
+                state: head,
+                position: headPosition,
+                size: headSize,
+                unlogged: unlogged,
+                outcome: PendingDispatch.Outcome(mismatch: mismatch),
+                bodyBytes: dispatch.bodyBytes,
+                reply: dispatch.reply
+            )
+        )
+        return true
+    }
+
+    /// The place of a dispatch in the session's history.
+    struct Place {
+        var position: Cursor.Position
+        /// What the log entry carries; nil: there is none.
+        var logged: [StateChange]?
+        /// What no entry carries after it.
+        var unlogged: [StateChange]
+    }
+
+    /// Says where a dispatch with these changes would stand.
+    func place(of recording: Recording, persists: Bool) -> Place {
+        let changes = recording.changes
+        let (version, transients) = (headPosition.version, headPosition.transients)
+        if persists, !changes.isEmpty || !unlogged.isEmpty {
+            // What transient events left in stored fields becomes durable with it, also when it changes nothing itself.
+            return Place(
+                position: Cursor.Position(version: version + 1, transients: transients),
+                logged: unlogged.followed(by: changes),
+                unlogged: []
+            )
+        }
+        // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
+        guard !changes.isEmpty || recording.hasOmittedWrite else {
+            return Place(position: headPosition, unlogged: unlogged)
+        }
+        return Place(
+            position: Cursor.Position(version: version, transients: transients + 1),
+            unlogged: unlogged.followed(by: changes.filter { !$0.isTransient })
+        )
+    }
+
+    /// Gives a reduced dispatch its turn with storage.
+    mutating func accept(_ dispatch: PendingDispatch) {
+        head = dispatch.state
+        headPosition = dispatch.position
+        headSize = dispatch.size
+        unlogged = dispatch.unlogged
+        if dispatch.outcome.holdsQueue { effectsToCome += 1 }
+        commits.append(dispatch)
+    }
+
+    /// Keeps a size that was measured for an event that was refused, so that it is not measured again for the next one.
+    mutating func didMeasure(_ size: StateSize) { headSize = size }
+
+    /// Takes the bytes of a dispatch's body out of those that wait; called right before it is answered.
+    mutating func willAnswer(bodyBytes: Int) { waitingBytes -= bodyBytes }
+
+    /// Says that the effects of a visible dispatch begin.
+    mutating func willBeginEffects(of outcome: PendingDispatch.Outcome) {
+        if outcome.holdsQueue { effectsToCome -= 1 }
+    }
+
+    /// Whether a dispatch waits to be reduced.
+    var hasQueued: Bool { !queue.isEmpty }
+
+    /// Has what effects may have queued wait until the session is driven anew; false: nothing is queued.
+    mutating func yield() -> Bool {
+        isYielding = !queue.isEmpty
+        return isYielding
+    }
+
+    /// The answer to a dispatch, the same before and after it is visible: a session that is being created has the epoch of its creation.
+    func answer(to dispatch: PendingDispatch, survivesPowerLoss: Bool) -> DispatchAnswer {
+        DispatchAnswer(
+            version: dispatch.position.version,
+            cursor: Cursor(
+                epoch: creation.initial?.visibleEpoch ?? standing.visibleEpoch,
+                position: dispatch.position,
+                residence: standing.incarnation,
+                hasUnlogged: !dispatch.unlogged.isEmpty
+            ),
+            isDurable: dispatch.outcome.persists && survivesPowerLoss,
+            changes: dispatch.outcome.changes,
+            coerced: dispatch.outcome.coercions
+        )
+    }
+
+    // MARK: - What goes out
+
+    /// Whether the caller has to do what ``next(isHeld:)`` says, until that is nil; otherwise another one is at it.
+    mutating func beginDriving() -> Bool {
+        if isDriven { return false }
+        isDriven = true
+        isYielding = false
+        return true
+    }
+
+    /// What is to be done next, by the one who drives; `isHeld` says that the next event waits for an effect under way.
+    mutating func next(isHeld: Bool) -> Action? {
+        if !isRetired, let action = nextAction(isHeld: isHeld) { return action }
+        isDriven = false
+        return nil
+    }
+
+    private mutating func nextAction(isHeld: Bool) -> Action? {
+        if let dispatch = commits.popVisible(isStored: isStored) { return publish(dispatch) }
+        if isStored, let replies = creation.takeReplies() { return .created(replies) }
+        if mayNeedSnapshot, !isStorageBusy {
+            mayNeedSnapshot = false
+            // A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
+            if let storedHead, storedHead.version == standing.version { return .considerSnapshot(storedHead) }
+        }
+        if !isHeld, !isYielding, effectsToCome == 0, commits.count < queuedMax, let dispatch = queue.popFirst() {
+            return .reduce(dispatch)
+        }
+        return isStorageBusy ? nil : nextStorageTurn()
+    }
+
+    private mutating func publish(_ dispatch: PendingDispatch) -> Action {
+        let old = Seen(state: standing.state, position: standing.position)
+        standing.state = dispatch.state
+        standing.position = dispatch.position
+        standing.unlogged = dispatch.unlogged
+        visibleSize = dispatch.size
+        if dispatch.entry != nil || dispatch.unlogged.isEmpty {
+            logged = nil
+        } else if logged == nil {
+            logged = old.state
+        }
+        return .publish(dispatch, over: old)
+    }
+
+    private mutating func nextStorageTurn() -> Action? {
+        guard !commits.isEmpty || creation.isAwaited else { return nextDeletion() }
+        let batch = commits.nextBatch()
+        guard let storedHead else {
+            commits.submit(batch)
+            return begin(.create(batch))
+        }
+        guard !batch.isEmpty else { return nextDeletion() }
+        guard !mustStoreWhole else { return begin(.storeWhole(storedHead)) }
+        commits.submit(batch)
+        return begin(.append(batch, after: storedHead))
+    }
+
+    /// Deletes once nothing is under way; what is still queued is refused.
+    private mutating func nextDeletion() -> Action? {
+        guard let reply = deletion, commits.isEmpty else { return nil }
+        guard isStored else {
+            deletion = nil
+            return .wasNeverStored(reply)
+        }
+        return begin(.delete)
+    }
+
+    private mutating func begin(_ turn: StorageTurn) -> Action {
+        isStorageBusy = true
+        return .store(turn)
+    }
+
+    /// Says that a snapshot is being stored.
+    mutating func beginStorage() { isStorageBusy = true }
+
+    /// What storage has to know of a session that it is to create; nil: the default of this build.
+    var initial: SessionCreation.Initial? { creation.initial }
+
+    // MARK: - Storage answers
+
+    /// Takes the answer to a creation or an append.
+    mutating func didAppend(_ head: SessionHead) {
+        isStorageBusy = false
+        storedHead = head
+        commits.commit()
+        mayNeedSnapshot = true
+        // The session is what the client asked for at its creation; no reader has seen its history's name before.
+        guard let initial = creation.adopt() else { return }
+        standing.epoch = initial.epoch
+        standing.visibleEpoch = initial.visibleEpoch
+    }
+
+    /// Takes the answer to a snapshot.
+    mutating func didStoreSnapshot(_ head: SessionHead) {
+        isStorageBusy = false
+        storedHead = head
+        mustStoreWhole = false
+    }
+
+    /// Takes the answer to a snapshot that storage did not need: the log is whole without it.
+    mutating func didNotStoreSnapshot() { isStorageBusy = false }
+
+    /// Takes the answer to a deletion, and the reply that waits for it.
+    mutating func didDelete() -> SessionReply<Void>? {
+        isStorageBusy = false
+        defer { deletion = nil }
+        return deletion
+    }
+
+    /// Those who wait for something that failed.
+    struct Failed {
+        var dispatches: [PendingDispatch] = []
+        var queued: [QueuedDispatch] = []
+        var creations: [SessionReply<SessionInfo>] = []
+        var deletion: SessionReply<Void>?
+    }
+
+    /// Takes back everything that is not durable.
+    mutating func storageDidFail() -> Failed {
+        isStorageBusy = false
+        let failed = Failed(dispatches: commits.takeAll(), creations: creation.takeReplies() ?? [])
+        creation = SessionCreation()
+        effectsToCome = 0
+        head = standing.state
+        headPosition = standing.position
+        headSize = visibleSize
+        unlogged = standing.unlogged
+        return failed
+    }
+
+    // MARK: - Endings
+
+    /// Ends the session; those whom it gives are to be told why.
+    mutating func close() -> Failed {
+        isRetired = true
+        effectsToCome = 0
+        defer {
+            queue = []
+            deletion = nil
+        }
+        return Failed(
+            dispatches: commits.takeAll(),
+            queued: Array(queue),
+            creations: creation.takeReplies() ?? [],
+            deletion: deletion
+        )
+    }
+
+    /// What an earlier incarnation of the session was.
+    struct Passivated {
+        let epoch: String
+        let visibleEpoch: String
+        let incarnation: String
+        let position: Cursor.Position
+        /// Whether storage knows the session.
+        let isStored: Bool
+    }
+
+    /// What is needed to go on as this incarnation; of a quiet session.
+    func passivated() -> Passivated {
+        Passivated(
+            epoch: standing.epoch,
+            visibleEpoch: standing.visibleEpoch,
+            incarnation: standing.incarnation,
+            position: standing.position,
+            isStored: isStored
+        )
+    }
+
+    /// Whether the session can go on as an earlier incarnation: nothing was written between.
+    func continues(_ earlier: Passivated) -> Bool {
+        earlier.isStored == isStored && earlier.position.version == standing.version
+            && (earlier.epoch == standing.epoch || !isStored)
+    }
+
+    /// Goes on as an earlier incarnation, with the state that its readers have seen.
+    mutating func resume(_ earlier: Passivated, state: OpaqueBox, size: StateSize) {
+        standing.epoch = earlier.epoch
+        standing.visibleEpoch = earlier.visibleEpoch
+        standing.incarnation = earlier.incarnation
+        standing.position = earlier.position
+        standing.state = state
+        visibleSize = size
+        head = state
+        headPosition = earlier.position
+        headSize = size
+    }
+}

@@ -1,0 +1,30 @@
+import RivuletObservation
+
+/// Where a session stands for its readers: what every part of it reads, and only ``SessionMachine`` changes.
+struct SessionStanding {
+    /// The name of the session's history in storage; another one once a client creates the session with a state of its own.
+    var epoch: String
+    /// The name of that history in cursors; it also changes with the state's schema, because values that a client read under the old
+    /// schema may be outdated.
+    var visibleEpoch: String
+    /// The name of this stay in memory in cursors. A session that is loaded again for its open streams keeps it.
+    var incarnation: String
+    /// The last visible change.
+    var position: Cursor.Position
+    /// Changes of stored fields by transient events, visible but in no log entry.
+    var unlogged: [StateChange]
+    /// The state after that change.
+    var state: OpaqueBox
+
+    var version: UInt64 { position.version }
+
+    var cursor: Cursor { cursor(at: position, hasUnlogged: !unlogged.isEmpty) }
+
+    /// The cursor of a group's members that have got everything.
+    func cursor(of key: StreamGroupKey) -> Cursor { cursor.of(paths: key.pathsName) }
+
+    /// The cursor of another position of this incarnation.
+    func cursor(at position: Cursor.Position, hasUnlogged: Bool) -> Cursor {
+        Cursor(epoch: visibleEpoch, position: position, residence: incarnation, hasUnlogged: hasUnlogged)
+    }
+}

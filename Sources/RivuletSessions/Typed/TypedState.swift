@@ -1,0 +1,287 @@
+import RivuletEngine
+import RivuletJSON
+import RivuletObservation
+
+/// The app of one session: the only code of a session that is compiled for any type of state, and so the slowest.
+final class TypedState<Definition: AppDefinition>: SessionState {
+    typealias State = Definition.State
+    typealias Event = Definition.Event
+    typealias Batch = EventBatch<Event>
+
+    private let engine: EventEngine<Definition>
+    private let surroundings: EffectSurroundings
+    /// Runs the effects; nil as long as there were none.
+    private var driver: EffectDriver<Event>?
+    weak var effectHost: (any SessionEffectHost)?
+
+    init(_ engine: EventEngine<Definition>, effects surroundings: EffectSurroundings) {
+        self.engine = engine
+        self.surroundings = surroundings
+    }
+
+    private func state(_ box: OpaqueBox) -> TypedBox<State> { box.opened(as: State.self) }
+
+    // MARK: - Events
+
+    func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents {
+        let (batch, notes): (Batch?, CoercionNotes?)
+        do throws(JSONError) {
+            // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
+            (batch, notes) = try CoercionLog.noting { () throws(JSONError) in
+                guard let path = request.boundPath else { return try readEvents(request.body, eventsMax: eventsMax) }
+                return try readEvent(boundTo: path, request.body).map { Batch(first: $0, others: []) }
+            }
+        } catch {
+            throw .body(JSONReader.gravestFault(of: request.body, after: error))
+        }
+        guard let batch else { throw .noValue(request.boundPath?.description ?? "") }
+        return decoded(batch, notes)
+    }
+
+    private func decoded(_ batch: Batch, _ notes: CoercionNotes?) -> DecodedEvents {
+        DecodedEvents(
+            box: TypedBox(batch),
+            count: batch.count,
+            persists: batch.first.persist || (!batch.others.isEmpty && batch.others.contains { $0.persist }),
+            notes: notes
+        )
+    }
+
+    /// The event that the binding at the path makes of a value; nil when the path has no binding, or a token where it takes an id that is none.
+    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> Event? {
+        var reader = JSONReader(body)
+        reader.unknownKeys = .reject
+        guard let event = try engine.bindings.event(at: path, from: &reader) else { return nil }
+        try reader.finish()
+        return event
+    }
+
+    private func readEvents(_ body: [UInt8], eventsMax: Int) throws(JSONError) -> Batch {
+        var reader = JSONReader(body)
+        // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
+        reader.unknownKeys = .reject
+        guard try reader.peek() == .array else {
+            let event = try Event(json: &reader)
+            try reader.finish()
+            return Batch(first: event, others: [])
+        }
+        let start = reader
+        var first: Event?
+        var others: [Event] = []
+        try reader.array { index, reader throws(JSONError) in
+            guard index < eventsMax else {
+                throw reader.error(.outOfRange, "one dispatch takes at most \(eventsMax) events; send several")
+            }
+            let event = try Event(json: &reader)
+            if first == nil { first = event } else { others.append(event) }
+        }
+        guard let first else { throw start.error(.mismatch, "a dispatch has at least one event") }
+        try reader.finish()
+        return Batch(first: first, others: others)
+    }
+
+    func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep {
+        let batch = events.box.opened(as: Batch.self)
+        let after = copy(of: state, settles: settles)
+        let step = try engine.apply(
+            count: events.count,
+            event: { batch.value[$0] },
+            notes: events.notes,
+            to: &after.value
+        )
+        return Self.step(step, after)
+    }
+
+    func apply(_ replacement: Replacement, to state: OpaqueBox, settles: Bool) throws(JSONError) -> SessionStep {
+        let after = copy(of: state, settles: settles)
+        return Self.step(try engine.apply(replacement.event, document: replacement.document, to: &after.value), after)
+    }
+
+    private func copy(of state: OpaqueBox, settles: Bool) -> TypedBox<State> {
+        let before = self.state(state)
+        if settles { before.value._$settle() }
+        return TypedBox(before.value)
+    }
+
+    private static func step(_ step: EventEngine<Definition>.Step, _ after: TypedBox<State>) -> SessionStep {
+        SessionStep(
+            state: after,
+            recording: step.recording,
+            effects: step.effectList,
+            holdsQueue: step.effectList?.holdsQueue == true
+        )
+    }
+
+    func logJSON(of events: DecodedEvents) -> [UInt8] {
+        let batch = events.box.opened(as: Batch.self).value
+        var writer = JSONWriter(capacity: 128)
+        if events.count != 1 { writer.beginArray() }
+        for index in 0..<events.count {
+            let event = batch[index]
+            if event.isSensitive { writer.string(event.eventName) } else { event.encodeJSON(into: &writer) }
+        }
+        if events.count != 1 { writer.endArray() }
+        return writer.bytes
+    }
+
+    func name(of events: DecodedEvents) -> String { events.box.opened(as: Batch.self).value.first.eventName }
+
+    func merge(_ document: JSONReader, over state: OpaqueBox) throws(SessionError) -> MergedState {
+        let before = self.state(state).value
+        let after = TypedBox(before)
+        var failure: JSONError?
+        let recording = ChangeRecorder.record(&after.value) { state in
+            do throws(JSONError) {
+                var reader = document
+                reader.unknownKeys = .reject
+                try state._$merge(json: &reader)
+                try reader.finish()
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw .body(failure) }
+        let changes = ChangeRecorder.differences(from: before, to: after.value)
+        return MergedState(state: after, changes: changes, coercions: recording.coercions)
+    }
+
+    // MARK: - Effects
+
+    var isHoldingQueue: Bool { driver?.isHoldingQueue == true }
+
+    var hasIdleEffects: Bool { driver?.isIdle != false }
+
+    func effectsWhenLoaded(_ state: OpaqueBox) -> AnyObject? {
+        let effect = engine.definition.effect(whenLoaded: self.state(state).value)
+        return effect.isNone ? nil : EffectList(EventEffect(eventName: "(loaded)", effect: effect))
+    }
+
+    func begin(_ effects: AnyObject, chain: EffectChain?) {
+        guard let effectHost else { return }
+        // SAFETY: every list of effects that a session has comes from here.
+        let list = unsafe unsafeDowncast(effects, to: EffectList<Event>.self)
+        let driver = driver ?? EffectDriver(surroundings, host: self, report: effectHost.effectReport)
+        self.driver = driver
+        driver.begin(list.effects, chain: chain)
+    }
+
+    func tickDidEnd(_ tick: EffectTaskID) { driver?.tickDidEnd(tick) }
+
+    func stopEffects() { driver?.stop() }
+}
+
+extension TypedState: EffectHost {
+    func enqueue(_ event: Event, from source: EffectSource) -> EffectFault? {
+        guard let effectHost else { return .late }
+        let events = decoded(Batch(first: event, others: []), nil)
+        return effectHost.enqueue(events, named: event.eventName, from: source)
+    }
+
+    func runQueue() { effectHost?.runQueue() }
+}
+
+// MARK: - States
+
+extension TypedState {
+    var schema: UInt32 { engine.definition.schema }
+
+    var transientPaths: [String] { State.jsonSchema.transientPaths }
+
+    var hasTransientElements: Bool { engine.hasTransientElements }
+
+    func json(at path: JSONPointer, of state: OpaqueBox) -> [UInt8]? { self.state(state).value.json(at: path) }
+
+    func document(of state: OpaqueBox) -> ReadableDocument { ReadableDocument(self.state(state).value) }
+
+    func persistentJSON(of state: OpaqueBox, capacity: Int) -> [UInt8] {
+        var writer = JSONWriter(capacity: capacity, includesTransient: false)
+        self.state(state).value.encodeJSON(into: &writer)
+        return writer.bytes
+    }
+
+    func hasNumberForID(along path: JSONPointer) -> Bool {
+        State.jsonSchema.hasNumberForID(along: path.tokens[...])
+    }
+
+    func condensed(_ changes: [StateChange], for state: OpaqueBox) -> [StateChange] {
+        changes.condensed(for: self.state(state).value)
+    }
+
+    var defaultState: OpaqueBox { TypedBox(engine.definition.defaultState) }
+
+    func restore(_ past: StoredPast, of key: SessionKey) throws(SessionError) -> (state: OpaqueBox, MigrationFindings) {
+        let restored = try RestoredState(
+            snapshot: past.snapshot,
+            entries: past.entries,
+            isNew: false,
+            engine.definition,
+            key
+        )
+        return (TypedBox(restored.state), restored.findings)
+    }
+
+    func replay(_ entry: LogEntry, onto state: OpaqueBox) throws(JSONError) -> OpaqueBox {
+        let after = TypedBox(self.state(state).value)
+        try RestoredState<Definition>.replay(entry, onto: &after.value)
+        return after
+    }
+
+    func transients(of state: OpaqueBox, besides snapshot: StateSnapshot?, of key: SessionKey) -> TransientDocument? {
+        do throws(SessionError) {
+            let loaded = try RestoredState(
+                snapshot: snapshot,
+                entries: [],
+                isNew: snapshot == nil,
+                engine.definition,
+                key
+            )
+            return TransientDocument(of: self.state(state).value, besides: loaded.state)
+        } catch {
+            return nil
+        }
+    }
+
+    func lay(_ transients: TransientDocument, over state: OpaqueBox) throws(JSONError) -> OpaqueBox {
+        let after = TypedBox(self.state(state).value)
+        try transients.lay(over: &after.value)
+        return after
+    }
+}
+
+// MARK: - Views
+
+extension TypedState {
+    private typealias View = any ViewInstance<State>
+
+    var viewNames: [String] { engine.views.map(\.name) }
+
+    func makeView(_ name: String, of state: OpaqueBox) -> OpaqueBox? {
+        guard let view = engine.views.first(where: { $0.name == name }) else { return nil }
+        return TypedBox<View>(view.makeInstance(from: self.state(state).value))
+    }
+
+    func document(ofView view: OpaqueBox) -> ReadableDocument { ReadableDocument(view.opened(as: View.self).value) }
+
+    func update(_ view: OpaqueBox, from old: OpaqueBox, to new: OpaqueBox, after changes: [StateChange]) -> ViewUpdate {
+        view.opened(as: View.self).value.update(from: state(old).value, to: state(new).value, after: changes)
+    }
+}
+
+extension JSONSchema {
+    /// Whether a path has a number where the id of an element of a keyed collection belongs.
+    fileprivate func hasNumberForID(along path: ArraySlice<String>) -> Bool {
+        guard let token = path.first else { return false }
+        let rest = path.dropFirst()
+        switch self {
+        case .keyed(let element, _):
+            return JSONPointer.index(token) != nil || element.hasNumberForID(along: rest)
+        case .array(let element), .dictionary(let element): return element.hasNumberForID(along: rest)
+        case .optional(let schema), .annotated(let schema, _): return schema.hasNumberForID(along: path)
+        case .named(_, _, let shape): return shape().hasNumberForID(along: path)
+        case .oneOf(let schemas), .anyOf(let schemas): return schemas.contains { $0.hasNumberForID(along: path) }
+        case .object(_, _, let fields):
+            return fields().contains { $0.name == token && $0.schema.hasNumberForID(along: rest) }
+        case .any, .null, .boolean, .integer, .number, .string: return false
+        }
+    }
+}
