@@ -243,7 +243,8 @@ package final class Session {
     /// Counts what was written in a state.
     ///
     /// - Throws: `stateFull` when it would grow beyond its limit, `overloaded` when it would grow while memory is full.
-    func size(of now: OpaqueBox, after changes: [StateChange], from before: OpaqueBox) throws(SessionError) -> StateSize {
+    func size(of now: OpaqueBox, after changes: [StateChange], from before: OpaqueBox) throws(SessionError) -> StateSize
+    {
         do throws(SessionMemory.SizeError) {
             return try SessionMemory.size(
                 machine.headSize,

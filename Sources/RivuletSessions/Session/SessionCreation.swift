@@ -4,7 +4,9 @@ struct SessionCreation {
     struct Initial {
         /// The document of version 0.
         let document: [UInt8]
-        /// The name of the history that begins with it. Cursors of the default state are at version 0 too, and must not pass for cursors
+        /// The name of the history that begins with it.
+        ///
+        /// Cursors of the default state are at version 0 too, and must not pass for cursors
         /// of this one.
         let epoch: String
         let visibleEpoch: String

@@ -21,7 +21,9 @@ struct SessionLog {
     /// The least versions that are worth a snapshot when a session leaves memory.
     private static let leavingVersionsMin: UInt64 = 16
 
-    /// Begins with what storage has; nil: nothing. `tailBytes` are those of the log after the snapshot.
+    /// Begins with what storage has; nil: nothing.
+    ///
+    /// `tailBytes` are those of the log after the snapshot.
     init(_ stored: StoredSession?, tailBytes: Int, isMigrated: Bool) {
         self.isMigrated = isMigrated
         retained = stored?.retained ?? RetainedLog(from: 1, since: nil)

@@ -159,7 +159,12 @@ struct SessionMachine {
     mutating func awaitCreation(_ reply: @escaping SessionReply<SessionInfo>) { creation.await(reply) }
 
     /// Begins the session with a state that differs from its default; it becomes visible when storage has it.
-    mutating func create(with initial: SessionCreation.Initial, state: OpaqueBox, size: StateSize, changes: [StateChange]) {
+    mutating func create(
+        with initial: SessionCreation.Initial,
+        state: OpaqueBox,
+        size: StateSize,
+        changes: [StateChange]
+    ) {
         creation.begin(with: initial)
         head = state
         headSize = size

@@ -7,7 +7,9 @@ struct SessionStanding {
     /// The name of that history in cursors; it also changes with the state's schema, because values that a client read under the old
     /// schema may be outdated.
     var visibleEpoch: String
-    /// The name of this stay in memory in cursors. A session that is loaded again for its open streams keeps it.
+    /// The name of this stay in memory in cursors.
+    ///
+    /// A session that is loaded again for its open streams keeps it.
     var incarnation: String
     /// The last visible change.
     var position: Cursor.Position

@@ -24,9 +24,12 @@ struct SessionViews {
     /// Keeps a view up to date from now on, until the session leaves memory, so that its streams may come back.
     ///
     /// - Returns: False for a view that the app does not have.
-    mutating func watch(_ name: String, _ state: any SessionState, _ standing: SessionStanding, _ limits: SessionLimits)
-        -> Bool
-    {
+    mutating func watch(
+        _ name: String,
+        _ state: any SessionState,
+        _ standing: SessionStanding,
+        _ limits: SessionLimits
+    ) -> Bool {
         if views[name] != nil { return true }
         guard let view = state.makeView(name, of: standing.state) else { return false }
         views[name] = Watched(view: view, history: ChangeHistory(from: standing.position, limits: limits))

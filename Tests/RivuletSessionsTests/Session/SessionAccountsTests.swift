@@ -109,7 +109,9 @@ import Testing
             for _ in 0..<200 {
                 harness.executor.runPosted()
                 harness.storage.release()
-                if answers.allSatisfy({ $0 > 0 }), sessions.allSatisfy({ $0.machine.isRetired || $0.isQuiet }) { return }
+                if answers.allSatisfy({ $0 > 0 }), sessions.allSatisfy({ $0.machine.isRetired || $0.isQuiet }) {
+                    return
+                }
                 try ask()
             }
         }

@@ -4,8 +4,9 @@ import CounterFixture
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
-import RivuletSessions
 import Testing
+
+@testable import RivuletSessions
 
 @Suite struct SessionKeyedTests {
     private let harness: SessionHarness
@@ -207,7 +208,7 @@ import Testing
     @Test func `each event finds the elements in one piece, whatever those before it edited`() throws {
         for place in 0..<100 { try harness.dispatch(#"{"insert":{"id":"\#(place)","at":0}}"#) }
         let session = try harness.session()
-        func items() -> Keyed<TallyItem> { session.standing.state.opened(as: TallyApp.State.self).value.p.items }
+        func items() -> Keyed<Item> { session.standing.state.opened(as: TallyApp.State.self).value.p.items }
         for place in 0..<100 {
             try harness.dispatch(#"{"retitle":{"id":"\#(place)","title":"x"}}"#)
             #expect(items().overlaidCount == 1)

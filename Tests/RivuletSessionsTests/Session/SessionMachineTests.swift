@@ -1,0 +1,280 @@
+// Checks the session's machine as a table: what goes in, and what it has its driver do. There is no app, and a state is a word.
+
+import RivuletObservation
+import Testing
+
+@testable import RivuletSessions
+
+@Suite struct SessionMachineTests {
+    /// What a machine begins with.
+    enum Beginning {
+        /// Storage has the session at version 3.
+        case stored
+        /// The same, in the document of an earlier schema.
+        case migrated
+        /// Storage does not know the session.
+        case new
+    }
+
+    /// Drives a machine by words, and writes down what it does.
+    ///
+    /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue, `a=` changes nothing, and
+    /// `a?` expects another state. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
+    /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published.
+    private struct Driver {
+        var machine: SessionMachine
+        var lines: [String] = []
+        private var turn: SessionMachine.StorageTurn?
+        private var version: UInt64
+        private var isHeld = false
+        private var isSnapshotDue = false
+        private var followers: [String: String] = [:]
+
+        init(_ beginning: Beginning, queuedMax: Int) {
+            version = beginning == .new ? 0 : 3
+            machine = SessionMachine(
+                SessionKey(app: "app", id: "s"),
+                standing: SessionStanding(
+                    epoch: "e",
+                    visibleEpoch: "v",
+                    incarnation: "i",
+                    position: Cursor.Position(version: version, transients: 0),
+                    unlogged: [],
+                    state: TypedBox("")
+                ),
+                size: StateSize(atMost: 0),
+                storedHead: beginning == .new ? nil : SessionHead(epoch: "e", version: 3, token: 0),
+                mustStoreWhole: beginning == .migrated,
+                queuedMax: queuedMax,
+                waitingBytesMax: 8
+            )
+        }
+
+        private static func text(_ box: OpaqueBox) -> String { box.opened(as: String.self).value }
+
+        mutating func take(_ word: String) {
+            switch word {
+            case "ok": storageDidAnswer()
+            case "snapshot":
+                isSnapshotDue = true
+                storageDidAnswer()
+            case "fail":
+                tell(machine.storageDidFail())
+            case "done": isHeld = false
+            case "create": machine.awaitCreation { _ in }
+            case "delete":
+                do throws(SessionError) {
+                    try machine.delete { _ in }
+                } catch {
+                    lines.append("refused")
+                }
+            case "close": tell(machine.close())
+            default: send(word)
+            }
+            drive()
+        }
+
+        private mutating func send(_ word: String) {
+            let names = word.split(separator: ">").map(String.init)
+            if names.count == 2 { followers[names[0]] = names[1] }
+            do throws(SessionError) {
+                try machine.admit()
+                try machine.admit(bytes: 1)
+            } catch {
+                return lines.append("no room for \(names[0])")
+            }
+            let events = DecodedEvents(
+                box: TypedBox(names[0]),
+                count: 1,
+                persists: names[0].hasSuffix("!"),
+                notes: nil
+            )
+            machine.enqueue(QueuedDispatch(.events(events), bodyBytes: 1) { _ in })
+        }
+
+        private mutating func drive() {
+            guard machine.beginDriving() else { return }
+            while let action = machine.next(isHeld: isHeld) { perform(action) }
+        }
+
+        private mutating func perform(_ action: SessionMachine.Action) {
+            switch action {
+            case .reduce(let dispatch): reduce(dispatch)
+            case .publish(let dispatch, let old):
+                let name = String(Self.text(dispatch.state).dropFirst(Self.text(old.state).count))
+                lines.append("show \(Self.text(old.state))>\(Self.text(dispatch.state))")
+                machine.willAnswer(bodyBytes: dispatch.bodyBytes)
+                if let follower = followers.removeValue(forKey: name) { send(follower) }
+                machine.willBeginEffects(of: dispatch.outcome)
+                if dispatch.outcome.holdsQueue { isHeld = true }
+            case .created(let replies): lines.append("created \(replies.count)")
+            case .wasNeverStored: lines.append("was never stored")
+            case .considerSnapshot(let head):
+                lines.append("snapshot \(head.version)?")
+                guard isSnapshotDue else { return }
+                isSnapshotDue = false
+                machine.beginStorage()
+                turn = .storeWhole(head)
+            case .store(let turn):
+                lines.append(Self.line(of: turn))
+                self.turn = turn
+            }
+        }
+
+        private static func line(of turn: SessionMachine.StorageTurn) -> String {
+            switch turn {
+            case .create(let batch): "create with \(batch.entries.count)"
+            case .storeWhole(let head): "whole at \(head.version)"
+            case .append(let batch, let head): "append \(batch.entries.count) after \(head.version)"
+            case .delete: "delete"
+            }
+        }
+
+        private mutating func reduce(_ dispatch: QueuedDispatch) {
+            guard case .events(let events) = dispatch.input else { return }
+            let name = Self.text(events.box)
+            lines.append("reduce \(name)")
+            if name.hasSuffix("?") {
+                if !machine.refuse(dispatch, .moved) {
+                    machine.willAnswer(bodyBytes: 1)
+                    lines.append("refused \(name)")
+                }
+                return
+            }
+            let changes = name.hasSuffix("=") ? [] : [StateChange(operation: .replace, path: "/\(name)", value: [0x30])]
+            let place = machine.place(of: Recording(changes: changes), persists: dispatch.persists)
+            machine.accept(
+                PendingDispatch(
+                    state: TypedBox(Self.text(machine.head) + (changes.isEmpty ? "" : name)),
+                    position: place.position,
+                    size: StateSize(atMost: 0),
+                    unlogged: place.unlogged,
+                    entry: place.logged.map {
+                        LogEntry(
+                            version: place.position.version,
+                            time: 0,
+                            commandID: nil,
+                            event: [],
+                            changes: Array(repeating: 0, count: $0.count)
+                        )
+                    },
+                    outcome: PendingDispatch.Outcome(
+                        changes: changes,
+                        persists: dispatch.persists,
+                        holdsQueue: name.hasSuffix("+")
+                    ),
+                    bodyBytes: 1,
+                    reply: { _ in }
+                )
+            )
+        }
+
+        private mutating func storageDidAnswer() {
+            defer { turn = nil }
+            switch turn {
+            case .create(let batch), .append(let batch, _):
+                version += UInt64(batch.entries.count)
+                machine.didAppend(SessionHead(epoch: "e", version: version, token: 0))
+            case .storeWhole(let head): machine.didStoreSnapshot(head)
+            case .delete: lines.append(machine.didDelete() == nil ? "none waits" : "deleted")
+            case nil: lines.append("nothing was asked")
+            }
+        }
+
+        private mutating func tell(_ failed: SessionMachine.Failed) {
+            turn = nil
+            for dispatch in failed.dispatches { machine.willAnswer(bodyBytes: dispatch.bodyBytes) }
+            for dispatch in failed.queued { machine.willAnswer(bodyBytes: dispatch.bodyBytes) }
+            lines.append(
+                "failed \(failed.dispatches.count) \(failed.queued.count) \(failed.creations.count) "
+                    + "\(failed.deletion == nil ? 0 : 1)"
+            )
+        }
+    }
+
+    /// What goes in, and what comes out; a bar stands where the machine has nothing to do before the next input.
+    private static let rows: [(Beginning, String, String)] = [
+        // A transient event is seen at once, a durable one when storage has it.
+        (.stored, "a", "reduce a, show >a"),
+        (.stored, "a!", "reduce a!, append 1 after 3"),
+        (.stored, "a! ok", "reduce a!, append 1 after 3 | show >a!, snapshot 4?"),
+        // An event that changes nothing is seen, and takes no entry.
+        (.stored, "a=", "reduce a=, show >"),
+        // Events are seen in their order, whatever storage has to do with them.
+        (.stored, "a! b", "reduce a!, append 1 after 3 | reduce b"),
+        (.stored, "a! b ok", "reduce a!, append 1 after 3 | reduce b | show >a!, show a!>a!b, snapshot 4?"),
+        // Those that come while storage is busy go together.
+        (
+            .stored, "a! b! c! ok",
+            "reduce a!, append 1 after 3 | reduce b! | reduce c! | show >a!, snapshot 4?, append 2 after 4"
+        ),
+        // What a transient event left in stored fields becomes durable with the next durable event, even one without a change.
+        (.stored, "a b!", "reduce a, show >a | reduce b!, append 1 after 3"),
+        // A request that comes while an event is shown waits until that is over.
+        (.stored, "a>b", "reduce a, show >a, reduce b, show a>ab"),
+        // An effect that holds the queue lets nothing be reduced before it ends; not even before it has begun.
+        (.stored, "a+ b done", "reduce a+, show >a+ |  | reduce b, show a+>a+b"),
+        (.stored, "a+>b done", "reduce a+, show >a+ | reduce b, show a+>a+b"),
+        // A snapshot goes before further entries.
+        (
+            .stored, "a! b! snapshot ok",
+            "reduce a!, append 1 after 3 | reduce b! | show >a!, snapshot 4? | append 1 after 4"
+        ),
+        // Nothing follows a document of an earlier schema in the log.
+        (
+            .migrated, "a! ok ok",
+            "reduce a!, whole at 3 | append 1 after 3 | show >a!, snapshot 4?"
+        ),
+        (.migrated, "a", "reduce a, show >a"),
+        // The first event makes storage know the session, a transient one too.
+        (.new, "a ok", "reduce a, create with 0 | show >a, snapshot 0?"),
+        (.new, "a! ok", "reduce a!, create with 1 | show >a!, snapshot 1?"),
+        (.new, "create ok", "create with 0 | created 1, snapshot 0?"),
+        (.new, "a! create ok", "reduce a!, create with 1 |  | show >a!, created 1, snapshot 1?"),
+        // A refusal creates nothing, and says what it saw when that is visible.
+        (.new, "a?", "reduce a?, refused a?"),
+        (.stored, "a! b? ok", "reduce a!, append 1 after 3 | reduce b? | show >a!, show a!>a!, snapshot 4?"),
+        // A failure of storage takes back all that is not durable.
+        (.stored, "a! b fail c", "reduce a!, append 1 after 3 | reduce b | failed 2 0 0 0 | reduce c, show >c"),
+        (.new, "create fail a ok", "create with 0 | failed 0 0 1 0 | reduce a, create with 0 | show >a, snapshot 0?"),
+        // A deletion waits for what was accepted, and refuses what comes after it.
+        (.stored, "delete ok", "delete | deleted"),
+        (
+            .stored, "a! delete b ok ok",
+            "reduce a!, append 1 after 3 |  | no room for b | show >a!, snapshot 4?, delete | deleted"
+        ),
+        (.new, "delete", "refused"),
+        (.new, "a! delete fail", "reduce a!, create with 1 |  | failed 1 0 0 0, was never stored"),
+        // The end of a session is told to all who wait.
+        (.stored, "a+ b c! close d", "reduce a+, show >a+ |  |  | failed 0 2 0 0 | no room for d"),
+        (.stored, "a! delete close ok", "reduce a!, append 1 after 3 |  | failed 1 0 0 1 | "),
+        // The queue has a limit, and what is reduced and not visible has the same.
+        (.stored, "a+ b c d", "reduce a+, show >a+ |  |  | no room for d"),
+        (
+            .stored, "a! b! c! d! ok",
+            "reduce a!, append 1 after 3 | reduce b! |  |  | show >a!, snapshot 4?, reduce c!, append 2 after 4"
+        ),
+    ]
+
+    @Test(arguments: rows.indices) func `a machine does this and nothing else`(index: Int) {
+        let (beginning, script, expected) = Self.rows[index]
+        var driver = Driver(beginning, queuedMax: 2)
+        var parts: [String] = []
+        for word in script.split(separator: " ") {
+            driver.lines = []
+            driver.take(String(word))
+            parts.append(driver.lines.joined(separator: ", "))
+        }
+        #expect(parts.joined(separator: " | ") == expected, "\(script)")
+    }
+
+    @Test(arguments: rows.indices) func `nothing waits when everything was answered`(index: Int) {
+        let (beginning, script, _) = Self.rows[index]
+        var driver = Driver(beginning, queuedMax: 2)
+        for word in script.split(separator: " ") { driver.take(String(word)) }
+        driver.take("close")
+        #expect(driver.machine.waitingBytes == 0)
+        #expect(driver.machine.pendingBytes == 0)
+        #expect(!driver.machine.hasQueued && driver.machine.isSettled && driver.machine.effectsToCome == 0)
+    }
+}
