@@ -327,7 +327,7 @@ package final class Session {
     // MARK: - Publishing
 
     /// Hands the changes of a dispatch, which is visible now, to the streams, acknowledges it, then runs the effects.
-    private func publish(_ dispatch: PendingDispatch, over old: SessionMachine.Seen) {
+    private func publish(_ dispatch: PendingDispatch, over old: SessionTimeline.Seen) {
         let outcome = dispatch.outcome
         // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
         // written at once, and events at the end of the loop's turn, but for those of a single stream: its loop writes them before.

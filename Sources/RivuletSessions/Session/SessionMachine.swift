@@ -14,7 +14,7 @@ struct SessionMachine {
         /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:kept:)`` or ``refuse(_:_:)``, or the sender is told why not.
         case reduce(QueuedDispatch)
         /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state.
-        case publish(PendingDispatch, over: Seen)
+        case publish(PendingDispatch, over: SessionTimeline.Seen)
         /// Tell those who created the session that it is stored.
         case created([SessionReply<SessionInfo>])
         /// Tell who wanted to delete it that it was never stored.
@@ -23,12 +23,6 @@ struct SessionMachine {
         case considerSnapshot(SessionHead)
         /// Give storage its next work; the answer goes to one of the methods below "Storage answers".
         case store(StorageTurn)
-    }
-
-    /// What readers saw before a dispatch.
-    struct Seen {
-        let state: OpaqueBox
-        let position: Cursor.Position
     }
 
     /// One piece of work for storage, of which there is one at a time.
@@ -42,17 +36,7 @@ struct SessionMachine {
     }
 
     let key: SessionKey
-    /// What readers see.
-    private(set) var standing: SessionStanding
-    private var visibleSize: StateSize
-    /// The state after the last accepted event.
-    private(set) var head: OpaqueBox
-    private(set) var headPosition: Cursor.Position
-    private(set) var headSize: StateSize
-    /// Changes of stored fields by transient events, which the next entry has to carry.
-    private(set) var unlogged: [StateChange] = []
-    /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
-    private var logged: OpaqueBox?
+    private var timeline: SessionTimeline
     /// Where storage's log ends; nil while storage does not know the session.
     private(set) var storedHead: SessionHead?
     /// Whether storage has another document of the state than this build would write: a snapshot goes before any further entry.
@@ -85,16 +69,27 @@ struct SessionMachine {
         waitingBytesMax: Int
     ) {
         self.key = key
-        self.standing = standing
+        timeline = SessionTimeline(standing, size: size)
         self.storedHead = storedHead
         self.mustStoreWhole = mustStoreWhole
         self.queuedMax = queuedMax
         self.waitingBytesMax = waitingBytesMax
-        visibleSize = size
-        head = standing.state
-        headPosition = standing.position
-        headSize = size
     }
+
+    /// What readers see.
+    var standing: SessionStanding { timeline.standing }
+
+    /// The state after the last accepted event.
+    var head: OpaqueBox { timeline.head }
+
+    /// How large that state is.
+    var headSize: StateSize { timeline.headSize }
+
+    /// Changes of stored fields by transient events, which the next entry has to carry.
+    var unlogged: [StateChange] { timeline.unlogged }
+
+    /// The state that the log leads to.
+    var loggedState: OpaqueBox { timeline.loggedState }
 
     var isStored: Bool { storedHead != nil }
 
@@ -110,9 +105,6 @@ struct SessionMachine {
 
     /// What dispatches that are reduced and not visible take of memory, roughly.
     var pendingBytes: Int { commits.bytes }
-
-    /// The state that the log leads to.
-    var loggedState: OpaqueBox { logged ?? standing.state }
 
     /// What dispatches that are under way take of memory, roughly.
     var bytes: Int { unlogged.memoryBytes + waitingBytes + commits.bytes + creation.bytes }
@@ -166,21 +158,7 @@ struct SessionMachine {
         changes: [StateChange]
     ) {
         creation.begin(with: initial)
-        head = state
-        headSize = size
-        // The document of version 0 has what transient events did.
-        unlogged = []
-        headPosition = Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1)
-        commits.append(
-            PendingDispatch(
-                state: state,
-                position: headPosition,
-                size: size,
-                unlogged: [],
-                outcome: PendingDispatch.Outcome(changes: changes, persists: true),
-                reply: { _ in }
-            )
-        )
+        commits.append(timeline.begin(with: state, size: size, changes: changes))
     }
 
     /// Deletes the session once nothing is under way.
@@ -193,28 +171,14 @@ struct SessionMachine {
     // MARK: - Reducing
 
     /// How none of the cursors is where the session stands; nil when one is, or none is asked for.
-    ///
-    /// The short form looks at the version only.
-    func mismatch(with expected: [Cursor]) -> CursorMismatch? {
-        guard !expected.isEmpty else { return nil }
-        let cursor = standing.cursor(at: headPosition, hasUnlogged: !unlogged.isEmpty)
-        let known = expected.filter { $0.epoch == standing.visibleEpoch }
-        guard !known.isEmpty else { return .otherHistory }
-        let atVersion = known.filter { $0.position.version == headPosition.version }
-        guard !atVersion.contains(where: { $0.of(paths: nil) == cursor || $0.residence == nil }) else { return nil }
-        return atVersion.contains { $0.residence != standing.incarnation } ? .reloaded : .moved
-    }
+    func mismatch(with expected: [Cursor]) -> CursorMismatch? { timeline.mismatch(with: expected) }
 
     /// Has the sender told that it expected another state, once what the dispatch saw is visible; false: it can be told now.
     mutating func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) -> Bool {
         // A session that storage does not know must not be created by a refusal.
         guard isStored || !commits.isEmpty else { return false }
         commits.append(
-            PendingDispatch(
-                state: head,
-                position: headPosition,
-                size: headSize,
-                unlogged: unlogged,
+            timeline.unchanged(
                 outcome: PendingDispatch.Outcome(mismatch: mismatch),
                 bodyBytes: dispatch.bodyBytes,
                 reply: dispatch.reply
@@ -223,49 +187,20 @@ struct SessionMachine {
         return true
     }
 
-    /// The place of a dispatch in the session's history.
-    struct Place {
-        var position: Cursor.Position
-        /// What the log entry carries; nil: there is none.
-        var logged: [StateChange]?
-        /// What no entry carries after it.
-        var unlogged: [StateChange]
-    }
-
     /// Says where a dispatch with these changes would stand.
-    func place(of recording: Recording, persists: Bool) -> Place {
-        let changes = recording.changes
-        let (version, transients) = (headPosition.version, headPosition.transients)
-        if persists, !changes.isEmpty || !unlogged.isEmpty {
-            // What transient events left in stored fields becomes durable with it, also when it changes nothing itself.
-            return Place(
-                position: Cursor.Position(version: version + 1, transients: transients),
-                logged: unlogged.followed(by: changes),
-                unlogged: []
-            )
-        }
-        // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
-        guard !changes.isEmpty || recording.hasOmittedWrite else {
-            return Place(position: headPosition, unlogged: unlogged)
-        }
-        return Place(
-            position: Cursor.Position(version: version, transients: transients + 1),
-            unlogged: unlogged.followed(by: changes.filter { !$0.isTransient })
-        )
+    func place(of recording: Recording, persists: Bool) -> SessionTimeline.Place {
+        timeline.place(of: recording, persists: persists)
     }
 
     /// Gives a reduced dispatch its turn with storage.
     mutating func accept(_ dispatch: PendingDispatch) {
-        head = dispatch.state
-        headPosition = dispatch.position
-        headSize = dispatch.size
-        unlogged = dispatch.unlogged
+        timeline.accept(dispatch)
         if dispatch.outcome.holdsQueue { effectsToCome += 1 }
         commits.append(dispatch)
     }
 
     /// Keeps a size that was measured for an event that was refused, so that it is not measured again for the next one.
-    mutating func didMeasure(_ size: StateSize) { headSize = size }
+    mutating func didMeasure(_ size: StateSize) { timeline.didMeasure(size) }
 
     /// Takes the bytes of a dispatch's body out of those that wait; called right before it is answered.
     mutating func willAnswer(bodyBytes: Int) { waitingBytes -= bodyBytes }
@@ -318,7 +253,9 @@ struct SessionMachine {
     }
 
     private mutating func nextAction(isHeld: Bool) -> Action? {
-        if let dispatch = commits.popVisible(isStored: isStored) { return publish(dispatch) }
+        if let dispatch = commits.popVisible(isStored: isStored) {
+            return .publish(dispatch, over: timeline.show(dispatch))
+        }
         if isStored, let replies = creation.takeReplies() { return .created(replies) }
         if mayNeedSnapshot, !isStorageBusy {
             mayNeedSnapshot = false
@@ -329,20 +266,6 @@ struct SessionMachine {
             return .reduce(dispatch)
         }
         return isStorageBusy ? nil : nextStorageTurn()
-    }
-
-    private mutating func publish(_ dispatch: PendingDispatch) -> Action {
-        let old = Seen(state: standing.state, position: standing.position)
-        standing.state = dispatch.state
-        standing.position = dispatch.position
-        standing.unlogged = dispatch.unlogged
-        visibleSize = dispatch.size
-        if dispatch.entry != nil || dispatch.unlogged.isEmpty {
-            logged = nil
-        } else if logged == nil {
-            logged = old.state
-        }
-        return .publish(dispatch, over: old)
     }
 
     private mutating func nextStorageTurn() -> Action? {
@@ -389,8 +312,7 @@ struct SessionMachine {
         mayNeedSnapshot = true
         // The session is what the client asked for at its creation; no reader has seen its history's name before.
         guard let initial = creation.adopt() else { return }
-        standing.epoch = initial.epoch
-        standing.visibleEpoch = initial.visibleEpoch
+        timeline.adopt(initial)
     }
 
     /// Takes the answer to a snapshot.
@@ -424,10 +346,7 @@ struct SessionMachine {
         let failed = Failed(dispatches: commits.takeAll(), creations: creation.takeReplies() ?? [])
         creation = SessionCreation()
         effectsToCome = 0
-        head = standing.state
-        headPosition = standing.position
-        headSize = visibleSize
-        unlogged = standing.unlogged
+        timeline.goBack()
         return failed
     }
 
@@ -478,14 +397,6 @@ struct SessionMachine {
 
     /// Goes on as an earlier incarnation, with the state that its readers have seen.
     mutating func resume(_ earlier: Passivated, state: OpaqueBox, size: StateSize) {
-        standing.epoch = earlier.epoch
-        standing.visibleEpoch = earlier.visibleEpoch
-        standing.incarnation = earlier.incarnation
-        standing.position = earlier.position
-        standing.state = state
-        visibleSize = size
-        head = state
-        headPosition = earlier.position
-        headSize = size
+        timeline.resume(earlier, state: state, size: size)
     }
 }

@@ -141,7 +141,7 @@ final class SessionStreams {
     // MARK: - Publishing
 
     /// Records what became visible, and tells each group what it sees of it; one event per group at most.
-    func publish(_ changes: [StateChange], over old: SessionMachine.Seen, _ standing: SessionStanding) {
+    func publish(_ changes: [StateChange], over old: SessionTimeline.Seen, _ standing: SessionStanding) {
         positionBefore = old.position
         if !changes.isEmpty {
             history.record(changes, at: standing.position, hasUnlogged: !standing.unlogged.isEmpty)
