@@ -30,7 +30,7 @@ extension Session {
     package var isHeld: Bool {
         guard !isIdle else { return false }
         return !isQuiet || streams.hasEnded || !standing.unlogged.isEmpty
-            || unpassivablePosition == standing.position
+            || machine.isKnownUnpassivable
     }
 
     /// Leaves memory although it is watched, and gives what is needed to come back; nil when something holds it there.
@@ -41,7 +41,7 @@ extension Session {
         guard !streams.isEmpty, !isHeld else { return nil }
         guard let transients = transients() else {
             // The state is compared once, not again until it changes.
-            unpassivablePosition = standing.position
+            machine.didRefusePassivation()
             return nil
         }
         let passivated = ParkedSession(

@@ -17,8 +17,8 @@ extension Session {
             key: key,
             epoch: standing.visibleEpoch,
             version: standing.version,
-            created: times.created,
-            updated: times.updated,
+            created: log.created,
+            updated: log.updated,
             streams: streams.count,
             retainedFrom: log.retained.from
         )

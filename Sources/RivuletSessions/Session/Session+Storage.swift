@@ -40,11 +40,10 @@ extension Session {
     /// The first event, or an explicit request, makes storage know the session.
     private func storeCreation(_ batch: CommitQueue.Batch) {
         let time = batch.entries.first?.time ?? environment.wallClock()
-        times = (time, time)
         // What a client has asked for, or the default of this build, which a later one need not have any more.
         let document = machine.initial?.document ?? persistentJSON(of: machine.loggedState)
         let snapshot = StateSnapshot(version: 0, schema: state.schema, state: document)
-        log.willCreate(snapshotBytes: document.count)
+        log.willCreate(at: time, snapshotBytes: document.count)
         let epoch = machine.initial?.epoch ?? standing.epoch
         guard batch.isEmpty else {
             return append(batch, at: .creating(epoch: epoch, time: time, snapshot: snapshot))
@@ -74,7 +73,6 @@ extension Session {
 
     private func didAppend(_ entries: [LogEntry], _ head: SessionHead) {
         machine.didAppend(head)
-        if let last = entries.last { times.updated = last.time }
         log.didAppend(entries)
         beginLoadedEffects()
         drive()

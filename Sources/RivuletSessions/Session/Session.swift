@@ -28,10 +28,6 @@ package final class Session {
     var idempotency = SessionIdempotency()
     var effects = SessionEffects()
     private var memory = SessionMemory()
-    /// When the session was created and last changed, in milliseconds since 1970.
-    var times: (created: Int64, updated: Int64)
-    /// Where the session stood when it was found to have what storage would not give back.
-    var unpassivablePosition: Cursor.Position?
 
     /// What a session begins with.
     struct Beginning {
@@ -78,11 +74,14 @@ package final class Session {
             queuedMax: environment.limits.engine.queuedDispatchesMax,
             waitingBytesMax: environment.limits.waitingBytesMax
         )
-        log = SessionLog(stored, tailBytes: beginning.tailBytes, isMigrated: beginning.isMigrated)
+        log = SessionLog(
+            stored,
+            tailBytes: beginning.tailBytes,
+            isMigrated: beginning.isMigrated,
+            now: environment.wallClock()
+        )
         streams = SessionStreams(key, state, from: position, environment: environment)
         past = SessionPast(environment)
-        let now = environment.wallClock()
-        times = (stored?.created ?? now, stored?.updated ?? now)
         lastUsed = environment.uptime()
         streams.onTick = { [weak self] in self?.tickDidFire(of: $0) }
         state.effectHost = self

@@ -12,6 +12,10 @@ struct SessionLog {
     private var loggedSince: Int64?
     /// Whether storage has the document of an earlier schema version.
     private var isMigrated: Bool
+    /// When the session was created, in milliseconds since 1970.
+    private(set) var created: Int64
+    /// When the newest entry was written, in the same unit.
+    private(set) var updated: Int64
 
     /// How many snapshots a session in use stores within `logAgeMax` for the sake of age: entries go from one to the next.
     private static let snapshotsPerLogAge: Int64 = 8
@@ -24,7 +28,9 @@ struct SessionLog {
     /// Begins with what storage has; nil: nothing.
     ///
     /// `tailBytes` are those of the log after the snapshot.
-    init(_ stored: StoredSession?, tailBytes: Int, isMigrated: Bool) {
+    init(_ stored: StoredSession?, tailBytes: Int, isMigrated: Bool, now: Int64) {
+        created = stored?.created ?? now
+        updated = stored?.updated ?? now
         self.isMigrated = isMigrated
         retained = stored?.retained ?? RetainedLog(from: 1, since: nil)
         snapshotBytes = stored?.snapshot?.state.count ?? 0
@@ -36,7 +42,8 @@ struct SessionLog {
     /// Counts entries that storage has added.
     mutating func didAppend(_ entries: [LogEntry]) {
         for entry in entries { bytesSinceSnapshot += entry.changes.count + entry.event.count }
-        guard let time = entries.first?.time else { return }
+        guard let time = entries.first?.time, let last = entries.last?.time else { return }
+        updated = last
         if retained.since == nil { retained = RetainedLog(from: retained.from, since: time) }
         loggedSince = loggedSince ?? time
     }
@@ -50,8 +57,12 @@ struct SessionLog {
         loggedSince = nil
     }
 
-    /// The snapshot with which a session is created is part of nothing that is counted from it.
-    mutating func willCreate(snapshotBytes: Int) { self.snapshotBytes = snapshotBytes }
+    /// Begins the log of a session that storage is to create with a snapshot.
+    mutating func willCreate(at time: Int64, snapshotBytes: Int) {
+        created = time
+        updated = time
+        self.snapshotBytes = snapshotBytes
+    }
 
     /// Takes over what storage keeps after a compaction.
     mutating func didCompact(keeping retained: RetainedLog) {

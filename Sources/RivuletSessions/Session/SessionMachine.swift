@@ -52,6 +52,8 @@ struct SessionMachine {
     private(set) var effectsToCome = 0
     private var isStorageBusy = false
     private var mayNeedSnapshot = false
+    /// Where the session stood when it was found to have what storage would not give back.
+    private var unpassivablePosition: Cursor.Position?
     private(set) var isDriven = false
     /// Whether what is queued waits for the next drive: effects that feed each other must not keep the loop from its other work.
     private var isYielding = false
@@ -377,6 +379,11 @@ struct SessionMachine {
         /// Whether storage knows the session.
         let isStored: Bool
     }
+
+    /// Whether the visible state was found to have what storage would not give back.
+    var isKnownUnpassivable: Bool { unpassivablePosition == standing.position }
+
+    mutating func didRefusePassivation() { unpassivablePosition = standing.position }
 
     /// What is needed to go on as this incarnation; of a quiet session.
     func passivated() -> Passivated {

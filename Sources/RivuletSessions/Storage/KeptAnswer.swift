@@ -22,3 +22,40 @@ public struct KeptAnswer: Hashable, Sendable {
     /// The bytes that it takes: id, fingerprint and body.
     public var byteCount: Int { id.utf8.count + fingerprint.count + body.count }
 }
+
+/// Answers that an append keeps, and how old the others may be.
+public struct KeptAnswers: Hashable, Sendable {
+    /// The answers, in the order of their dispatches.
+    public let answers: [KeptAnswer]
+    /// Answers of an earlier time, in milliseconds since 1970-01-01T00:00:00Z, may be dropped, those of other sessions too.
+    public let droppingBefore: Int64
+
+    /// Nothing is kept and nothing dropped.
+    public static let none = KeptAnswers([], droppingBefore: .min)
+
+    /// Describes what an append keeps.
+    public init(_ answers: [KeptAnswer], droppingBefore: Int64) {
+        self.answers = answers
+        self.droppingBefore = droppingBefore
+    }
+
+    /// The bytes of all answers.
+    public var byteCount: Int { answers.reduce(0) { $0 + $1.byteCount } }
+}
+
+/// How many answers a session keeps.
+public struct KeptAnswersUsage: Hashable, Sendable {
+    /// How many there are.
+    public let count: Int
+    /// The sum of their `KeptAnswer.byteCount`.
+    public let byteCount: Int
+    /// The time of the oldest one, in milliseconds since 1970-01-01T00:00:00Z; nil when there is none.
+    public let oldest: Int64?
+
+    /// Describes what is taken.
+    public init(count: Int, byteCount: Int, oldest: Int64?) {
+        self.count = count
+        self.byteCount = byteCount
+        self.oldest = oldest
+    }
+}

@@ -170,3 +170,38 @@ extension StorageEngine where Self: StorageLifecycle {
     /// The engine itself.
     public var lifecycle: any StorageLifecycle { self }
 }
+
+/// Where an append goes: after a known head, or into a session that it creates.
+public enum AppendPoint: Hashable, Sendable {
+    /// After this head; a head that is no longer the newest is a conflict.
+    case after(SessionHead)
+    /// Into a session that must not exist yet; creation and entries are one transaction.
+    ///
+    /// The entries start at version 1. `time` is the creation time in milliseconds since 1970-01-01T00:00:00Z;
+    /// `snapshot`, when given, is the state at version 0.
+    case creating(epoch: String, time: Int64, snapshot: StateSnapshot? = nil)
+}
+
+/// How an append ended when storage itself had no trouble.
+public enum AppendOutcome: Hashable, Sendable {
+    /// It is durable, and the log now ends here: acknowledge it and show it now.
+    case committed(SessionHead)
+    /// Nothing was written, because the log does not end where the caller thought: load again, then decide anew.
+    case conflict
+}
+
+/// How a creation ended when storage itself had no trouble.
+public enum CreateOutcome: Hashable, Sendable {
+    /// The session is new and durable, at version 0.
+    case created(SessionHead)
+    /// The session was there already, with this head; nothing was written.
+    case exists(SessionHead)
+}
+
+/// How a compaction ended when storage itself had no trouble.
+public enum CompactionOutcome: Hashable, Sendable {
+    /// The snapshot is durable; the log ends at this head, as before, and is kept from there.
+    case compacted(SessionHead, retained: RetainedLog)
+    /// Nothing was written, because the head is not of this log: load again, then decide anew.
+    case conflict
+}

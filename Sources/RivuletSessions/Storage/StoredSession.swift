@@ -30,3 +30,33 @@ public struct StoredSession: Hashable, Sendable {
         self.retained = retained
     }
 }
+
+/// The beginning of what is kept of a session's log.
+public struct RetainedLog: Hashable, Sendable {
+    /// The oldest version whose entry is kept; one after the head's when none is.
+    ///
+    /// It may lie before the newest snapshot, because entries are kept longer for returning readers and for the past.
+    public let from: UInt64
+    /// The time of that entry, in milliseconds since 1970-01-01T00:00:00Z; nil when no entry is kept.
+    public let since: Int64?
+
+    /// Describes where a log begins.
+    public init(from: UInt64, since: Int64?) {
+        self.from = from
+        self.since = since
+    }
+}
+
+/// What is needed to rebuild the state of a session at one version of its past.
+public struct StoredPast: Hashable, Sendable {
+    /// The newest snapshot at or before that version, of the schema in which the version was stored; nil: start from the app's default at version 0.
+    public let snapshot: StateSnapshot?
+    /// The entries after the snapshot, contiguous, up to and including that version.
+    public let entries: [LogEntry]
+
+    /// Describes the way to one version.
+    public init(snapshot: StateSnapshot?, entries: [LogEntry]) {
+        self.snapshot = snapshot
+        self.entries = entries
+    }
+}
