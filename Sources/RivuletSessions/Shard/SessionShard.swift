@@ -106,10 +106,10 @@ package final class SessionShard {
             return found(.failure(.overloaded("resident sessions (residentSessionsMax or residentBytesMax)")))
         }
         entries[key] = .loading([found])
-        let confined = Confined(self, to: environment.executor)
-        environment.storage.log.load(key) { result in
-            confined.post { $0.loadDidFinish(key, app: app, result) }
-        }
+        environment.storage.log.load(
+            key,
+            reply: environment.executor.reply(to: self) { $0.loadDidFinish(key, app: app, $1) }
+        )
     }
 
     private func loadDidFinish(_ key: SessionKey, app: any HostedApp, _ result: Result<StoredSession?, StorageError>) {
@@ -152,10 +152,13 @@ package final class SessionShard {
         app: any HostedApp,
         _ stored: StoredSession?
     ) {
-        let confined = Confined(self, to: environment.executor)
-        app.search(for: paths, environment: environment) { result in
-            confined.post { $0.loadDidFinish(key, app: app, result.map { stored }) }
-        }
+        app.search(
+            for: paths,
+            environment: environment,
+            reply: environment.executor.reply(to: self) { shard, result in
+                shard.loadDidFinish(key, app: app, result.map { stored })
+            }
+        )
     }
 
     /// Hands parked streams to their session; those that have seen another state are told to come back for this one.
@@ -181,14 +184,13 @@ package final class SessionShard {
     /// Deletes a session that cannot be loaded.
     package func deleteUnreadable(_ key: SessionKey, reply: @escaping SessionReply<Void>) {
         retirements += 1
-        let confined = Confined(self, to: environment.executor)
-        let box = Confined(reply, to: environment.executor)
-        environment.storage.log.delete(key) { result in
-            confined.post { shard in
+        environment.storage.log.delete(
+            key,
+            reply: environment.executor.reply(to: self) { shard, result in
                 if case .success = result { shard.endParked(key) }
-                box.onExecutor(result.map { _ in }.mapError(SessionError.storage))
+                reply(result.map { _ in }.mapError(SessionError.storage))
             }
-        }
+        )
     }
 
     /// Ends the streams of a session that was deleted without being loaded.
