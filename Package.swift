@@ -123,6 +123,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.embedInCode("OpenAPI/openapi.json")],
             swiftSettings: settings
         ),
         .target(

@@ -29,16 +29,15 @@ enum ProblemPages {
             <h2>Remedy</h2>
             <p>\(text(row.remedy))
             <h2>Example</h2>
-            <pre><code>\(escaped(example(Problem(type, row.example))))</code></pre>
+            <pre><code>\(escaped(example(of: type)))</code></pre>
             <p><a href="/problems">All problems</a>
 
             """
     }
 
     /// The document with a line for each member.
-    private static func example(_ problem: Problem) -> String {
-        let members = (try? JSONValue(parsing: problem.json))?.members ?? []
-        let lines = members.map { member in
+    private static func example(of type: ProblemType) -> String {
+        let lines = (type.example.members ?? []).map { member in
             "  \(json(.string(member.name))): \(json(member.value))"
         }
         return "{\n\(lines.joined(separator: ",\n"))\n}"
@@ -75,4 +74,12 @@ enum ProblemPages {
 extension ProblemType {
     /// The type in a few words, the same in each document.
     var title: String { ProblemTable.row(of: self).title }
+
+    /// A document of the type.
+    var example: JSONValue {
+        [
+            "type": .string(address), "title": .string(title), "status": .number("\(status)"),
+            "detail": .string(ProblemTable.row(of: self).example),
+        ]
+    }
 }

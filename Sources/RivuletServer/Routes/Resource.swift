@@ -2,7 +2,7 @@ import RivuletHTTP
 
 /// A kind of resource; a `Route` is one resource of it.
 ///
-/// `OpenAPIDocument` describes each of them, or does not compile. Source: <Documentation/HTTP.md#resources>.
+/// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, problems, problem, file
     case apps, app, types

@@ -12,7 +12,7 @@ package final class StreamEvent: Sendable {
     }
 
     /// Why a stream ends.
-    package enum ByeReason: String, Sendable {
+    package enum ByeReason: String, CaseIterable, Sendable {
         case deleted, draining, expired, limit, revoked, slow, unavailable
 
         /// Whether the client is to come back.

@@ -19,7 +19,7 @@ package enum SharedStart: Sendable {
 }
 
 /// Why a stream cannot go on where it was.
-package enum LossReason: String, Sendable {
+package enum LossReason: String, CaseIterable, Sendable {
     /// The cursor is none.
     case unknownCursor = "unknown-cursor"
     /// What came after the cursor is not kept any more, or was too much.

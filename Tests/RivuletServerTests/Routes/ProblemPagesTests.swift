@@ -45,6 +45,8 @@ import Testing
             #expect(document["type"]?.stringValue == (type.status == 429 ? registered : "/problems/\(type.rawValue)"))
             #expect(document["title"]?.stringValue == type.title)
             #expect(document["status"]?.integerValue == type.status)
+            let example = ProblemTable.row(of: type).example
+            #expect(try JSONValue(parsing: Problem(type, example).json) == type.example)
         }
     }
 

@@ -1,0 +1,129 @@
+import RivuletJSON
+
+/// The document's template, `openapi.json` beside this file, and the values that stand in it for its placeholders.
+///
+/// The rules of the template:
+/// - `{name}` in a text is replaced by that name, for example an app's, if the server has one.
+/// - `{"$insert": "name"}` is replaced by the value of that name: of the server, or of the template's own `parts`. Without one it is
+///   left out. An array in an array is spliced.
+/// - A text among `parameters`, and in an array of `headers`, is the name of a component.
+/// - `problems` of an operation are the statuses with which it refuses, beside those that every operation has.
+struct OpenAPITemplate {
+    /// Every request can be refused with these statuses, before its resource is looked at.
+    private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
+    private static let traceParent = reference(to: "parameters", "traceparent")
+
+    /// The document's template, read once.
+    private static let root: JSONValue = {
+        do throws(JSONError) {
+            return try JSONValue(parsing: PackageResources.openapi_json)
+        } catch {
+            preconditionFailure("openapi.json is no JSON: \(error)")
+        }
+    }()
+
+    /// Texts by the names that stand for them in braces.
+    var names: [String: String] = [:]
+    var values: [String: JSONValue] = [:]
+
+    /// The whole document but for its paths, which follow `servers`, and the schemas of the apps.
+    func document(paths: [JSONValue.Member], schemas: [JSONValue.Member]) -> JSONValue {
+        .object(
+            (Self.root.members ?? []).compactMap { member in
+                switch member.name {
+                case "parts": return nil
+                case "paths": return JSONValue.Member(name: member.name, value: .object(paths))
+                case "components":
+                    let components = (expanded(member.value)?.members ?? []).map { component in
+                        guard component.name == "schemas" else { return component }
+                        return JSONValue.Member(
+                            name: "schemas",
+                            value: .object(schemas + (component.value.members ?? []))
+                        )
+                    }
+                    return JSONValue.Member(name: member.name, value: .object(components))
+                default: return expanded(member.value).map { JSONValue.Member(name: member.name, value: $0) }
+                }
+            }
+        )
+    }
+
+    /// The path of a resource with its operations, but for those that are left out.
+    func path(of resource: Resource, tag: String, without method: String? = nil) -> JSONValue.Member {
+        let item = expanded(Self.root["paths"]?[resource.path] ?? [:])?.members ?? []
+        let operations = item.filter { $0.name != "parameters" && $0.name != method }.map { member in
+            JSONValue.Member(name: member.name, value: Self.operation(member.value, tag: tag))
+        }
+        let parameters = (item.first { $0.name == "parameters" }?.value.elements ?? []) + [Self.traceParent]
+        return JSONValue.Member(
+            name: named(resource.path),
+            value: .object([JSONValue.Member(name: "parameters", value: .array(parameters))] + operations)
+        )
+    }
+
+    /// An operation with its tag and the responses of its problems.
+    private static func operation(_ operation: JSONValue, tag: String) -> JSONValue {
+        let problems = (operation["problems"]?.elements ?? []).compactMap(\.integerValue) + commonProblems
+        let refusals = problems.map { status in
+            JSONValue.Member(name: "\(status)", value: reference(to: "responses", "Problem\(status)"))
+        }
+        let responses = ((operation["responses"]?.members ?? []) + refusals).sorted { $0.name < $1.name }
+        let members = (operation.members ?? []).filter { $0.name != "problems" && $0.name != "responses" }
+        return .object(
+            members + [
+                JSONValue.Member(name: "tags", value: [.string(tag)]),
+                JSONValue.Member(name: "responses", value: .object(responses)),
+            ]
+        )
+    }
+
+    static func reference(to kind: String, _ name: String) -> JSONValue {
+        ["$ref": .string("#/components/\(kind)/\(name)")]
+    }
+
+    // MARK: - Placeholders
+
+    /// The value without placeholders; nil: it is one that has no value.
+    private func expanded(_ value: JSONValue) -> JSONValue? {
+        switch value {
+        case .string(let text): return .string(named(text))
+        case .array(let elements): return .array(elements.flatMap(spliced))
+        case .object(let members):
+            if let name = members.first, name.name == "$insert" { return inserted(name.value.stringValue ?? "") }
+            return .object(
+                members.compactMap { member in
+                    let value = Self.resolved(member.value, of: member.name)
+                    return expanded(value).map { JSONValue.Member(name: member.name, value: $0) }
+                }
+            )
+        case .null, .bool, .number: return value
+        }
+    }
+
+    private func inserted(_ name: String) -> JSONValue? {
+        values[name] ?? Self.root["parts"]?[name].flatMap(expanded)
+    }
+
+    private func spliced(_ element: JSONValue) -> [JSONValue] {
+        guard let value = expanded(element) else { return [] }
+        return element.members == nil ? [value] : value.elements ?? [value]
+    }
+
+    /// Names of components as references.
+    private static func resolved(_ value: JSONValue, of name: String) -> JSONValue {
+        guard let elements = value.elements else { return value }
+        switch name {
+        case "parameters":
+            return .array(elements.map { $0.stringValue.map { reference(to: name, $0) } ?? $0 })
+        case "headers":
+            let names = elements.compactMap(\.stringValue)
+            return .object(names.map { JSONValue.Member(name: $0, value: reference(to: name, $0)) })
+        default: return value
+        }
+    }
+
+    private func named(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
+        return names.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
+    }
+}
