@@ -187,7 +187,7 @@ class Connection:
         if method == "HEAD" or status in (204, 304):
             return Answer(status, headers, b"")
         answer = Answer(status, headers, self._exactly(int(headers["content-length"])))
-        if headers.get("content-type") == "application/problem+json":
+        if headers.get("content-type") == "application/problem+json" and "content-encoding" not in headers:
             note_problem(answer.problem)
         return answer
 
