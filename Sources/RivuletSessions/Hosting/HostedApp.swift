@@ -66,7 +66,8 @@ package protocol HostedApp: Sendable {
 }
 
 /// The hosting of one app definition.
-package struct AppHost<Definition: AppDefinition>: HostedApp {
+/// A class, because each request hands it on.
+package final class AppHost<Definition: AppDefinition>: HostedApp {
     private let engine: EventEngine<Definition>
     private let epochs: VisibleEpoch
     private let acceptedPaths = AcceptedPaths()

@@ -1,7 +1,7 @@
 import DequeModule
 
 /// Dispatches on their way from reduced to visible, in their order, and how far storage is with them.
-struct CommitQueue {
+struct CommitQueue: ~Copyable {
     private var dispatches: Deque<PendingDispatch> = []
     /// How many of the first ones storage is writing or has written.
     private var submitted = 0
@@ -71,7 +71,8 @@ struct CommitQueue {
 
     /// Takes all of them, because storage failed or the session ends.
     mutating func takeAll() -> [PendingDispatch] {
-        defer { self = CommitQueue() }
-        return Array(dispatches)
+        let all = Array(dispatches)
+        self = CommitQueue()
+        return all
     }
 }

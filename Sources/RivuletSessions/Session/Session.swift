@@ -61,9 +61,11 @@ package final class Session {
         machine = SessionMachine(
             key,
             standing: SessionStanding(
-                epoch: beginning.epoch,
-                visibleEpoch: epochs.name(of: beginning.epoch),
-                incarnation: RandomToken.residence(),
+                names: SessionNames(
+                    epoch: beginning.epoch,
+                    visibleEpoch: epochs.name(of: beginning.epoch),
+                    incarnation: RandomToken.residence()
+                ),
                 position: position,
                 unlogged: [],
                 state: beginning.box
@@ -202,12 +204,14 @@ package final class Session {
     }
 
     private func reduced(_ dispatch: QueuedDispatch, since start: UInt64) {
-        let name =
-            switch dispatch.input {
-            case .events(let events): state.name(of: events)
-            case .replacement: "replacing the state"
-            }
-        environment.slowEvents?.end(start, app: key.app, events: dispatch.eventCount, name: name)
+        environment.slowEvents?.end(start, app: key.app, events: dispatch.eventCount, name: name(of: dispatch))
+    }
+
+    private func name(of dispatch: QueuedDispatch) -> String {
+        switch dispatch.input {
+        case .events(let events): state.name(of: events)
+        case .replacement: "replacing the state"
+        }
     }
 
     private func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) {

@@ -7,8 +7,9 @@ import RivuletObservation
 ///
 /// Without I/O and without an app: states are boxes that it does not open. A dispatch goes through four steps, in order: queued,
 /// reduced on the head, durable, visible. Several may be between the second and the third; readers and streams see what is visible.
-/// Every state is a value that shares with its neighbours what did not change, so going back after a failure is an assignment.
-struct SessionMachine {
+/// Every state is a value that shares with its neighbours what did not change, so going back after a failure is an assignment. Nothing
+/// copies a machine: it is asked several times in each dispatch.
+struct SessionMachine: ~Copyable {
     /// What the driver does next.
     enum Action {
         /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:kept:)`` or ``refuse(_:_:)``, or the sender is told why not.
@@ -372,9 +373,7 @@ struct SessionMachine {
 
     /// What an earlier incarnation of the session was.
     struct Passivated {
-        let epoch: String
-        let visibleEpoch: String
-        let incarnation: String
+        let names: SessionNames
         let position: Cursor.Position
         /// Whether storage knows the session.
         let isStored: Bool
@@ -388,9 +387,7 @@ struct SessionMachine {
     /// What is needed to go on as this incarnation; of a quiet session.
     func passivated() -> Passivated {
         Passivated(
-            epoch: standing.epoch,
-            visibleEpoch: standing.visibleEpoch,
-            incarnation: standing.incarnation,
+            names: standing.names,
             position: standing.position,
             isStored: isStored
         )
@@ -399,7 +396,7 @@ struct SessionMachine {
     /// Whether the session can go on as an earlier incarnation: nothing was written between.
     func continues(_ earlier: Passivated) -> Bool {
         earlier.isStored == isStored && earlier.position.version == standing.version
-            && (earlier.epoch == standing.epoch || !isStored)
+            && (earlier.names.epoch == standing.epoch || !isStored)
     }
 
     /// Goes on as an earlier incarnation, with the state that its readers have seen.

@@ -2,7 +2,7 @@ import RivuletJSON
 import RivuletObservation
 
 /// The states and positions of one session: what readers see, and what is accepted ahead of that.
-struct SessionTimeline {
+struct SessionTimeline: ~Copyable {
     /// What readers see.
     private(set) var standing: SessionStanding
     private var visibleSize: StateSize
@@ -149,15 +149,16 @@ struct SessionTimeline {
 
     /// Takes the names of a history that a client began; no reader has seen the name before.
     mutating func adopt(_ initial: SessionCreation.Initial) {
-        standing.epoch = initial.epoch
-        standing.visibleEpoch = initial.visibleEpoch
+        standing.names = SessionNames(
+            epoch: initial.epoch,
+            visibleEpoch: initial.visibleEpoch,
+            incarnation: standing.incarnation
+        )
     }
 
     /// Goes on as an earlier incarnation, with the state that its readers have seen.
     mutating func resume(_ earlier: SessionMachine.Passivated, state: OpaqueBox, size: StateSize) {
-        standing.epoch = earlier.epoch
-        standing.visibleEpoch = earlier.visibleEpoch
-        standing.incarnation = earlier.incarnation
+        standing.names = earlier.names
         standing.position = earlier.position
         standing.state = state
         self = SessionTimeline(standing, size: size)

@@ -40,7 +40,7 @@ package struct ParkedSession {
     }
 
     /// The name of its history in cursors.
-    var visibleEpoch: String { machine.visibleEpoch }
+    var visibleEpoch: String { machine.names.visibleEpoch }
 
     /// What it takes of memory, roughly.
     var memoryBytes: Int {

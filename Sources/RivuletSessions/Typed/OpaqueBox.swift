@@ -17,17 +17,9 @@ final class TypedBox<Value>: OpaqueBox {
     init(_ value: Value) {
         self.value = value
     }
-}
 
-/// The events of one dispatch, at least one.
-///
-/// Nearly every dispatch has one, for which no array is made.
-struct EventBatch<Event> {
-    let first: Event
-    let others: [Event]
-
-    var count: Int { 1 + others.count }
-
-    /// The event at an index from 0.
-    subscript(index: Int) -> Event { index == 0 ? first : others[index - 1] }
+    /// A box of the same type.
+    ///
+    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; here it is at hand.
+    func another(_ value: Value) -> TypedBox { TypedBox(value) }
 }

@@ -112,7 +112,7 @@ struct DecodedEvents {
     /// Whether any of them asks to be durable.
     let persists: Bool
     /// What wrappers changed in the values that they carry.
-    let notes: CoercionNotes?
+    var notes: CoercionNotes?
 }
 
 /// What one dispatch did.

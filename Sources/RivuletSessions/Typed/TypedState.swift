@@ -6,12 +6,13 @@ import RivuletObservation
 final class TypedState<Definition: AppDefinition>: SessionState {
     typealias State = Definition.State
     typealias Event = Definition.Event
-    typealias Batch = EventBatch<Event>
 
     private let engine: EventEngine<Definition>
     private let surroundings: EffectSurroundings
     /// Runs the effects; nil as long as there were none.
     private var driver: EffectDriver<Event>?
+    /// The box of which those of events are made.
+    private var eventBox: TypedBox<Event>?
     weak var effectHost: (any SessionEffectHost)?
 
     init(_ engine: EventEngine<Definition>, effects surroundings: EffectSurroundings) {
@@ -24,68 +25,77 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     // MARK: - Events
 
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents {
-        let (batch, notes): (Batch?, CoercionNotes?)
+        let decoded: (value: DecodedEvents?, notes: CoercionNotes?)
         do throws(JSONError) {
             // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
-            (batch, notes) = try CoercionLog.noting { () throws(JSONError) in
+            decoded = try CoercionLog.noting { () throws(JSONError) -> DecodedEvents? in
                 guard let path = request.boundPath else { return try readEvents(request.body, eventsMax: eventsMax) }
-                return try readEvent(boundTo: path, request.body).map { Batch(first: $0, others: []) }
+                return try readEvent(boundTo: path, request.body)
             }
         } catch {
             throw .body(JSONReader.gravestFault(of: request.body, after: error))
         }
-        guard let batch else { throw .noValue(request.boundPath?.description ?? "") }
-        return decoded(batch, notes)
+        guard var events = decoded.value else { throw .noValue(request.boundPath?.description ?? "") }
+        events.notes = decoded.notes
+        return events
     }
 
-    private func decoded(_ batch: Batch, _ notes: CoercionNotes?) -> DecodedEvents {
-        DecodedEvents(
-            box: TypedBox(batch),
-            count: batch.count,
-            persists: batch.first.persist || (!batch.others.isEmpty && batch.others.contains { $0.persist }),
-            notes: notes
-        )
+    /// Nearly every dispatch has one event, for which no array is made.
+    private func decoded(_ event: Event) -> DecodedEvents {
+        DecodedEvents(box: (eventBox ?? firstEventBox(event)).another(event), count: 1, persists: event.persist)
+    }
+
+    private func firstEventBox(_ event: Event) -> TypedBox<Event> {
+        let box = TypedBox(event)
+        eventBox = box
+        return box
+    }
+
+    private func decoded(_ events: [Event]) -> DecodedEvents {
+        DecodedEvents(box: TypedBox(events), count: events.count, persists: events.contains { $0.persist })
     }
 
     /// The event that the binding at the path makes of a value; nil when the path has no binding, or a token where it takes an id that is none.
-    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> Event? {
+    private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> DecodedEvents? {
         var reader = JSONReader(body)
         reader.unknownKeys = .reject
         guard let event = try engine.bindings.event(at: path, from: &reader) else { return nil }
         try reader.finish()
-        return event
+        return decoded(event)
     }
 
-    private func readEvents(_ body: [UInt8], eventsMax: Int) throws(JSONError) -> Batch {
+    private func readEvents(_ body: [UInt8], eventsMax: Int) throws(JSONError) -> DecodedEvents {
         var reader = JSONReader(body)
         // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
         reader.unknownKeys = .reject
         guard try reader.peek() == .array else {
             let event = try Event(json: &reader)
             try reader.finish()
-            return Batch(first: event, others: [])
+            return decoded(event)
         }
         let start = reader
-        var first: Event?
-        var others: [Event] = []
+        var events: [Event] = []
         try reader.array { index, reader throws(JSONError) in
             guard index < eventsMax else {
                 throw reader.error(.outOfRange, "one dispatch takes at most \(eventsMax) events; send several")
             }
-            let event = try Event(json: &reader)
-            if first == nil { first = event } else { others.append(event) }
+            events.append(try Event(json: &reader))
         }
-        guard let first else { throw start.error(.mismatch, "a dispatch has at least one event") }
+        if events.isEmpty { throw start.error(.mismatch, "a dispatch has at least one event") }
         try reader.finish()
-        return Batch(first: first, others: others)
+        return events.count == 1 ? decoded(events[0]) : decoded(events)
+    }
+
+    /// The event of a dispatch with this index.
+    private func event(_ index: Int, of events: DecodedEvents) -> Event {
+        events.count == 1 ? events.box.opened(as: Event.self).value : events.box.opened(as: [Event].self).value[index]
     }
 
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep {
-        let batch = events.box.opened(as: Batch.self)
         let after = copy(of: state, settles: settles)
         let step = try engine.apply(
             count: events.count,
-            event: { batch.value[$0] },
+            event: { event($0, of: events) },
             notes: events.notes,
             to: &after.value
         )
@@ -100,7 +110,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     private func copy(of state: OpaqueBox, settles: Bool) -> TypedBox<State> {
         let before = self.state(state)
         if settles { before.value._$settle() }
-        return TypedBox(before.value)
+        return before.another(before.value)
     }
 
     private static func step(_ step: EventEngine<Definition>.Step, _ after: TypedBox<State>) -> SessionStep {
@@ -113,18 +123,17 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     }
 
     func logJSON(of events: DecodedEvents) -> [UInt8] {
-        let batch = events.box.opened(as: Batch.self).value
         var writer = JSONWriter(capacity: 128)
         if events.count != 1 { writer.beginArray() }
         for index in 0..<events.count {
-            let event = batch[index]
+            let event = event(index, of: events)
             if event.isSensitive { writer.string(event.eventName) } else { event.encodeJSON(into: &writer) }
         }
         if events.count != 1 { writer.endArray() }
         return writer.bytes
     }
 
-    func name(of events: DecodedEvents) -> String { events.box.opened(as: Batch.self).value.first.eventName }
+    func name(of events: DecodedEvents) -> String { event(0, of: events).eventName }
 
     func merge(_ document: JSONReader, over state: OpaqueBox) throws(SessionError) -> MergedState {
         let before = self.state(state).value
@@ -173,8 +182,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 extension TypedState: EffectHost {
     func enqueue(_ event: Event, from source: EffectSource) -> EffectFault? {
         guard let effectHost else { return .late }
-        let events = decoded(Batch(first: event, others: []), nil)
-        return effectHost.enqueue(events, named: event.eventName, from: source)
+        return effectHost.enqueue(decoded(event), named: event.eventName, from: source)
     }
 
     func runQueue() { effectHost?.runQueue() }

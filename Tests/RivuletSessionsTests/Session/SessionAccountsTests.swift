@@ -127,16 +127,15 @@ import Testing
         try clients.settle()
         #expect(clients.answers.allSatisfy { $0 == 1 }, "\(clients.answers)")
         for session in clients.sessions {
-            let machine = session.machine
-            #expect(machine.waitingBytes == 0)
-            #expect(machine.pendingBytes == 0)
-            #expect(machine.isSettled && !machine.hasQueued)
-            #expect(machine.effectsToCome == 0)
-            if machine.isRetired {
+            #expect(session.machine.waitingBytes == 0)
+            #expect(session.machine.pendingBytes == 0)
+            #expect(session.machine.isSettled && !session.machine.hasQueued)
+            #expect(session.machine.effectsToCome == 0)
+            if session.machine.isRetired {
                 #expect(session.accountedBytes == 0)
             } else {
                 #expect(session.isQuiet)
-                #expect(machine.head === machine.standing.state)
+                #expect(session.machine.head === session.standing.state)
                 #expect(session.accountedBytes == session.memoryBytes)
             }
         }

@@ -21,7 +21,7 @@ import Testing
     /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue, `a=` changes nothing, and
     /// `a?` expects another state. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
     /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published.
-    private struct Driver {
+    private struct Driver: ~Copyable {
         var machine: SessionMachine
         var lines: [String] = []
         private var turn: SessionMachine.StorageTurn?
@@ -35,9 +35,7 @@ import Testing
             machine = SessionMachine(
                 SessionKey(app: "app", id: "s"),
                 standing: SessionStanding(
-                    epoch: "e",
-                    visibleEpoch: "v",
-                    incarnation: "i",
+                    names: SessionNames(epoch: "e", visibleEpoch: "v", incarnation: "i"),
                     position: Cursor.Position(version: version, transients: 0),
                     unlogged: [],
                     state: TypedBox("")
