@@ -66,8 +66,10 @@ package protocol HostedApp: Sendable {
 }
 
 /// The hosting of one app definition.
+///
 /// A class, because each request hands it on.
 package final class AppHost<Definition: AppDefinition>: HostedApp {
+    package let name: String
     private let engine: EventEngine<Definition>
     private let epochs: VisibleEpoch
     private let acceptedPaths = AcceptedPaths()
@@ -75,6 +77,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
     package let shared: SharedResources
 
     package init(_ definition: Definition) {
+        name = definition.name
         engine = EventEngine(definition)
         epochs = VisibleEpoch(definition)
         migrations = MigrationSearch(app: definition.name) { key, stored in
@@ -83,7 +86,6 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         shared = SharedResources(stores: definition.stores, values: definition.values, secrets: definition.secrets)
     }
 
-    package var name: String { engine.definition.name }
     package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }
 
     package func accepts(_ path: JSONPointer) -> Bool {

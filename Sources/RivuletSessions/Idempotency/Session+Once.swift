@@ -3,6 +3,9 @@
 import RivuletEngine
 
 extension Session {
+    /// As `dispatch(_:reply:)`, but once for all requests with the claim's key: a retry gets the first answer again.
+    ///
+    /// A dispatch that fails keeps nothing: a retry is a first request then.
     package func dispatch(
         _ request: DispatchRequest,
         once claim: IdempotencyClaim,

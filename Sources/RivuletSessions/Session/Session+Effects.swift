@@ -41,19 +41,17 @@ extension Session: SessionEffectHost {
     /// Begins the effects of a dispatch that is visible now; the queue goes on when it need not wait for any of them.
     func begin(_ list: AnyObject, chain: EffectChain?) {
         if !effects.hasStopped { state.begin(list, chain: chain) }
-        // Not driven here: effects that feed each other must not grow the stack, nor keep the loop from its other work.
-        if machine.yield() { postDrive() }
+        if machine.yield(), !postDrive() { machine.stopYielding() }
     }
 
-    private func postDrive() {
-        environment.executor.reply(to: self) { session, _ in session.drive() }(())
-    }
+    /// Has the session driven in a later turn of the loop; false: the loop has no room for the job.
+    private func postDrive() -> Bool { Confined(self, to: environment.executor).post { $0.drive() } }
 
     /// Cancels all effects, and begins none any more; whatever one still dispatches is dropped.
     package func stopEffects() {
         effects.stop()
         state.stopEffects()
-        if !machine.isRetired, machine.hasQueued { postDrive() }
+        if !machine.isRetired, machine.hasQueued, !postDrive() { drive() }
     }
 
     func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault? {

@@ -19,6 +19,7 @@ extension Session {
 
     /// Leaves memory: the shard has let go of it, which ends its effects.
     package func evict() {
+        assert(isQuiet || machine.isRetired, "a session with work was evicted")
         _ = machine.close()
         closeAccount()
         stopEffects()

@@ -221,7 +221,7 @@ package final class Session {
 
     private func apply(_ dispatch: QueuedDispatch) throws(SessionError) -> SessionStep {
         let step: SessionStep
-        let (head, settles) = (machine.head, machine.isSettled)
+        let (head, settles) = (machine.head, machine.isHeadVisible)
         do {
             switch dispatch.input {
             case .events(let events): step = try state.apply(events, to: head, settles: settles)

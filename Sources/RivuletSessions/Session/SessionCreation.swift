@@ -18,8 +18,6 @@ struct SessionCreation {
     /// Whether a client waits for the session to be stored.
     var isAwaited: Bool { !replies.isEmpty }
 
-    var isIdle: Bool { replies.isEmpty }
-
     /// What it takes of memory, roughly.
     var bytes: Int { initial?.document.count ?? 0 }
 

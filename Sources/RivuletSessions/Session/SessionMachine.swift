@@ -12,7 +12,7 @@ import RivuletObservation
 struct SessionMachine: ~Copyable {
     /// What the driver does next.
     enum Action {
-        /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:kept:)`` or ``refuse(_:_:)``, or the sender is told why not.
+        /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)`` or ``refuse(_:_:)``, or the sender is told why not.
         case reduce(QueuedDispatch)
         /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state.
         case publish(PendingDispatch, over: SessionTimeline.Seen)
@@ -56,7 +56,7 @@ struct SessionMachine: ~Copyable {
     /// Where the session stood when it was found to have what storage would not give back.
     private var unpassivablePosition: Cursor.Position?
     private(set) var isDriven = false
-    /// Whether what is queued waits for the next drive: effects that feed each other must not keep the loop from its other work.
+    /// Whether events of effects wait for the next drive.
     private var isYielding = false
     private(set) var isRetired = false
     private let queuedMax: Int
@@ -100,11 +100,11 @@ struct SessionMachine: ~Copyable {
     var isQuiet: Bool {
         // While it is driven, the effects of what was answered are still to begin.
         !isDriven && queue.isEmpty && commits.isEmpty && !isStorageBusy && effectsToCome == 0 && deletion == nil
-            && creation.isIdle
+            && !creation.isAwaited
     }
 
     /// Whether the state at the head is what readers see.
-    var isSettled: Bool { commits.isEmpty }
+    var isHeadVisible: Bool { commits.isEmpty }
 
     /// What dispatches that are reduced and not visible take of memory, roughly.
     var pendingBytes: Int { commits.bytes }
@@ -148,7 +148,7 @@ struct SessionMachine: ~Copyable {
     mutating func countWaiting(_ bytes: Int) { waitingBytes += bytes }
 
     /// Whether a creation would find the session as good as created: stored, or with work under way that stores it.
-    var isBegun: Bool { isStored || !commits.isEmpty || isStorageBusy }
+    var isBegun: Bool { isStored || !queue.isEmpty || !commits.isEmpty || isStorageBusy }
 
     /// Tells a creation when storage knows the session.
     mutating func awaitCreation(_ reply: @escaping SessionReply<SessionInfo>) { creation.await(reply) }
@@ -216,11 +216,18 @@ struct SessionMachine: ~Copyable {
     /// Whether a dispatch waits to be reduced.
     var hasQueued: Bool { !queue.isEmpty }
 
-    /// Has what effects may have queued wait until the session is driven anew; false: nothing is queued.
+    /// Has events that effects queued wait until the session is driven anew, so that effects that feed each other do not keep the loop
+    /// from its other work.
+    ///
+    /// - Returns: Whether there are any, and none of the session's drives is to come yet.
     mutating func yield() -> Bool {
-        isYielding = !queue.isEmpty
-        return isYielding
+        guard !isYielding, queue.contains(where: { $0.source != nil }) else { return false }
+        isYielding = true
+        return true
     }
+
+    /// Lets them have their turn after all: the session cannot be driven anew.
+    mutating func stopYielding() { isYielding = false }
 
     /// The answer to a dispatch, the same before and after it is visible: a session that is being created has the epoch of its creation.
     func answer(to dispatch: PendingDispatch, survivesPowerLoss: Bool) -> DispatchAnswer {
@@ -265,10 +272,14 @@ struct SessionMachine: ~Copyable {
             // A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
             if let storedHead, storedHead.version == standing.version { return .considerSnapshot(storedHead) }
         }
-        if !isHeld, !isYielding, effectsToCome == 0, commits.count < queuedMax, let dispatch = queue.popFirst() {
-            return .reduce(dispatch)
-        }
+        if mayReduce(isHeld: isHeld), let dispatch = queue.popFirst() { return .reduce(dispatch) }
         return isStorageBusy ? nil : nextStorageTurn()
+    }
+
+    /// Whether the first dispatch of the queue has its turn; an event of an effect may have to wait for the next drive.
+    private func mayReduce(isHeld: Bool) -> Bool {
+        guard !isHeld, effectsToCome == 0, commits.count < queuedMax else { return false }
+        return !isYielding || queue.first?.source == nil
     }
 
     private mutating func nextStorageTurn() -> Action? {
@@ -286,7 +297,7 @@ struct SessionMachine: ~Copyable {
 
     /// Deletes once nothing is under way; what is still queued is refused.
     private mutating func nextDeletion() -> Action? {
-        guard let reply = deletion, commits.isEmpty else { return nil }
+        guard let reply = deletion, commits.isEmpty, !isYielding else { return nil }
         guard isStored else {
             deletion = nil
             return .wasNeverStored(reply)

@@ -2,6 +2,8 @@
 ///
 /// A session passes boxes on unopened, so its code is the same for all apps and is compiled once.
 class OpaqueBox {
+    fileprivate init() {}
+
     /// The value; `Value` has to be its type.
     @inline(__always)
     final func opened<Value>(as type: Value.Type) -> TypedBox<Value> {

@@ -109,6 +109,8 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     private func copy(of state: OpaqueBox, settles: Bool) -> TypedBox<State> {
         let before = self.state(state)
+        // The box is the head's and the readers', who are done with the marks of the last event. While more than one state is under way,
+        // a box is not to change: a failure goes back to it.
         if settles { before.value._$settle() }
         return before.another(before.value)
     }

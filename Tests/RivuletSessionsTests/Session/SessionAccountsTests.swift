@@ -129,7 +129,7 @@ import Testing
         for session in clients.sessions {
             #expect(session.machine.waitingBytes == 0)
             #expect(session.machine.pendingBytes == 0)
-            #expect(session.machine.isSettled && !session.machine.hasQueued)
+            #expect(session.machine.isHeadVisible && !session.machine.hasQueued)
             #expect(session.machine.effectsToCome == 0)
             if session.machine.isRetired {
                 #expect(session.accountedBytes == 0)

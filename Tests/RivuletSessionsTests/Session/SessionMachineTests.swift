@@ -3,6 +3,7 @@
 import RivuletObservation
 import Testing
 
+@testable import RivuletEngine
 @testable import RivuletSessions
 
 @Suite struct SessionMachineTests {
@@ -20,7 +21,8 @@ import Testing
     ///
     /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue, `a=` changes nothing, and
     /// `a?` expects another state. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
-    /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published.
+    /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published, `a~b` has an
+    /// effect of `a` send `b` at once, and `again` is the drive that the session asks for then.
     private struct Driver: ~Copyable {
         var machine: SessionMachine
         var lines: [String] = []
@@ -29,6 +31,7 @@ import Testing
         private var isHeld = false
         private var isSnapshotDue = false
         private var followers: [String: String] = [:]
+        private var echoes: [String: String] = [:]
 
         init(_ beginning: Beginning, queuedMax: Int) {
             version = beginning == .new ? 0 : 3
@@ -67,12 +70,18 @@ import Testing
                     lines.append("refused")
                 }
             case "close": tell(machine.close())
+            case "again": break
             default: send(word)
             }
             drive()
         }
 
         private mutating func send(_ word: String) {
+            if word.contains("~") {
+                let names = word.split(separator: "~").map(String.init)
+                echoes[names[0]] = names[1]
+                return send(names[0])
+            }
             let names = word.split(separator: ">").map(String.init)
             if names.count == 2 { followers[names[0]] = names[1] }
             do throws(SessionError) {
@@ -90,6 +99,12 @@ import Testing
             machine.enqueue(QueuedDispatch(.events(events), bodyBytes: 1) { _ in })
         }
 
+        private mutating func dispatchFromEffect(_ name: String) {
+            let events = DecodedEvents(box: TypedBox(name), count: 1, persists: name.hasSuffix("!"), notes: nil)
+            let source = EffectSource(eventName: "effect")
+            _ = machine.enqueue(fromEffect: QueuedDispatch(.events(events), source: source) { _ in })
+        }
+
         private mutating func drive() {
             guard machine.beginDriving() else { return }
             while let action = machine.next(isHeld: isHeld) { perform(action) }
@@ -105,6 +120,8 @@ import Testing
                 if let follower = followers.removeValue(forKey: name) { send(follower) }
                 machine.willBeginEffects(of: dispatch.outcome)
                 if dispatch.outcome.holdsQueue { isHeld = true }
+                if let echo = echoes.removeValue(forKey: name) { dispatchFromEffect(echo) }
+                if machine.yield() { lines.append("again?") }
             case .created(let replies): lines.append("created \(replies.count)")
             case .wasNeverStored: lines.append("was never stored")
             case .considerSnapshot(let head):
@@ -161,7 +178,7 @@ import Testing
                         persists: dispatch.persists,
                         holdsQueue: name.hasSuffix("+")
                     ),
-                    bodyBytes: 1,
+                    bodyBytes: dispatch.bodyBytes,
                     reply: { _ in }
                 )
             )
@@ -213,6 +230,17 @@ import Testing
         // An effect that holds the queue lets nothing be reduced before it ends; not even before it has begun.
         (.stored, "a+ b done", "reduce a+, show >a+ |  | reduce b, show a+>a+b"),
         (.stored, "a+>b done", "reduce a+, show >a+ | reduce b, show a+>a+b"),
+        // An event of an effect waits for a later turn of the loop, requests that came before it do not.
+        (.stored, "a~b again", "reduce a, show >a, again? | reduce b, show a>ab"),
+        (
+            .stored, "c+ a~b d done again",
+            "reduce c+, show >c+ |  |  | reduce a, show c+>c+a, again?, reduce d, show c+a>c+ad | reduce b, show c+ad>c+adb"
+        ),
+        // A deletion lets them have their turn as well.
+        (
+            .stored, "a~b! delete again ok ok",
+            "reduce a, show >a, again? | reduce b!, append 1 after 3 |  | show a>ab!, snapshot 4?, delete | deleted"
+        ),
         // A snapshot goes before further entries.
         (
             .stored, "a! b! snapshot ok",
@@ -273,6 +301,6 @@ import Testing
         driver.take("close")
         #expect(driver.machine.waitingBytes == 0)
         #expect(driver.machine.pendingBytes == 0)
-        #expect(!driver.machine.hasQueued && driver.machine.isSettled && driver.machine.effectsToCome == 0)
+        #expect(!driver.machine.hasQueued && driver.machine.isHeadVisible && driver.machine.effectsToCome == 0)
     }
 }
