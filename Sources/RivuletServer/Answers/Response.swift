@@ -1,6 +1,7 @@
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 
 /// A whole answer to one request.
 struct Response: Sendable {
@@ -71,5 +72,26 @@ struct Response: Sendable {
     /// `tag` is a cursor in quotes.
     static func fields(tag: String, version: UInt64) -> [HTTPField] {
         [HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
+    }
+
+    /// The answer to an error of a session; the log has the server's own errors under the answer's `trace_id`.
+    ///
+    /// `body` is the refused dispatch.
+    init(refusing error: SessionError, of body: [UInt8] = []) {
+        let problem = Problem(error)
+        self.init(
+            problem,
+            cause: problem.hasHiddenCause ? error : nil,
+            kind: DispatchOutcome(error),
+            event: EventName.refused(error, body)
+        )
+    }
+
+    /// The answer to an error of a store, a value or a secret; the log has the server's own errors under the answer's `trace_id`.
+    ///
+    /// `epoch` is that of the resource; nil: it has no versions.
+    init(refusing error: SharedError, epoch: String? = nil) {
+        let problem = Problem(error, epoch: epoch ?? "")
+        self.init(problem, cause: problem.hasHiddenCause ? error : nil)
     }
 }

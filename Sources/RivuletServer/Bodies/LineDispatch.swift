@@ -79,8 +79,8 @@ final class LineDispatch {
         switch result {
         case .success(let answer): finish(line, answer)
         case .failure(let error):
-            let response = owner.refusal(error, of: body)
-            finish(line, response.refusal.map { owner.line($0, app: session.key.app, trace) } ?? response.body)
+            let response = Response(refusing: error, of: body)
+            finish(line, response.refusal.map { owner.core.log.line($0, app: session.key.app, trace) } ?? response.body)
         }
     }
 

@@ -4,47 +4,7 @@ import RivuletHTTP
 import RivuletMetrics
 import RivuletSessions
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 extension ServerLoop {
-    /// Hands on what was counted since the last time; once a second, and when somebody asks.
-    func publishMetrics() {
-        context.metrics.publish(&counters)
-        let gauges = LoopGauges(
-            connections: connections.count,
-            sessions: shard.residentCount,
-            parked: shard.parkedCount,
-            sessionBytes: shard.residentBytes
-        )
-        context.metrics.publish(gauges, before: publishedGauges)
-        publishedGauges = gauges
-        let left = shard.takeEvictions()
-        guard left.idle + left.watched > 0 else { return }
-        var evictions = Tally<EvictionKind>()
-        evictions.add(.idle, left.idle)
-        evictions.add(.watched, left.watched)
-        context.metrics.publish(evictions)
-    }
-
-    /// Counts a turn; its delegate is told at the turn's end.
-    func countTurn() {
-        // The loop's clock stands where the turn began.
-        let now = Self.monotonicMilliseconds()
-        counters.turnEnded(milliseconds: now > loop.nowMilliseconds ? now - loop.nowMilliseconds : 0)
-    }
-
-    private static func monotonicMilliseconds() -> UInt64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
-        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
-    }
-
     /// Counts a dispatch to an app on the loop of its session.
     func count(_ result: Result<DispatchAnswer, SessionError>, of app: String) {
         switch result {
@@ -64,7 +24,7 @@ extension ServerLoop {
 
     private func count(_ app: String, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         guard let index = context.appIndices[app] else { return }
-        counters.dispatched(app: index, outcome, durability)
+        core.counters.dispatched(app: index, outcome, durability)
     }
 
     // MARK: - Answering
@@ -77,11 +37,11 @@ extension ServerLoop {
                 "the metrics of this server go to a backend of its program, which shows them itself"
             )
         }
-        let gathering = Confined(MetricsGathering(of: self, exchange, exposition), to: loop)
-        for peer in peers {
+        let gathering = Confined(MetricsGathering(of: self, exchange, exposition), to: core.loop)
+        for peer in core.peers {
             let isPosted = peer.post { peer in
                 peer.publishMetrics()
-                let longestTurn = peer.counters.takeLongestTurn()
+                let longestTurn = peer.core.counters.takeLongestTurn()
                 gathering.post { $0.note(longestTurn) }
             }
             // Its loop has ended.
@@ -102,7 +62,7 @@ private final class MetricsGathering {
         self.owner = owner
         self.exchange = exchange
         self.exposition = exposition
-        waiting = owner.peers.count
+        waiting = owner.core.peers.count
     }
 
     /// One loop has published; the last one brings about the answer.

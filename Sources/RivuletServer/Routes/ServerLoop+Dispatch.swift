@@ -11,7 +11,7 @@ extension ServerLoop {
         let contentType = request.headers["content-type"]
         if contentType != JSONBody.usualType, EventLines.isType(contentType) {
             let lines = try EventLines(request.body, wish, linesMax: context.options.limits.linesPerRequestMax)
-            let trace = connections.update(exchange.connection) { $0.request?.trace } ?? nil
+            let trace = connections[exchange.connection]?.request?.trace
             return withExistingSession(key, of: app, exchange) { session, owner in
                 LineDispatch(lines, wish, to: session, on: owner, exchange, trace).run()
             }
@@ -30,7 +30,7 @@ extension ServerLoop {
     ) throws(Problem) {
         let app = try app(key.app)
         // An element's id may be none, as in a request to read it.
-        try check(path, of: app)
+        try app.check(path)
         let wish = try DispatchWish(request, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])
         let value = DispatchRequest(

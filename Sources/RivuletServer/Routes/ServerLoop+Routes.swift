@@ -9,42 +9,9 @@ import RivuletSessions
 import Synchronization
 
 extension ServerLoop {
-    /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
-    func methods(of route: Route) -> [HTTPMethod] {
-        let methods = route.resource.methods
-        guard case .state(let key, let path) = route, let app = context.apps[key.app] else { return methods }
-        return app.isBound(path) ? methods : methods.filter { $0 != .put }
-    }
-
-    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
-    func refusal(
-        of method: HTTPMethod,
-        _ route: Route,
-        has methods: [HTTPMethod]
-    ) throws(Problem) -> Problem {
-        let allowed = Self.allowed(methods)
-        let fields = [HTTPField("Allow", allowed)]
-        guard case .state(let key, let path) = route, method == .put, let app = context.apps[key.app] else {
-            let detail = "\(method.name) is not a method of this resource; it has \(allowed)"
-            return Problem(.methodNotAllowed, detail, fields: fields)
-        }
-        try check(path, of: app)
-        let detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
-        return Problem(.keyPathNotBound, detail + Self.bindings(of: app), fields: fields)
-    }
-
-    /// Which key paths can be written instead, at most so many.
-    private static func bindings(of app: any HostedApp) -> String {
-        let namesMax = 10
-        let paths = app.boundPaths
-        guard !paths.isEmpty else { return "app \"\(app.name)\" declares no bindings" }
-        let names = paths.prefix(namesMax).joined(separator: ", ")
-        let more = "\(paths.count - namesMax) more, which GET /v1/apps/\(app.name) lists"
-        return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
-    }
-
     /// Does what the request asks; the answer comes now or later, by `answer`.
-    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem) {
+        let exchange = Exchange(loop: core.index, connection: connection.id)
         switch route {
         case .health: answer(exchange.connection, .json(Array(#"{"status":"ok"}"#.utf8)))
         case .readiness: answerReadiness(exchange)
@@ -82,31 +49,21 @@ extension ServerLoop {
         case .views(let key, let name): try readView(key, name, request, exchange)
         case .streams: try listStreams(request, exchange)
         case .stream(let name): try stream(name, request, exchange)
-        case .changes(let key, let view): try openStream(key, view, request, exchange)
+        case .changes(let key, let view): try openStream(key, view, request, on: connection)
         case .store(let key): try store(key, request, exchange)
         case .item(let key, let id): try item(id, of: key, request, exchange)
         case .operations(let key): try performOperations(on: key, request, exchange)
         case .value(let key): try value(key, request, exchange)
         case .toggle(let key): try toggle(key, request, exchange)
         case .secret(let app, let name): try secret(name, of: app, request, exchange)
-        case .sharedChanges(let key): try openSharedStream(key, request, exchange)
+        case .sharedChanges(let key): try openSharedStream(key, request, on: connection)
         }
-    }
-
-    /// The app of a request; a request for one that is not hosted counts as refused.
-    func app(_ name: String) throws(Problem) -> any HostedApp {
-        guard let app = context.apps[name] else {
-            counters.requestRefused(.route)
-            let names = context.apps.keys.sorted().joined(separator: ", ")
-            throw Problem(.appNotFound, "there is no app \"\(name)\"; this server hosts: \(names)")
-        }
-        return app
     }
 
     // MARK: - Server
 
     private func answerReadiness(_ exchange: Exchange) {
-        guard !isDraining else { return send(refusal(.draining), to: exchange) }
+        guard !core.isDraining else { return send(refusal(.draining), to: exchange) }
         let confined = Confined(self, to: loop)
         context.storage.lifecycle.probe { result in
             confined.post { loop in
@@ -153,9 +110,9 @@ extension ServerLoop {
 
     private func file(_ path: String, _ request: HTTPRequest) throws(Problem) -> Response {
         guard let file = context.files[path] else {
-            counters.requestRefused(.route)
+            core.counters.requestRefused(.route)
             throw Problem(
-                .notFound,
+                404,
                 context.files.hasFolder
                     ? "there is no such file"
                     : "There is no such file, and this server has no public folder: --public names one."
@@ -259,26 +216,11 @@ extension ServerLoop {
     ) throws(Problem) {
         let app = try app(key.app)
         let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
-        try check(path, of: app)
+        try app.check(path)
         if let version { return readPast(key, path, at: UInt64(version), of: app, request, exchange) }
         let condition = request.tags("if-none-match")
         withExistingSession(key, of: app, exchange) { session, owner in
             owner.send(session.read(path), to: exchange) { .reading($0, unless: condition) }
-        }
-    }
-
-    func check(
-        _ path: JSONPointer,
-        of app: any HostedApp,
-        view: String? = nil,
-        wildcards: Bool = false
-    ) throws(Problem) {
-        guard app.accepts(path, view: view, wildcards: wildcards) else {
-            if let view { throw Problem(.invalidKeyPath, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
-            throw Problem(
-                .invalidKeyPath,
-                "the state of app \"\(app.name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(app.name) shows its fields"
-            )
         }
     }
 
@@ -337,20 +279,26 @@ extension ServerLoop {
     ) {
         switch result {
         case .success(let value): send(response(value), to: exchange)
-        case .failure(let error): send(refusal(error, of: body), to: exchange)
+        case .failure(let error): send(Response(refusing: error, of: body), to: exchange)
         }
     }
+}
 
-    /// The answer to an error of a session; what is the server's own fault is logged under the answer's `trace_id`.
-    ///
-    /// `body` is the refused dispatch.
-    func refusal(_ error: SessionError, of body: [UInt8] = []) -> Response {
-        let problem = Problem(error)
-        return Response(
-            problem,
-            cause: problem.hasHiddenCause ? error : nil,
-            kind: DispatchOutcome(error),
-            event: EventName.refused(error, body)
-        )
+extension ServerLoop {
+    var index: Int { core.index }
+    var loop: EventLoop { core.loop }
+    func app(_ name: String) throws(Problem) -> any HostedApp { try core.app(name) }
+    func onLoop(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) { core.onLoop(target, job) }
+    func onShard(of key: SessionKey, _ job: @escaping @Sendable (ServerLoop) -> Void) { core.onShard(of: key, job) }
+    func refusal(_ error: SessionError) -> Response { Response(refusing: error) }
+
+    /// Sends the answer to the request under way, from whatever loop it was made on.
+    func send(_ response: Response, to exchange: Exchange) {
+        guard exchange.loop != core.index else { return answer(exchange.connection, response) }
+        core.peers[exchange.loop].post { $0.answer(exchange.connection, response) }
+    }
+
+    func answer(_ id: ConnectionID, _ response: Response) {
+        if let connection = connections[id] { connections.answer(connection, response) }
     }
 }

@@ -8,38 +8,6 @@ import RivuletSessions
 import RivuletStores
 
 extension ServerLoop {
-    /// The store of that name.
-    func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
-        let stores = try app(key.app).shared.stores
-        guard let store = stores.first(where: { $0.name == key.name }) else {
-            throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
-        }
-        return store.host
-    }
-
-    /// The value of that name.
-    func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
-        let values = try app(key.app).shared.values
-        guard let value = values.first(where: { $0.name == key.name }) else {
-            throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
-        }
-        return value.host
-    }
-
-    /// The secret of that name.
-    func secret(_ name: String, of app: String) throws(Problem) -> any HostedSecret {
-        let secrets = try self.app(app).shared.secrets
-        guard let secret = secrets.first(where: { $0.name == name }) else {
-            throw Self.unknown("secret", name, of: app, secrets.map(\.name))
-        }
-        return secret.host
-    }
-
-    private static func unknown(_ kind: String, _ name: String, of app: String, _ names: [String]) -> Problem {
-        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        return Problem(.notFound, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
-    }
-
     /// The versions that a change asks for; nil: any will do.
     ///
     /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, which asks for something that there always is.
@@ -64,16 +32,10 @@ extension ServerLoop {
             confined.post { loop in
                 switch result {
                 case .success(let value): loop.answer(exchange.connection, response(value))
-                case .failure(let error): loop.answer(exchange.connection, loop.refusal(error, epoch))
+                case .failure(let error): loop.answer(exchange.connection, Response(refusing: error, epoch: epoch))
                 }
             }
         }
-    }
-
-    /// The answer to an error; what is the server's own fault is logged under the answer's `trace_id`.
-    func refusal(_ error: SharedError, _ epoch: String?) -> Response {
-        let problem = Problem(error, epoch: epoch ?? "")
-        return Response(problem, cause: problem.hasHiddenCause ? error : nil)
     }
 
     /// The two fields that say where a store or a value stands.

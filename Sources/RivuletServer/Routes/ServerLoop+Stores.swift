@@ -9,7 +9,7 @@ extension ServerLoop {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try store(key)
+        let store = try core.store(key)
         switch request.method {
         case .post: try insert(into: store, key, request, exchange)
         case .delete: try removeAll(of: store, key, request, exchange)
@@ -77,7 +77,7 @@ extension ServerLoop {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
     func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try store(key)
+        let store = try core.store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
         let epoch = context.epoch(of: key)
@@ -94,7 +94,7 @@ extension ServerLoop {
 
     /// GET, PUT and DELETE of an item.
     func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try store(key)
+        let store = try core.store(key)
         _ = try Query(request, known: [])
         let epoch = context.epoch(of: key)
         switch request.method {

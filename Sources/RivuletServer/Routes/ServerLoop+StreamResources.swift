@@ -14,36 +14,22 @@ extension ServerLoop {
         var after: StreamName?
         if let text = query["after"] {
             after = StreamName(text)
-            guard after != nil else {
-                throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"")
-            }
+            guard after != nil else { throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"") }
         }
         collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
     }
 
     /// Adds a loop's streams to the page, and goes on with the next loop or answers.
     private func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
-        guard index < peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
+        guard index < core.peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
         onLoop(index) { loop in
             var page = page
-            for id in loop.streams.ids.sorted(by: { $0.slot < $1.slot }) where !page.isFull {
-                guard let description = loop.description(of: id), page.wants(description.name) else { continue }
+            for description in loop.streams.descriptions where page.wants(description.name) {
                 page.add(description)
+                if page.isFull { break }
             }
             loop.collect(page, from: index + 1, for: exchange)
         }
-    }
-
-    private func description(of id: ConnectionID) -> StreamDescription? {
-        guard let stream = streams[id], let state = streams.state(of: id) else { return nil }
-        return StreamDescription(
-            name: StreamName(loop: index, connection: id, token: stream.facts.token),
-            source: stream.group.source,
-            opened: stream.facts.opened,
-            state: state.phase,
-            unsentBytes: wire.unsentBytes(id),
-            isCompressed: stream.facts.isCompressed
-        )
     }
 
     // MARK: - One
@@ -51,7 +37,7 @@ extension ServerLoop {
     /// GET, PATCH and DELETE of `/v1/streams/{stream}`.
     func stream(_ name: StreamName, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         _ = try Query(request, known: [])
-        guard name.loop < peers.count else { throw Self.noStream }
+        guard name.loop < core.peers.count else { throw Self.noStream }
         let method = request.method
         var wish: PathsWish?
         if method == .patch {
@@ -60,17 +46,16 @@ extension ServerLoop {
         let paths = wish?.paths ?? []
         onLoop(name.loop) { loop in
             do throws(Problem) {
-                guard let stream = loop.streams[name.connection], stream.facts.token == name.token else {
-                    throw Self.noStream
-                }
+                guard let connection = loop.connections[name.connection],
+                    let description = loop.streams.description(of: connection), description.name == name
+                else { throw Self.noStream }
                 switch method {
                 case .delete:
-                    loop.closeStream(name.connection, because: .revoked)
+                    loop.streams.close(connection, because: .revoked)
                     loop.send(Response(.noContent), to: exchange)
                 case .patch:
-                    try loop.watch(paths, in: stream, name, exchange)
+                    try loop.watch(paths, on: connection, description, exchange)
                 default:
-                    guard let description = loop.description(of: name.connection) else { throw Self.noStream }
                     loop.send(.json(description.json), to: exchange)
                 }
             } catch {
@@ -80,24 +65,18 @@ extension ServerLoop {
     }
 
     private static var noStream: Problem {
-        Problem(
-            .streamNotFound,
-            "there is no such stream; it has ended, or its client has reconnected, which makes another"
-        )
+        Problem(.streamNotFound, "there is no such stream; it has ended, or its client has reconnected, which makes another")
     }
 
     /// Gives a stream other paths: its next event is a snapshot of these.
     private func watch(
         _ texts: [String],
-        in stream: StreamTable.Stream,
-        _ name: StreamName,
+        on connection: ClientConnection,
+        _ stream: StreamDescription,
         _ exchange: Exchange
     ) throws(Problem) {
-        guard case .session(let key, let topic) = stream.group.source else {
-            throw Problem(
-                .streamWithoutPaths,
-                "a stream of a store or a value has no paths; open a stream of a session or a view"
-            )
+        guard case .session(let key, let topic) = stream.source else {
+            throw Problem(.streamWithoutPaths, "a stream of a store or a value has no paths; open a stream of a session or a view")
         }
         let paths = PathSet(try paths(texts)).pointers
         let new = StreamTopic(
@@ -108,13 +87,8 @@ extension ServerLoop {
             isRepathed: true
         )
         try check(new, of: try app(key.app))
-        let id = name.connection
-        guard let (leaver, action) = streams.retarget(id, to: .session(key, new), now: loop.nowMilliseconds) else {
-            throw Self.noStream
-        }
-        if let leaver { leave(leaver) }
-        if action == .ask { ask(id) }
-        send(.json(Self.answer(name, paths)), to: exchange)
+        streams.watch(new, of: key, on: connection)
+        send(.json(Self.answer(stream.name, paths)), to: exchange)
     }
 
     private static func answer(_ name: StreamName, _ paths: [JSONPointer]) -> [UInt8] {

@@ -14,16 +14,16 @@ extension ServerLoop {
         _ key: SessionKey,
         _ view: String?,
         _ request: HTTPRequest,
-        _ exchange: Exchange
+        on connection: ClientConnection
     ) throws(Problem) {
         let app = try app(key.app)
-        try checkView(view, of: app)
+        try app.check(view: view)
         let query = try Query(
             request,
             known: ["path", "format", "interval", "resume", "cursor"],
             lists: ["path"]
         )
-        try checkStream(request, on: exchange.connection)
+        var options = try streamOptions(of: request)
         let topic = StreamTopic(
             view: view,
             paths: try paths(query.values("path")),
@@ -38,11 +38,38 @@ extension ServerLoop {
                 "resume=all tells each version as it was; it goes with no other format and no interval"
             )
         }
-        guard hasRoomForStream else { return answerFull(exchange.connection) }
-        _ = connections.update(exchange.connection) { $0.resumesAll = resumesAll }
-        let resume = AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"])
-        let stream = StreamRequest(stream: exchange.stream, topic: topic, resume: resume, resumesAll: resumesAll)
-        subscribe(stream, to: key)
+        guard streams.hasRoom else { return streams.answerFull(connection) }
+        if resumesAll { options.insert(.resumesAll) }
+        streams.subscribe(
+            StreamSubscription(
+                stream: StreamID(loop: index, connection.id, options),
+                source: .session(key, topic),
+                resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
+                resumesAll: resumesAll
+            )
+        )
+    }
+
+    /// GET of a store's `events` or a value's `changes`.
+    func openSharedStream(
+        _ key: SharedKey,
+        _ request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) {
+        switch key.kind {
+        case .store: _ = try core.store(key)
+        case .value: _ = try core.value(key)
+        }
+        let query = try Query(request, known: ["cursor"])
+        let options = try streamOptions(of: request)
+        guard streams.hasRoom else { return streams.answerFull(connection) }
+        streams.subscribe(
+            StreamSubscription(
+                stream: StreamID(loop: index, connection.id, options),
+                source: .shared(key),
+                resume: request.lastEventID ?? query["cursor"]
+            )
+        )
     }
 
     /// The value of a query parameter that has a few.
@@ -82,7 +109,7 @@ extension ServerLoop {
 
     /// Refuses paths that the state or the view cannot have, and those that do not go with the format.
     func check(_ topic: StreamTopic, of app: any HostedApp) throws(Problem) {
-        for path in topic.paths { try check(path, of: app, view: topic.view, wildcards: true) }
+        for path in topic.paths { try app.check(path, view: topic.view, wildcards: true) }
         guard topic.format == .jsonPatch else { return }
         guard topic.paths.count <= 1, !topic.paths.contains(where: { $0.tokens.contains("*") }) else {
             throw Problem(
@@ -92,41 +119,47 @@ extension ServerLoop {
         }
     }
 
-    /// Refuses who does not take an event stream; notes whether it is to be compressed.
-    func checkStream(_ request: HTTPRequest, on id: ConnectionID) throws(Problem) {
+    /// Refuses a client that does not take an event stream; returns whether the stream is to be compressed.
+    private func streamOptions(of request: HTTPRequest) throws(Problem) -> StreamOptions {
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
             throw Problem(.notAcceptable, "change streams are text/event-stream; accept that")
         }
         let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
-        _ = connections.update(id) { $0.wantsGzip = acceptsGzip }
+        return acceptsGzip ? .takesGzip : []
     }
 
-    var hasRoomForStream: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
-
-    /// Hands the wish to the session, wherever it lives; the answer comes through the sink.
-    func subscribe(_ request: StreamRequest, to key: SessionKey) {
+    /// Passes a subscription to its session; the answer comes through the sink.
+    func subscribe(_ subscription: StreamSubscription, to key: SessionKey, _ topic: StreamTopic) {
         guard let app = context.apps[key.app] else { return }
-        onShard(of: key) { owner in
-            owner.shard.find(key, of: app) { found in
-                switch found {
-                case .failure(let error):
-                    owner.onLoop(request.stream.loop) {
-                        $0.refuseStream(request.stream.connectionID, with: .failed(error))
-                    }
-                case .success(let session):
-                    let refusal: StreamRefusal? =
-                        if owner.shard.isDeleted(request.resume ?? request.stood) {
-                            .gone
-                        } else if !session.isStored, app.sessionPolicy == .explicit {
-                            .failed(.notFound(key))
-                        } else {
-                            nil
-                        }
-                    guard let refusal else { return session.subscribe(request) }
-                    owner.onLoop(request.stream.loop) { $0.refuseStream(request.stream.connectionID, with: refusal) }
+        let stream = subscription.stream
+        shard.find(key, of: app) { [self] found in
+            let refusal: StreamRefusal
+            switch found {
+            case .failure(let error): refusal = .failed(error)
+            case .success(let session):
+                if shard.isDeleted(subscription.resume ?? subscription.stood) {
+                    refusal = .gone
+                } else if !session.isStored, app.sessionPolicy == .explicit {
+                    refusal = .failed(.notFound(key))
+                } else {
+                    return session.subscribe(StreamRequest(subscription, topic))
                 }
             }
+            outbox.send(.refuse(stream, .session(refusal)), to: stream.loop)
         }
+    }
+}
+
+extension StreamRequest {
+    /// The request of a subscription to a session.
+    fileprivate init(_ subscription: StreamSubscription, _ topic: StreamTopic) {
+        self.init(
+            stream: subscription.stream,
+            topic: topic,
+            resume: subscription.resume,
+            stood: subscription.stood,
+            resumesAll: subscription.resumesAll
+        )
     }
 }
 

@@ -9,7 +9,7 @@ extension ServerLoop {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let value = try value(key)
+        let value = try core.value(key)
         _ = try Query(request, known: [])
         let epoch = context.epoch(of: key)
         switch request.method {
@@ -34,7 +34,7 @@ extension ServerLoop {
 
     /// POST that makes true of false and false of true.
     func toggle(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let value = try value(key)
+        let value = try core.value(key)
         _ = try Query(request, known: [])
         guard value.isBool else {
             throw Problem(
@@ -61,7 +61,7 @@ extension ServerLoop {
 
     /// PUT and DELETE of a secret; GET tells whether there is one.
     func secret(_ name: String, of app: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let secret = try secret(name, of: app)
+        let secret = try core.secret(name, of: app)
         _ = try Query(request, known: [])
         guard request.headers["if-match"] == nil, request.headers["if-none-match"] == nil else {
             throw Problem(

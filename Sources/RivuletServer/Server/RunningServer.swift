@@ -80,13 +80,13 @@ extension StateServer {
             var wire: MemoryWire?
             if !isListening {
                 let memory = MemoryWire(loop: loop, delegate: server)
-                server.wire = memory
+                server.core.wire = memory
                 wire = memory
             }
             let confined = Confined(server, to: loop)
             let confinedWire = wire.map { Confined($0, to: loop) }
             confined.post { server in
-                server.peers = [confined]
+                server.core.peers = [confined]
                 server.begin()
             }
             let port = isListening ? try listen([loop]) : nil

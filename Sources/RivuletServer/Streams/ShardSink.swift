@@ -3,16 +3,43 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// Renders each event once, and hands the bytes to every loop that has members: one message per loop and turn.
+/// The messages of one loop's sources to the loops of their streams: one post per loop and turn.
+final class StreamOutbox {
+    private let core: LoopCore
+    private let streams: StreamDriver
+    /// The messages for each other loop at the end of this turn, by its index.
+    private var messages: [Int: [StreamMessage]] = [:]
+
+    init(_ core: LoopCore, _ streams: StreamDriver) {
+        self.core = core
+        self.streams = streams
+    }
+
+    /// Passes a message to a loop, at once when it is this one.
+    func send(_ message: StreamMessage, to index: Int) {
+        guard index != core.index else { return streams.take(message) }
+        messages[index, default: []].append(message)
+    }
+
+    /// Posts the messages for other loops.
+    func flush() {
+        guard !messages.isEmpty else { return }
+        for (index, messages) in exchange(&messages, with: [:]) {
+            core.onLoop(index) { $0.streams.take(messages) }
+        }
+    }
+}
+
+/// Renders each event of a loop's sessions once, and passes the bytes to every loop that has members.
 final class ShardSink: StreamSink {
-    private unowned let loop: ServerLoop
-    /// What each loop is told at the end of this turn, by its index.
-    private var outboxes: [Int: [StreamMessage]] = [:]
+    private let outbox: StreamOutbox
+    private let account: SharedBytes.Account
     /// The event that was rendered last, its cursor and its block: several groups may get it one after the other.
     private var rendered: (event: StreamEvent, cursor: String, block: StreamBlock)?
 
-    init(_ loop: ServerLoop) {
-        self.loop = loop
+    init(_ outbox: StreamOutbox, account: SharedBytes.Account) {
+        self.outbox = outbox
+        self.account = account
     }
 
     func join(
@@ -27,43 +54,32 @@ final class ShardSink: StreamSink {
             stream: stream,
             place: place,
             source: .session(session, topic),
-            first: FirstEvents(first, account: loop.context.heldBytes),
+            first: FirstEvents(first, account: account),
             cursor: "\(cursor)"
         )
-        tell(stream.loop, .join(join))
+        outbox.send(.join(join), to: stream.loop)
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
         let (cursor, block) = rendered(event)
-        for index in loops { tell(index, .deliver(block, cursor: cursor, group: group)) }
+        for index in loops { outbox.send(.deliver(block, cursor: cursor, group: group), to: index) }
     }
 
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {
-        for index in loops { tell(index, .end(group, reason)) }
+        for index in loops { outbox.send(.end(group, reason), to: index) }
     }
 
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) {
-        tell(stream.loop, .refuse(stream, refusal))
+        outbox.send(.refuse(stream, .session(refusal)), to: stream.loop)
     }
 
-    /// Posts what the other loops are to be told.
-    func flush() {
-        rendered = nil
-        guard !outboxes.isEmpty else { return }
-        for (index, messages) in exchange(&outboxes, with: [:]) {
-            loop.onLoop(index) { $0.take(messages) }
-        }
-    }
-
-    private func tell(_ index: Int, _ message: StreamMessage) {
-        guard index != loop.index else { return loop.take(message) }
-        outboxes[index, default: []].append(message)
-    }
+    /// Forgets the event that was rendered last.
+    func endTurn() { rendered = nil }
 
     private func rendered(_ event: StreamEvent) -> (cursor: String, block: StreamBlock) {
         if let rendered, rendered.event === event { return (rendered.cursor, rendered.block) }
         let cursor = event.cursor?.description
-        let block = event.block(cursor: cursor, account: loop.context.heldBytes)
+        let block = event.block(cursor: cursor, account: account)
         rendered = (event, cursor ?? "", block)
         return (cursor ?? "", block)
     }

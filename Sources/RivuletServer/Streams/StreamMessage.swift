@@ -8,7 +8,8 @@ enum StreamMessage: Sendable {
     case deliver(StreamBlock, cursor: String, group: GroupID)
     /// The end of all members of a group, which their session has forgotten already.
     case end(GroupID, StreamEvent.ByeReason)
-    case refuse(StreamID, StreamRefusal)
+    /// A stream cannot be served, or not be given what it missed.
+    case refuse(StreamID, StreamRejection)
 }
 
 /// What one stream is sent of its own, and what becomes of it.

@@ -3,106 +3,124 @@ import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
 
-/// One loop's streams and their groups.
-struct StreamTable {
-    /// A stream of this loop.
-    struct Stream {
-        /// The group that it is in, or was in last, or is meant for.
-        fileprivate(set) var group: SubscriberGroup
-        /// Its index among the group's subscribers; meaningless outside.
-        fileprivate var index: Int
-        /// Where it stands, and what it does there, while it is in no group.
-        fileprivate(set) var outside: Outside?
-        let facts: Facts
-        /// What it was sent, and what of its group's text it began with; of a compressed stream only.
-        fileprivate var tally = GzipTally()
-        fileprivate var groupTally = GzipTally()
-        /// When it was last written to alone, in milliseconds of the loop's clock.
-        var lastWrite: UInt64
-    }
-
-    /// What does not change in a stream's life.
+/// An open stream of a loop; its connection carries it.
+///
+/// Only `StreamTable` changes it. An idle stream takes 80 bytes here.
+final class OpenStream {
+    /// The facts that do not change in a stream's life.
     struct Facts {
-        /// What nobody guesses of its name.
+        /// The part of the stream's name that cannot be guessed.
         let token: UInt64
         /// When it began, in milliseconds since 1970.
         let opened: Int64
         /// The uptime at which it says `bye`.
         let expires: UInt64
-        /// Where its client is.
-        let address: PeerAddress.IP
         /// Whether it is a gzip body.
         let isCompressed: Bool
         /// Whether its body is chunked; one of HTTP/1.0 lasts until the close.
         let isChunked: Bool
     }
 
-    /// A stream in no group.
-    struct Outside {
-        var state: SubscriberState
+    /// The standing of a stream that is in no group.
+    final class Outside {
+        fileprivate(set) var state: SubscriberState
         /// It has got everything up to here.
         let cursor: String
         /// Whether it has nothing of its paths yet, as they were others there.
         let isRepathed: Bool
         /// Whether it was sent a part of what it missed version by version, and is to go on so.
         let isPaging: Bool
+
+        fileprivate init(_ state: SubscriberState, at cursor: String, isRepathed: Bool = false, isPaging: Bool = false)
+        {
+            (self.state, self.cursor, self.isRepathed, self.isPaging) = (state, cursor, isRepathed, isPaging)
+        }
     }
 
+    /// The text of a compressed stream: what it was sent, and what of its group's text it began with.
+    fileprivate final class Tallies {
+        var sent = GzipTally()
+        var group = GzipTally()
+    }
+
+    /// The group that it is in, or was in last, or is meant for.
+    fileprivate(set) var group: SubscriberGroup
+    let facts: Facts
+    /// Its index among the group's subscribers; meaningless outside.
+    fileprivate var index: Int32 = 0
+    /// When it was last written to alone, in milliseconds of the loop's clock.
+    fileprivate(set) var lastWrite: UInt64
+    /// Its standing while it is in no group.
+    fileprivate(set) var outside: Outside?
+    /// Nil for a stream that is not compressed.
+    fileprivate let tallies: Tallies?
+
+    fileprivate init(_ facts: Facts, for group: SubscriberGroup, now: UInt64) {
+        self.facts = facts
+        self.group = group
+        lastWrite = now
+        tallies = facts.isCompressed ? Tallies() : nil
+    }
+
+    /// The state of the stream.
+    var state: SubscriberState { outside?.state ?? group.subscribers[Int(index)].state }
+
+    /// When it, or its group, was last given something, in milliseconds of the loop's clock.
+    var lastTraffic: UInt64 { outside == nil ? max(lastWrite, group.lastTraffic) : lastWrite }
+
+    /// Counts a text of its own behind those of its group.
+    fileprivate func tally(_ text: GzipTally) {
+        settleTally()
+        tallies?.sent.append(text)
+        if outside == nil { group.didWriteAlone(at: Int(index)) }
+    }
+
+    /// Counts what it got of its group since it was last written to alone.
+    fileprivate func settleTally() {
+        guard let tallies, outside == nil else { return }
+        let tally = group.tally(at: Int(index))
+        tallies.sent.append(tally.after(tallies.group))
+        tallies.group = tally
+    }
+}
+
+/// The groups of one loop's streams.
+struct StreamTable {
     /// A stream that left its group, or was in none.
     struct Leaver {
         let source: StreamSource
         /// The group that it was a member of.
         let group: GroupID?
         let cursor: String
-        let address: PeerAddress.IP
         /// How its body ends, before the connection does.
         let trailer: [UInt8]
-
-        fileprivate init(_ stream: Stream, group: GroupID?, cursor: String, trailer: [UInt8]) {
-            source = stream.group.source
-            address = stream.facts.address
-            self.group = group
-            self.cursor = cursor
-            self.trailer = trailer
-        }
     }
 
+    private let connections: ConnectionTable
     private var groups: [GroupID: Parts] = [:]
-    private var streams = SlotTable<Stream>()
-    /// How many events were delivered, and in how many bytes, since somebody last looked.
-    var written = (events: 0, bytes: 0)
+    /// The number of streams.
+    private(set) var count = 0
     /// Groups with something to be written, each once.
     private var queue: Deque<SubscriberGroup> = []
+    /// How many events were delivered, and in how many bytes, since this was taken last.
+    private var written = (events: 0, bytes: 0)
 
-    /// How many streams live here.
-    var count: Int { streams.count }
+    /// No streams yet of these connections.
+    init(of connections: ConnectionTable) { self.connections = connections }
 
-    /// The connections of all of them.
-    var ids: [ConnectionID] { streams.ids }
-
-    subscript(id: ConnectionID) -> Stream? { streams[id] }
+    /// The connections that carry streams, in the order of their slots.
+    var all: [ClientConnection] { connections.all.filter { $0.stream != nil } }
 
     /// Notes that a text was written to a stream alone.
-    mutating func noteWrite(_ id: ConnectionID, of text: GzipTally?, now: UInt64) {
-        _ = streams.update(id) { stream in
-            stream.lastWrite = now
-            if let text { Self.tally(text, to: &stream) }
-        }
+    func noteWrite(_ stream: OpenStream, of text: GzipTally?, now: UInt64) {
+        stream.lastWrite = now
+        if let text { stream.tally(text) }
     }
 
-    /// Counts a text of its own behind those of its group.
-    private static func tally(_ text: GzipTally, to stream: inout Stream) {
-        settleTally(of: &stream)
-        stream.tally.append(text)
-        if stream.outside == nil { stream.group.didWriteAlone(at: stream.index) }
-    }
-
-    /// Counts what it got of its group since it was last written to alone.
-    private static func settleTally(of stream: inout Stream) {
-        guard stream.facts.isCompressed, stream.outside == nil else { return }
-        let tally = stream.group.tally(at: stream.index)
-        stream.tally.append(tally.after(stream.groupTally))
-        stream.groupTally = tally
+    /// Takes how many events were delivered, and in how many bytes, since the last time.
+    mutating func takeWritten() -> (events: Int, bytes: Int) {
+        defer { written = (0, 0) }
+        return written
     }
 
     /// The compressed streams of a group, and the others.
@@ -120,107 +138,120 @@ struct StreamTable {
 
     /// Puts a stream where its session wants it; it was new, or in no group.
     ///
-    /// `outcome` is what became of what it was sent before, `text` the tally of that when it is compressed.
-    ///
+    /// - Parameters:
+    ///   - connection: The connection that carries the stream, or does from now on.
+    ///   - join: The place and the cursor.
+    ///   - outcome: The outcome of the write before.
+    ///   - text: The tally of what was written, when it is compressed.
+    ///   - facts: The facts of a new stream.
+    ///   - now: The time of the loop's clock.
+    ///   - coder: Makes the bytes of the group's events.
     /// - Returns: What is to be done now.
     mutating func put(
-        _ id: ConnectionID,
+        _ connection: ClientConnection,
         _ join: StreamJoin,
         _ outcome: WriteOutcome,
         text: GzipTally?,
-        facts: Facts,
+        facts: OpenStream.Facts,
         now: UInt64,
         _ coder: StreamCoder
     ) -> SubscriberState.Action {
-        var state = streams[id]?.outside?.state ?? .live
+        var state = connection.stream?.outside?.state ?? .live
         let action = state.didJoin(join.place, outcome)
-        var stream = streams[id] ?? newStream(join, facts, now)
-        stream.lastWrite = now
-        if let text { stream.tally.append(text) }
-        if case .group(let groupID) = join.place {
-            let key = SubscriberGroup.Key(id: groupID, isCompressed: facts.isCompressed)
-            let group =
-                groups[groupID]?[isCompressed: facts.isCompressed]
-                ?? SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
-            groups[groupID, default: Parts()][isCompressed: facts.isCompressed] = group
-            stream.group = group
-            stream.index = group.add(id, state, isChunked: facts.isChunked, coder)
-            stream.groupTally = group.tally(at: stream.index)
-            stream.outside = nil
-            enqueue(group)
-        } else {
-            stream.outside = Outside(
-                state: state,
-                cursor: join.cursor,
-                isRepathed: false,
-                isPaging: join.place == .more
-            )
+        guard case .group(let id) = join.place else {
+            let stream = connection.stream ?? open(on: connection, facts, for: unjoined(join.source, facts, now), now)
+            stream.lastWrite = now
+            if let text { stream.tallies?.sent.append(text) }
+            stream.outside = OpenStream.Outside(state, at: join.cursor, isPaging: join.place == .more)
+            return action
         }
-        streams[id] = stream
+        let group = group(id, join, facts, now)
+        let stream = connection.stream ?? open(on: connection, facts, for: group, now)
+        stream.lastWrite = now
+        if let text { stream.tallies?.sent.append(text) }
+        stream.group = group
+        stream.index = Int32(group.add(connection.id, state, isChunked: facts.isChunked, coder))
+        stream.tallies?.group = group.tally(at: Int(stream.index))
+        stream.outside = nil
+        enqueue(group)
         return action
     }
 
-    /// A stream in no group yet.
-    private func newStream(_ join: StreamJoin, _ facts: Facts, _ now: UInt64) -> Stream {
-        let nobodys = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: facts.isCompressed)
-        return Stream(
-            group: SubscriberGroup(nobodys, source: join.source, cursor: join.cursor, now: now),
-            index: 0,
-            outside: Outside(state: .live, cursor: join.cursor, isRepathed: false, isPaging: false),
-            facts: facts,
-            lastWrite: now
-        )
+    private mutating func open(
+        on connection: ClientConnection,
+        _ facts: OpenStream.Facts,
+        for group: SubscriberGroup,
+        _ now: UInt64
+    ) -> OpenStream {
+        let stream = OpenStream(facts, for: group, now: now)
+        connection.carry(stream)
+        count += 1
+        return stream
     }
 
-    /// Forgets a stream; nil when it was none.
-    mutating func remove(_ id: ConnectionID) -> Leaver? {
-        guard var stream = streams[id] else { return nil }
-        streams[id] = nil
-        Self.settleTally(of: &stream)
-        let trailer = stream.facts.isCompressed ? stream.tally.trailer : []
+    private mutating func group(
+        _ id: GroupID,
+        _ join: StreamJoin,
+        _ facts: OpenStream.Facts,
+        _ now: UInt64
+    ) -> SubscriberGroup {
+        if let group = groups[id]?[isCompressed: facts.isCompressed] { return group }
+        let key = SubscriberGroup.Key(id: id, isCompressed: facts.isCompressed)
+        let group = SubscriberGroup(key, source: join.source, cursor: join.cursor, now: now)
+        groups[id, default: Parts()][isCompressed: facts.isCompressed] = group
+        return group
+    }
+
+    /// A group without members, for a stream that follows a source and is in no group of it yet.
+    private func unjoined(_ source: StreamSource, _ facts: OpenStream.Facts, _ now: UInt64) -> SubscriberGroup {
+        let key = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: facts.isCompressed)
+        return SubscriberGroup(key, source: source, cursor: "", now: now)
+    }
+
+    /// Forgets a stream; nil when the connection carries none.
+    mutating func remove(_ connection: ClientConnection) -> Leaver? {
+        guard let stream = connection.stream else { return nil }
+        connection.carry(nil)
+        count -= 1
+        stream.settleTally()
+        let (source, trailer) = (stream.group.source, stream.tallies?.sent.trailer ?? [])
         if let outside = stream.outside {
-            return Leaver(stream, group: nil, cursor: outside.cursor, trailer: trailer)
+            return Leaver(source: source, group: nil, cursor: outside.cursor, trailer: trailer)
         }
         let cursor = takeOut(stream)
-        return Leaver(stream, group: stream.group.key.id, cursor: cursor, trailer: trailer)
+        return Leaver(source: source, group: stream.group.key.id, cursor: cursor, trailer: trailer)
     }
 
     /// Takes a stream out of its group, which stands at its cursor from then on; nil when it is in none.
-    mutating func takeOut(_ id: ConnectionID, as state: SubscriberState) -> Leaver? {
-        guard var stream = streams[id], stream.outside == nil else { return nil }
-        Self.settleTally(of: &stream)
+    mutating func takeOut(_ stream: OpenStream, as state: SubscriberState) -> Leaver? {
+        guard stream.outside == nil else { return nil }
+        stream.settleTally()
         let cursor = takeOut(stream)
-        stream.outside = Outside(state: state, cursor: cursor, isRepathed: false, isPaging: false)
-        streams[id] = stream
-        return Leaver(stream, group: stream.group.key.id, cursor: cursor, trailer: [])
+        stream.outside = OpenStream.Outside(state, at: cursor)
+        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
     /// Makes a stream one of another source: it is in no group until it joins one of that.
     ///
-    /// - Returns: What it left, when it was in a group, and what is to be done now; nil when there is no such stream.
+    /// - Returns: What it left, when it was in a group, and what is to be done now.
     mutating func retarget(
-        _ id: ConnectionID,
+        _ stream: OpenStream,
         to source: StreamSource,
         now: UInt64
-    ) -> (leaver: Leaver?, action: SubscriberState.Action)? {
-        guard var state = state(of: id) else { return nil }
+    ) -> (leaver: Leaver?, action: SubscriberState.Action) {
+        var state = stream.state
         let action = state.didChangePaths()
-        let leaver = takeOut(id, as: state)
-        _ = streams.update(id) { stream in
-            let nobodys = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: stream.facts.isCompressed)
-            let cursor = stream.outside?.cursor ?? ""
-            stream.group = SubscriberGroup(nobodys, source: source, cursor: cursor, now: now)
-            stream.outside = Outside(state: state, cursor: cursor, isRepathed: true, isPaging: false)
-        }
+        let leaver = takeOut(stream, as: state)
+        let cursor = stream.outside?.cursor ?? ""
+        stream.group = unjoined(source, stream.facts, now)
+        stream.outside = OpenStream.Outside(state, at: cursor, isRepathed: true)
         return (leaver, action)
     }
 
-    private mutating func takeOut(_ stream: Stream) -> String {
+    private mutating func takeOut(_ stream: OpenStream) -> String {
         let group = stream.group
-        let cursor = group.cursor(at: stream.index)
-        group.remove(at: stream.index) { connection, index in
-            _ = streams.update(connection) { $0.index = index }
-        }
+        let cursor = group.cursor(at: Int(stream.index))
+        group.remove(at: Int(stream.index)) { id, index in connections[id]?.stream?.index = Int32(index) }
         if group.subscribers.isEmpty { forget(group.key) }
         return cursor
     }
@@ -238,24 +269,15 @@ struct StreamTable {
 
     // MARK: - States
 
-    /// The state of a stream; nil when there is none.
-    func state(of id: ConnectionID) -> SubscriberState? {
-        guard let stream = streams[id] else { return nil }
-        return stream.outside?.state ?? stream.group.subscribers[stream.index].state
-    }
-
-    /// Tells the state of a stream what has happened; nil when there is none.
-    mutating func update<Result>(_ id: ConnectionID, _ body: (inout SubscriberState) -> Result) -> Result? {
-        guard let stream = streams[id] else { return nil }
-        guard var outside = stream.outside else { return stream.group.update(at: stream.index, body) }
-        defer { _ = streams.update(id) { $0.outside = outside } }
+    /// Passes the state of a stream what has happened.
+    func update<Result>(_ stream: OpenStream, _ body: (inout SubscriberState) -> Result) -> Result {
+        guard let outside = stream.outside else { return stream.group.update(at: Int(stream.index), body) }
         return body(&outside.state)
     }
 
     /// Gives a stream whose socket has room again what its group has for it.
-    mutating func writeRest(_ id: ConnectionID, to wire: any ConnectionWire, _ coder: StreamCoder) {
-        guard let stream = streams[id], stream.outside == nil else { return }
-        stream.group.writeRest(at: stream.index, to: wire, coder)
+    func writeRest(_ stream: OpenStream, to wire: any ConnectionWire, _ coder: StreamCoder) {
+        if stream.outside == nil { stream.group.writeRest(at: Int(stream.index), to: wire, coder) }
     }
 
     // MARK: - Events

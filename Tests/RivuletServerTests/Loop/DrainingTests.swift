@@ -17,8 +17,8 @@ import Testing
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
         let wire = MemoryWire(loop: loop, delegate: served)
-        served.wire = wire
-        served.peers = [Confined(served, to: loop)]
+        served.core.wire = wire
+        served.core.peers = [Confined(served, to: loop)]
         let written = Mutex((text: "", isClosed: false))
         let id = wire.open { bytes in
             written.withLock {
@@ -30,13 +30,13 @@ import Testing
         wire.receive(id, Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
         served.drain()
         let join = StreamJoin(
-            stream: Exchange(loop: 0, connection: id).stream,
+            stream: StreamID(loop: 0, id),
             place: .group(GroupID(rawValue: 1)),
             source: .session(SessionKey(app: "tally", id: "one"), StreamTopic(paths: [])),
             first: .none,
             cursor: "aaaaaaaa.0.bbbb-0"
         )
-        served.take(.join(join))
+        served.streams.take(.join(join))
         let (text, isClosed) = written.withLock { $0 }
         #expect(text.contains("event: bye\ndata: {\"reason\":\"draining\""))
         #expect(text.hasSuffix("\n\n\r\n0\r\n\r\n"))
@@ -51,7 +51,7 @@ import Testing
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
         let wire = MemoryWire(loop: loop, delegate: served)
-        served.wire = wire
+        served.core.wire = wire
         let isClosed = Mutex(false)
         let id = wire.open { bytes in
             if bytes == nil { isClosed.withLock { $0 = true } }

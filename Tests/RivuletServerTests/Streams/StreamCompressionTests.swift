@@ -70,7 +70,7 @@ import Testing
             switch Int.random(in: 0...9, using: &random) {
             case 0...3:
                 number += 1
-                for (slot, stream) in texts where streams.table[streams.id(slot)]?.outside == nil {
+                for (slot, stream) in texts where streams.stream(slot)?.outside == nil {
                     texts[slot] = stream + event(number)
                 }
                 streams.deliver(event(number), "c\(number)")
@@ -83,13 +83,13 @@ import Testing
                 streams.join(slot, cursor: "c\(number)")
             case 7 where texts[slot] != nil: streams.wire.room[streams.id(slot)] = 0
             case 8 where texts[slot] != nil: _ = streams.drain(slot)
-            case 9 where texts[slot] != nil && streams.table.state(of: streams.id(slot))?.phase == .live:
+            case 9 where texts[slot] != nil && streams.phase(slot) == .live:
                 streams.flush()
-                guard streams.table.state(of: streams.id(slot))?.phase == .live else { continue }
+                guard streams.phase(slot) == .live else { continue }
                 let heartbeat = Heartbeat()
                 let bytes = heartbeat.bytes(isCompressed: true, isChunked: chunked.contains(slot))
                 _ = streams.wire.write(streams.id(slot), bytes)
-                streams.table.noteWrite(streams.id(slot), of: heartbeat.tally, now: 1)
+                streams.table.noteWrite(try #require(streams.stream(slot)), of: heartbeat.tally, now: 1)
                 texts[slot, default: []] += Array(":\n\n".utf8)
             default: break
             }
@@ -99,7 +99,7 @@ import Testing
         try endThoseBehind(&streams, &texts, chunked, seed)
         for slot in texts.keys {
             _ = streams.drain(slot)
-            let removed = streams.table.remove(streams.id(slot))
+            let removed = streams.remove(slot)
             let leaver = try #require(removed)
             let content = try content(of: slot, in: streams, isChunked: chunked.contains(slot))
             let body = StreamCompressor.head + content + leaver.trailer
@@ -124,8 +124,8 @@ import Testing
         _ chunked: Set<UInt32>,
         _ seed: UInt64
     ) throws {
-        for slot in texts.keys where streams.table[streams.id(slot)]?.outside != nil {
-            let removed = streams.table.remove(streams.id(slot))
+        for slot in texts.keys where streams.stream(slot)?.outside != nil {
+            let removed = streams.remove(slot)
             let leaver = try #require(removed)
             let content = try content(of: slot, in: streams, isChunked: chunked.contains(slot))
             let body = StreamCompressor.head + content + leaver.trailer

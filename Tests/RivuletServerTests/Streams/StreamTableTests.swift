@@ -1,6 +1,7 @@
 // Checks what each stream of a loop gets written, and when.
 
 import RivuletEventLoop
+import RivuletJSON
 import RivuletSessions
 import Testing
 
@@ -38,17 +39,17 @@ import Testing
         streams.deliver([1], "c1")
         streams.flush()
         streams.deliver([2], "c2")
-        let leaver = streams.table.remove(streams.id(1))
+        let leaver = streams.remove(1)
         #expect(leaver?.cursor == "c1")
         #expect(leaver?.group == streams.group)
         #expect(streams.table.count == 1)
-        #expect(streams.table.remove(streams.id(1)) == nil)
+        #expect(streams.remove(1) == nil)
     }
 
     @Test func `an event for a group without streams here is dropped`() {
         var streams = Streams()
         streams.join(1)
-        _ = streams.table.remove(streams.id(1))
+        _ = streams.remove(1)
         streams.deliver([1], "c1")
         streams.flush()
         #expect(streams.wire.writes.isEmpty)
@@ -106,7 +107,7 @@ import Testing
             for slot in 1...6 { streams.join(UInt32(slot)) }
             streams.deliver([1], "c1")
             streams.flush(budget: 3)
-            _ = streams.table.remove(streams.id(leaver))
+            _ = streams.remove(leaver)
             streams.flush()
             for slot in 1...6 as ClosedRange<UInt32> where slot != leaver {
                 #expect(streams.wire.writes[streams.id(slot)] == [[1]], "\(slot) after \(leaver) left")
@@ -141,7 +142,7 @@ import Testing
         streams.flush()
         streams.deliver([UInt8](repeating: 2, count: 101), "c2")
         streams.flush()
-        let outside = try #require(streams.table[streams.id(1)]?.outside)
+        let outside = try #require(streams.stream(1)?.outside)
         #expect(outside.cursor == "c1")
         #expect(outside.state.phase == .behind)
         streams.deliver([3], "c3")
@@ -167,8 +168,8 @@ import Testing
         streams.flush()
         streams.deliver([UInt8](repeating: 3, count: 45), "c3")
         streams.flush()
-        #expect((1...4).map { streams.table.state(of: streams.id($0))?.phase } == [.behind, .behind, .blocked, .live])
-        #expect((1...2).map { streams.table[streams.id($0)]?.outside?.cursor } == ["c1", "c1"])
+        #expect((1...4).map { streams.phase($0) } == [.behind, .behind, .blocked, .live])
+        #expect((1...2).map { streams.stream($0)?.outside?.cursor } == ["c1", "c1"])
         streams.deliver([UInt8](repeating: 4, count: 5), "c4")
         streams.flush()
         streams.deliver([UInt8](repeating: 5, count: 5), "c5")
@@ -184,8 +185,8 @@ import Testing
     @Test func `a stream that was sent a part asks for more from there, and one that waits does not`() {
         var streams = Streams()
         streams.join(1, at: .more, cursor: "c7")
-        #expect(streams.table[streams.id(1)]?.outside?.isPaging == true)
-        #expect(streams.table[streams.id(1)]?.outside?.cursor == "c7")
+        #expect(streams.stream(1)?.outside?.isPaging == true)
+        #expect(streams.stream(1)?.outside?.cursor == "c7")
         streams.join(2, at: .waiting)
         #expect(streams.drain(2) == .nothing)
         streams.deliver([1], "c1")
@@ -207,8 +208,9 @@ import Testing
         #expect(streams.wire.writes[streams.id(1)] == [content])
         #expect(streams.wire.writes[streams.id(2)] == [Array("10\r\nsixteen bytes ok\r\n".utf8)])
         #expect(streams.wire.writes[streams.id(3)] == [content])
-        #expect(streams.table.written.events == 3)
-        #expect(streams.table.written.bytes == 16 + 22 + 16)
+        let written = streams.table.takeWritten()
+        #expect(written.events == 3)
+        #expect(written.bytes == 16 + 22 + 16)
         #expect(streams.account.bytes == 0)
     }
 
@@ -241,5 +243,27 @@ import Testing
         streams.join(2)
         streams.join(3, group: GroupID(rawValue: 2))
         #expect(Set(streams.table.members(of: streams.group)) == [streams.id(1), streams.id(2)])
+    }
+
+    @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
+        var streams = Streams()
+        streams.join(1)
+        streams.wire.room[streams.id(1)] = 0
+        streams.deliver([1], "c1")
+        streams.flush()
+        let stream = try #require(streams.stream(1))
+        let writes = streams.wire.writes[streams.id(1)]
+        for path in ["/p/count", "/p/title", "/p/count"] {
+            let source = StreamSource.session(
+                SessionKey(app: "tally", id: "s"),
+                StreamTopic(paths: [try JSONPointer(parsing: path)], isRepathed: true)
+            )
+            let action = streams.table.retarget(stream, to: source, now: 0).action
+            #expect(action == .nothing)
+        }
+        #expect(streams.wire.writes[streams.id(1)] == writes)
+        #expect(streams.phase(1) == .behind)
+        #expect(streams.drain(1) == .ask)
+        #expect(stream.outside?.isRepathed == true)
     }
 }

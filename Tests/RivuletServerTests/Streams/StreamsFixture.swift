@@ -46,7 +46,8 @@ final class RoomyWire: ConnectionWire {
 
 /// A table, its wire, and a clock that stands still.
 struct Streams {
-    var table = StreamTable()
+    let connections = ConnectionTable()
+    var table: StreamTable
     let wire = RoomyWire()
     let account = SharedBytes.Account()
     let coder: StreamCoder
@@ -58,27 +59,42 @@ struct Streams {
     /// True: joining streams use HTTP/1.1, which is chunked; false: HTTP/1.0, whose bytes are as the test has them.
     var isChunked = false
 
-    init() { coder = StreamCoder(account) }
+    init() {
+        coder = StreamCoder(account)
+        table = StreamTable(of: connections)
+    }
+
+    /// The stream of a connection; nil when it has none.
+    func stream(_ slot: UInt32) -> OpenStream? { connections[id(slot)]?.stream }
+
+    /// The phase of a stream; nil when there is none.
+    func phase(_ slot: UInt32) -> SubscriberState.Phase? { stream(slot)?.state.phase }
+
+    /// Forgets a stream; nil when there is none.
+    mutating func remove(_ slot: UInt32) -> StreamTable.Leaver? {
+        connections[id(slot)].flatMap { table.remove($0) }
+    }
 
     func id(_ slot: UInt32) -> ConnectionID { ConnectionID(slot: slot, generation: 1) }
 
     mutating func join(_ slot: UInt32, group: GroupID? = nil, at place: StreamPlace? = nil, cursor: String = "c0") {
         let join = StreamJoin(
-            stream: Exchange(loop: 0, connection: id(slot)).stream,
+            stream: StreamID(loop: 0, id(slot)),
             place: place ?? .group(group ?? self.group),
             source: .session(SessionKey(app: "a", id: "s"), StreamTopic(paths: [])),
             first: .none,
             cursor: cursor
         )
-        let facts = StreamTable.Facts(
+        let facts = OpenStream.Facts(
             token: 1,
             opened: 0,
             expires: 1_000,
-            address: PeerAddress.IP(v4: 1),
             isCompressed: isCompressed,
             isChunked: isChunked
         )
-        _ = table.put(id(slot), join, .sent, text: nil, facts: facts, now: now, coder)
+        let connection = connections[id(slot)] ?? ClientConnection(id(slot), from: PeerAddress.IP(v4: slot))
+        connections.open(connection)
+        _ = table.put(connection, join, .sent, text: nil, facts: facts, now: now, coder)
     }
 
     mutating func deliver(_ bytes: [UInt8], _ cursor: String, to group: GroupID? = nil) {
@@ -91,10 +107,10 @@ struct Streams {
         var budget = budget
         let laggards = table.flush(to: wire, now: now, budget: &budget, bytesMax: bytesMax, coder)
         for id in laggards {
-            guard table.update(id, { $0.didFallBehind() }) == .leaveGroup, let state = table.state(of: id) else {
-                continue
-            }
-            _ = table.takeOut(id, as: state)
+            guard let stream = connections[id]?.stream,
+                table.update(stream, { $0.didFallBehind() }) == .leaveGroup
+            else { continue }
+            _ = table.takeOut(stream, as: stream.state)
         }
         return budget
     }
@@ -102,8 +118,9 @@ struct Streams {
     /// The socket of a stream has room for so much.
     mutating func drain(_ slot: UInt32, room: Int = .max) -> SubscriberState.Action? {
         wire.room[id(slot)] = room
-        let action = table.update(id(slot)) { $0.didDrain() }
-        if action == .writeRest { table.writeRest(id(slot), to: wire, coder) }
+        guard let stream = stream(slot) else { return nil }
+        let action = table.update(stream) { $0.didDrain() }
+        if action == .writeRest { table.writeRest(stream, to: wire, coder) }
         return action
     }
 }

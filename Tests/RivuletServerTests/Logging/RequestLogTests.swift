@@ -9,7 +9,7 @@ import Testing
 
 @testable import RivuletServer
 
-@Suite struct ServerLoopLogTests {
+@Suite struct RequestLogTests {
     private let lines = LogLines()
 
     private func start(

@@ -25,7 +25,7 @@ private final class Written: Sendable {
     }
 }
 
-@Suite struct ServerLoopBodiesTests {
+@Suite struct BodyDriverTests {
     private let served: ServerLoop
     private let wire: MemoryWire
     private let loop: EventLoop
@@ -43,8 +43,8 @@ private final class Written: Sendable {
         loop = try EventLoop(index: 0)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
         wire = MemoryWire(loop: loop, delegate: served)
-        served.wire = wire
-        served.peers = [Confined(served, to: loop)]
+        served.core.wire = wire
+        served.core.peers = [Confined(served, to: loop)]
     }
 
     private var heldBytes: Int { served.context.bodyBudget.bytes }
@@ -67,7 +67,7 @@ private final class Written: Sendable {
     }
 
     private func deadline(_ id: ConnectionID) -> HTTPDeadline? {
-        served.connections.update(id) { $0.http.deadline } ?? nil
+        served.connections[id]?.deadline
     }
 
     /// Runs what is posted, and what that posts; once.
@@ -99,15 +99,15 @@ private final class Written: Sendable {
         post(id, "Content-Length: 20000")
         #expect(heldBytes == 20_000 && deadline(id) == .body)
         served.connectionDidClose(id, reason: .peerEnded)
-        #expect(heldBytes == 0 && served.bodies.isEmpty)
+        #expect(heldBytes == 0 && served.connections.bodies.isEmpty)
     }
 
     @Test func `a body that does not come in time gives back what it reserved`() {
         let (id, written) = open()
         post(id, "Content-Length: 20000")
         let limits = served.context.httpLimits
-        guard let action = served.connections.update(id, { $0.http.deadlinePassed(limits: limits) }) else { return }
-        served.take(action, on: id)
+        guard let connection = served.connections[id] else { return }
+        served.connections.take(connection.deadlinePassed(limits: limits), on: connection)
         #expect(written.text.hasPrefix("HTTP/1.1 408 ") && written.isClosed)
         #expect(heldBytes == 0)
     }
@@ -117,7 +117,7 @@ private final class Written: Sendable {
         post(id, "Content-Length: 5", path: "nothing", "12345")
         post(id, "Content-Length: 50000", path: "nothing")
         #expect(written.text.components(of: "HTTP/1.1 404 ") == 2 && !written.isClosed)
-        #expect(heldBytes == 0 && served.bodies.isEmpty)
+        #expect(heldBytes == 0 && served.connections.bodies.isEmpty)
         post(id, "Content-Length: 131073")
         // Still of the refused body.
         #expect(written.text.components(of: "HTTP/1.1") == 2)
@@ -156,8 +156,8 @@ private final class Written: Sendable {
         _ = fill()
         let (id, written) = open()
         post(id, "Content-Length: 65536\r\nExpect: 100-continue")
-        #expect(written.text.isEmpty && deadline(id) == nil && served.isBodyWaiting(id))
-        #expect(served.connections.update(id) { $0.http.wantsReading } == false)
+        #expect(written.text.isEmpty && deadline(id) == nil && served.connections.bodies.isWaiting(id))
+        #expect(served.connections[id]?.wantsReading == false)
         runUntilDue()
         #expect(written.text.hasPrefix("HTTP/1.1 503 ") && written.text.contains("\r\nRetry-After: 1\r\n"))
         #expect(written.text.contains("\r\nConnection: close\r\n") && written.isClosed)
@@ -172,7 +172,7 @@ private final class Written: Sendable {
         post(waiting, "Content-Length: 65536")
         let (id, written) = open()
         post(id, "Content-Length: 16384\r\nExpect: 100-continue")
-        #expect(written.text.hasPrefix("HTTP/1.1 100 ") && !served.isBodyWaiting(id))
+        #expect(written.text.hasPrefix("HTTP/1.1 100 ") && !served.connections.bodies.isWaiting(id))
     }
 
     @Test func `a chunked body reserves as it grows, waits for more, and is 503 when its time is over`() {
@@ -184,10 +184,10 @@ private final class Written: Sendable {
         let (other, refused) = open()
         post(other, "Transfer-Encoding: chunked")
         #expect(heldBytes == 196_608)
-        #expect(served.connections.update(other) { $0.http.wantsReading } == true)
+        #expect(served.connections[other]?.wantsReading == true)
         send(other, chunk(10))
-        #expect(served.isBodyWaiting(other) && deadline(other) == nil)
-        #expect(served.connections.update(other) { $0.http.wantsReading } == false)
+        #expect(served.connections.bodies.isWaiting(other) && deadline(other) == nil)
+        #expect(served.connections[other]?.wantsReading == false)
         runUntilDue()
         #expect(refused.text.hasPrefix("HTTP/1.1 503 ") && refused.isClosed)
         #expect(heldBytes == 131_072 && written.text.isEmpty && deadline(id) == .body)
@@ -198,10 +198,10 @@ private final class Written: Sendable {
         let (id, written) = open()
         post(id, "Content-Length: 65536\r\nExpect: 100-continue")
         send(ids[0], "x")
-        served.shedStalledBodies()
+        served.connections.shedStalledBodies()
         #expect(!served.context.bodyBudget.hasWaiters(for: .large))
         // One was enough.
-        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+        #expect(ids.filter { !served.connections.bodies.hasBody($0) }.count == 1)
         run()
         #expect(written.text.hasPrefix("HTTP/1.1 100 ") && deadline(id) == .body)
     }
@@ -214,8 +214,8 @@ private final class Written: Sendable {
         for (id, _) in small { post(id, "Content-Length: 16384") }
         let (id, written) = open()
         post(id, "Content-Length: 16384\r\nExpect: 100-continue")
-        #expect(served.isBodyWaiting(id))
-        served.shedStalledBodies()
+        #expect(served.connections.bodies.isWaiting(id))
+        served.connections.shedStalledBodies()
         run()
         #expect(written.text.hasPrefix("HTTP/1.1 100 "))
         let refused = small.map(\.1.text).filter { $0.hasPrefix("HTTP/1.1 408 ") }
@@ -228,12 +228,12 @@ private final class Written: Sendable {
         // More of it is there than waiting bodies may hold.
         post(id, "Content-Length: 65536", String(repeating: " ", count: 20_000))
         #expect(written.text.hasPrefix("HTTP/1.1 503 ") && !served.context.bodyBudget.hasWaiters(for: .large))
-        served.shedStalledBodies()
-        #expect(ids.allSatisfy { served.bodies[$0] != nil })
-        served.shedStalledBodies(served.bodies.takeRefusedShares())
-        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
-        served.shedStalledBodies(served.bodies.takeRefusedShares())
-        #expect(ids.filter { served.bodies[$0] == nil }.count == 1)
+        served.connections.shedStalledBodies()
+        #expect(ids.allSatisfy { served.connections.bodies.hasBody($0) })
+        served.connections.shedStalledBodies(served.connections.bodies.takeRefusedShares())
+        #expect(ids.filter { !served.connections.bodies.hasBody($0) }.count == 1)
+        served.connections.shedStalledBodies(served.connections.bodies.takeRefusedShares())
+        #expect(ids.filter { !served.connections.bodies.hasBody($0) }.count == 1)
     }
 
     @Test func `a body whose connection has gone while it waited gives its room to the next`() {
@@ -255,11 +255,11 @@ private final class Written: Sendable {
         let (id, _) = open()
         post(id, "Transfer-Encoding: chunked")
         send(id, chunk(10))
-        #expect(served.isBodyWaiting(id))
+        #expect(served.connections.bodies.isWaiting(id))
         served.connectionDidClose(first, reason: .peerEnded)
         run()
-        #expect(!served.isBodyWaiting(id) && deadline(id) == .body && heldBytes == 131_072)
-        #expect(served.connections.update(id) { $0.http.wantsReading } == true)
+        #expect(!served.connections.bodies.isWaiting(id) && deadline(id) == .body && heldBytes == 131_072)
+        #expect(served.connections[id]?.wantsReading == true)
     }
 
     @Test func `a bound with which the largest body could not be read is refused, with the least value`() throws {

@@ -1,20 +1,11 @@
 import Logging
-import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 import RivuletStores
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The quotas of one loop's log lines.
-struct LogQuotas {
+private struct LogQuotas {
     var refusals: LineQuota
     var failures: LineQuota
 
@@ -24,22 +15,32 @@ struct LogQuotas {
     }
 }
 
-extension ServerLoop {
+/// Writes the lines of one loop about its requests.
+final class RequestLog {
+    private let context: ServerContext
+    private var quotas: LogQuotas
+
+    init(_ context: ServerContext) {
+        self.context = context
+        quotas = LogQuotas(context.options.limits)
+    }
+
+    /// Whether each request has a line.
+    var logsRequests: Bool { context.logsRequests }
+
     /// Notes what the log will need of a request: its trace, and, where each request has a line, the time.
-    func prepareLog(_ headers: HTTPHeaders, of id: ConnectionID) {
+    func prepare(_ traits: inout RequestTraits, _ headers: HTTPHeaders) {
         let trace = TraceParent(headers)
         let (began, random): (UInt64, TraceParent?) =
-            context.logsRequests ? (Self.monotonicNanoseconds(), .random()) : (0, nil)
-        _ = connections.update(id) { entry in
-            entry.request?.trace = trace ?? random
-            entry.request?.began = began
-            if let trace { entry.request?.fields = [HTTPField(TraceParent.fieldName, trace.child().text)] }
-        }
+            logsRequests ? (MonotonicClock.nanoseconds(), .random()) : (0, nil)
+        traits.trace = trace ?? random
+        traits.began = began
+        if let trace { traits.fields = [HTTPField(TraceParent.fieldName, trace.child().text)] }
     }
 
     /// The line about an answered request, at `debug`.
-    func logAnswer(_ status: HTTPStatus, to request: ConnectionTable.RequestTraits) {
-        let nanoseconds = request.began == 0 ? 0 : Self.monotonicNanoseconds() - request.began
+    func logAnswer(_ status: HTTPStatus, to request: RequestTraits) {
+        let nanoseconds = request.began == 0 ? 0 : MonotonicClock.nanoseconds() - request.began
         var metadata: Logger.Metadata = [
             "method": "\(request.method.value.uppercased())",
             "route": "\(Self.route(of: request)?.resource.path ?? "none")",
@@ -53,7 +54,7 @@ extension ServerLoop {
     func noted(
         _ refusal: Refusal,
         in response: Response,
-        for request: ConnectionTable.RequestTraits
+        for request: RequestTraits
     ) -> Response {
         var (response, request) = (response, request)
         if request.trace == nil, refusal.cause != nil { request.trace = .random() }
@@ -101,7 +102,7 @@ extension ServerLoop {
     }
 
     /// Writes how many lines were left out, and lets new ones through; once a second, and at the end.
-    func renewLogQuotas() {
+    func renewQuotas() {
         let (refusals, failures) = (quotas.refusals.renew(), quotas.failures.renew())
         if refusals > 0 { context.logger.info("more dispatches were refused", metadata: ["left_out": "\(refusals)"]) }
         if failures > 0 { context.logger.error("more requests failed", metadata: ["left_out": "\(failures)"]) }
@@ -112,7 +113,7 @@ extension ServerLoop {
     /// The resource that the request names; nil: none, or the head could not be read.
     ///
     /// Parsed again, for only requests with a line come here.
-    private static func route(of request: ConnectionTable.RequestTraits) -> Route? {
+    private static func route(of request: RequestTraits) -> Route? {
         guard var segments = request.headers?.pathSegments else { return nil }
         // Its caller's id is no part of a template.
         if segments.count > 4, segments[4] == "me" { segments[4] = "m" }
@@ -131,17 +132,29 @@ extension ServerLoop {
         let thousandths = nanoseconds / 1_000 % 1_000
         return "\(nanoseconds / 1_000_000)." + String("\(1_000 + thousandths)".dropFirst())
     }
+}
 
-    private static func monotonicNanoseconds() -> UInt64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+/// Lets so many lines through until it is renewed, and counts the rest.
+struct LineQuota {
+    let linesMax: Int
+    private var written = 0
+    private var leftOut = 0
+
+    init(linesMax: Int) { self.linesMax = linesMax }
+
+    /// Whether a line may be written now.
+    mutating func admit() -> Bool {
+        guard written < linesMax else {
+            leftOut += 1
+            return false
+        }
+        written += 1
+        return true
     }
 
-    /// Milliseconds of a clock that costs a dispatch next to nothing to read; exact to the kernel's tick, 1 to 10 ms.
-    static func coarseMilliseconds() -> UInt64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time) == 0 else { return 0 }
-        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    /// Begins anew, once a second; returns the number of lines that were left out.
+    mutating func renew() -> Int {
+        defer { (written, leftOut) = (0, 0) }
+        return leftOut
     }
 }

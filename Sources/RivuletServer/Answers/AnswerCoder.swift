@@ -1,6 +1,45 @@
-import RivuletEngine
-import RivuletEventLoop
 import RivuletHTTP
+
+/// Compresses the answers of one loop.
+struct AnswerCoder {
+    /// What becomes of an answer.
+    enum Coding {
+        /// It is sent now, in this form.
+        case ready(Response)
+        /// It is sent when it has been compressed in further turns.
+        case later(Compression)
+    }
+
+    private let bytesMin: Int
+    private var streams = GzipStreams()
+
+    /// Compresses answers of at least so many bytes.
+    init(bytesMin: Int) { self.bytesMin = bytesMin }
+
+    /// Begins to make the form of an answer that its request takes.
+    mutating func code(_ response: Response, for request: RequestTraits) -> Coding {
+        guard let headers = request.headers else { return .ready(response) }
+        if response.status == .notModified { return .ready(AnswerCoding.unchanged(response, for: headers)) }
+        guard AnswerCoding.isWanted(response, by: headers, bytesMin: bytesMin), let stream = streams.take() else {
+            return .ready(
+                AnswerCoding.isNegotiated(response, bytesMin: bytesMin) ? AnswerCoding.varying(response) : response
+            )
+        }
+        let isRead = request.method == .get || request.method == .head
+        let compression = Compression(of: response, isRead: isRead, with: stream)
+        compression.step()
+        return compression.isDone ? .ready(finish(compression)) : .later(compression)
+    }
+
+    /// Ends a compression, and returns the answer; its compressor is free again.
+    mutating func finish(_ compression: Compression) -> Response {
+        streams.giveBack(compression.stream)
+        return compression.result
+    }
+
+    /// Ends a compression whose connection has closed.
+    mutating func abandon(_ compression: Compression) { streams.giveBack(compression.stream) }
+}
 
 /// The compressors of one loop.
 struct GzipStreams {
@@ -26,42 +65,6 @@ struct GzipStreams {
         underWay -= 1
         stream.reset()
         idle = stream
-    }
-}
-
-extension ServerLoop {
-    /// What is sent of the answer: as it is, compressed, or, nil, later, when it has been compressed in further turns.
-    func coded(_ response: Response, for request: ConnectionTable.RequestTraits, on id: ConnectionID) -> Response? {
-        guard let headers = request.headers else { return response }
-        if response.status == .notModified { return AnswerCoding.unchanged(response, for: headers) }
-        let bytesMin = context.options.limits.compressedBytesMin
-        guard AnswerCoding.isWanted(response, by: headers, bytesMin: bytesMin), let stream = gzipStreams.take() else {
-            return AnswerCoding.isNegotiated(response, bytesMin: bytesMin) ? AnswerCoding.varying(response) : response
-        }
-        let isRead = request.method == .get || request.method == .head
-        let compression = Compression(of: response, isRead: isRead, with: stream)
-        compression.step()
-        guard !compression.isDone else { return finish(compression) }
-        // The request is under way still.
-        _ = connections.update(id) { $0.request = request }
-        goOn(with: compression, for: id)
-        return nil
-    }
-
-    private func goOn(with compression: Compression, for id: ConnectionID) {
-        let confined = Confined((self, compression), to: loop)
-        confined.post { loop, compression in
-            // Nobody waits for it any more.
-            guard loop.connections.isOpen(id) else { return loop.gzipStreams.giveBack(compression.stream) }
-            compression.step()
-            guard compression.isDone else { return loop.goOn(with: compression, for: id) }
-            loop.answerCoded(id, loop.finish(compression))
-        }
-    }
-
-    private func finish(_ compression: Compression) -> Response {
-        gzipStreams.giveBack(compression.stream)
-        return compression.result
     }
 }
 

@@ -55,7 +55,7 @@ private final class StuckWire: ConnectionWire {
     }
 }
 
-@Suite struct ServerLoopStreamsTests {
+@Suite struct StreamDriverTests {
     private let served: ServerLoop
     private let wire = StuckWire()
     private let group = GroupID(rawValue: 1)
@@ -68,8 +68,8 @@ private final class StuckWire: ConnectionWire {
         loopLimits.unsentBytesMax = 20_000
         let loop = try EventLoop(index: 0, limits: loopLimits)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
-        served.wire = wire
-        served.peers = [Confined(served, to: loop)]
+        served.core.wire = wire
+        served.core.peers = [Confined(served, to: loop)]
     }
 
     private var heldBytes: Int { served.context.heldBytes.bytes }
@@ -84,13 +84,13 @@ private final class StuckWire: ConnectionWire {
         let id = request(slot, encoding: encoding, version: version)
         let account = served.context.heldBytes
         let join = StreamJoin(
-            stream: Exchange(loop: 0, connection: id).stream,
+            stream: StreamID(loop: 0, id, encoding == nil ? [] : .takesGzip),
             place: .group(group),
             source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
             first: FirstEvents(head: [], body: text.isEmpty ? [] : [SharedBytes(text, account: account)]),
             cursor: "aaaaaaaa.0.bbbb-0"
         )
-        served.take(.join(join))
+        served.streams.take(.join(join))
         return id
     }
 
@@ -130,12 +130,12 @@ private final class StuckWire: ConnectionWire {
         let id = join(1, encoding: encoding, version: version, text: Array("data: first\n\n".utf8))
         for number in 1...3 {
             let event = StreamBlock(Array("data: \(number)\n\n".utf8).span, account: served.context.heldBytes)
-            served.take(.deliver(event, cursor: "aaaaaaaa.\(number).bbbb-\(number)", group: group))
-            _ = served.flushStreams()
+            served.streams.take(.deliver(event, cursor: "aaaaaaaa.\(number).bbbb-\(number)", group: group))
+            _ = served.streams.flush()
         }
         let cut = try answer(to: id, version: version)
         #expect(!cut.isEnded)
-        served.closeStream(id, because: .revoked)
+        served.streams.close(try #require(served.connections[id]), because: .revoked)
         let (head, body, isEnded) = try answer(to: id, version: version)
         #expect(isEnded == (version == "1.1"))
         #expect(head.contains("Content-Encoding: gzip") == (encoding != nil))
@@ -152,7 +152,7 @@ private final class StuckWire: ConnectionWire {
     func `a stream that only says bye is a whole body`(version: String) throws {
         wire.isOpen = true
         let id = request(1, version: version)
-        served.answerFull(id)
+        served.streams.answerFull(try #require(served.connections[id]))
         let (_, body, isEnded) = try answer(to: id, version: version)
         #expect(isEnded == (version == "1.1"))
         #expect(String(decoding: body, as: UTF8.self).contains("event: bye\ndata: {\"reason\":\"limit\""))
@@ -162,23 +162,27 @@ private final class StuckWire: ConnectionWire {
         wire.isOpen = true
         let id = join(1)
         let before = wire.bytes[id]
-        let leaver = served.streams.takeOut(id, as: .live)
-        #expect(leaver?.group == group)
+        let key = SessionKey(app: "tally", id: "s")
+        let topic = StreamTopic(paths: [try JSONPointer(parsing: "/p/count")], isRepathed: true)
+        // It leaves its group, and asks for a snapshot of the other paths.
+        served.streams.watch(topic, of: key, on: try #require(served.connections[id]))
+        #expect(served.connections[id]?.stream?.outside != nil)
         let join = StreamJoin(
-            stream: Exchange(loop: 0, connection: id).stream,
-            place: .group(group),
-            source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
+            stream: StreamID(loop: 0, id),
+            place: .group(GroupID(rawValue: 2)),
+            source: .session(key, topic),
             first: .none,
             cursor: "aaaaaaaa.0.bbbb-0"
         )
-        served.take(.join(join))
+        served.streams.take(.join(join))
         #expect(wire.bytes[id] == before)
-        #expect(served.streams[id]?.outside == nil)
+        let stream = try #require(served.connections[id]?.stream)
+        #expect(stream.outside == nil)
     }
 
     @Test func `a stream that is shed is cut off: it has no last chunk`() throws {
         let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
-        served.shedStreams()
+        served.streams.shed()
         for id in ids where wire.closed[id] != nil {
             let isEnded = try answer(to: id, version: "1.1").isEnded
             #expect(!isEnded)
@@ -187,47 +191,49 @@ private final class StuckWire: ConnectionWire {
     }
 
     @Test(arguments: [nil, "gzip"])
-    func `what a stream begins with is counted until its socket has taken it, in whatever form`(encoding: String?) {
+    func `what a stream begins with is counted until its socket has taken it, in whatever form`(
+        encoding: String?
+    ) throws {
         var random = SeededGenerator(seed: 1)
         let text = (0..<5_000).map { _ in UInt8.random(in: 32...126, using: &random) }
         let id = join(1, encoding: encoding, text: text)
-        #expect(served.streams[id]?.facts.isCompressed == (encoding != nil))
+        #expect(served.connections[id]?.stream?.facts.isCompressed == (encoding != nil))
         // Random text has 6.6 bits a byte, and zlib does not always find them all.
         #expect((4_000...6_000).contains(heldBytes))
-        served.forgetStream(id, .peer)
+        served.streams.forget(try #require(served.connections[id]), .peer)
         wire.close(id, .local)
         #expect(heldBytes == 0)
     }
 
     @Test func `streams that take nothing keep their places as long as all together hold no more than they may`() {
         let id = join(1, text: [UInt8](repeating: 65, count: 9_000))
-        served.shedStreams()
+        served.streams.shed()
         #expect(wire.closed.isEmpty)
-        #expect(served.streams[id] != nil)
+        #expect(served.connections[id]?.stream != nil)
     }
 
     @Test func `when all hold more than they may, a quarter of those who take nothing are closed`() {
         let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
         #expect(heldBytes == 16_000)
-        served.shedStreams()
+        served.streams.shed()
         #expect(wire.closed.count == 2)
         #expect(wire.closed.values.allSatisfy { $0 == .unsentLimit })
-        #expect(ids.filter { served.streams[$0] == nil } == ids.filter { wire.closed[$0] != nil })
+        #expect(ids.filter { served.connections[$0]?.stream == nil } == ids.filter { wire.closed[$0] != nil })
         #expect(heldBytes == 12_000)
-        served.shedStreams()
+        served.streams.shed()
         #expect(heldBytes == 10_000)
-        served.shedStreams()
+        served.streams.shed()
         #expect(wire.closed.count == 3)
         #expect(served.context.streams.load(ordering: .relaxed) == 5)
     }
 
     @Test func `an event that everybody holds counts once`() {
         let ids = (1...8).map { join($0) }
-        for id in ids { #expect(served.streams.state(of: id)?.phase == .blocked) }
+        for id in ids { #expect(served.connections[id]?.stream?.state.phase == .blocked) }
         let text = [UInt8](repeating: 65, count: 4_000)
         let event = StreamBlock(text.span, account: served.context.heldBytes)
-        served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
-        _ = served.flushStreams()
+        served.streams.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
+        _ = served.streams.flush()
         // With its size and two line ends around it.
         #expect(heldBytes == 5 + 4_000 + 2)
     }
@@ -235,44 +241,25 @@ private final class StuckWire: ConnectionWire {
     @Test func `paths that are more than a stream may be sent at once are refused, and nothing is cut off`() throws {
         wire.isOpen = true
         let id = join(1, text: [UInt8](repeating: 65, count: 20_001))
-        #expect(served.streams[id] == nil)
+        #expect(served.connections[id]?.stream == nil)
         let text = try #require(wire.texts[id])
         #expect(text.hasPrefix("HTTP/1.1 400"))
         #expect(text.contains("these paths have 20001 bytes; a stream is sent at most 20000 at once: watch fewer"))
         #expect(heldBytes == 0)
     }
 
-    @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
-        let id = join(1, text: [UInt8](repeating: 65, count: 1_000))
-        let unsent = wire.unsentBytes(id)
-        for path in ["/p/count", "/p/title", "/p/count"] {
-            let source = StreamSource.session(
-                SessionKey(app: "tally", id: "s"),
-                StreamTopic(paths: [try JSONPointer(parsing: path)], isRepathed: true)
-            )
-            let change = served.streams.retarget(id, to: source, now: 0)
-            #expect(change?.action == .nothing)
-        }
-        #expect(wire.unsentBytes(id) == unsent)
-        #expect(served.streams.state(of: id)?.phase == .behind)
-        wire.drain(id)
-        let action = served.streams.update(id) { $0.didDrain() }
-        #expect(action == .ask)
-        #expect(served.streams[id]?.outside?.isRepathed == true)
-    }
-
     @Test(arguments: [1, 2] as [UInt32])
     func `an answer waits for the one stream that what it tells is for, and not for several`(count: UInt32) {
         wire.isOpen = true
         let ids = (1...count).map { join($0) }
-        _ = served.flushStreams()
+        _ = served.streams.flush()
         wire.order = []
         let event = StreamBlock(Array("data: {}\n\n".utf8).span, account: served.context.heldBytes)
-        served.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
+        served.streams.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
         let other = ConnectionID(slot: 9, generation: 1)
         served.connectionDidOpen(other, peer: PeerAddress(ip: PeerAddress.IP(v4: 9), port: 1))
         served.connection(other, didReceive: Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span)
-        _ = served.flushStreams()
+        _ = served.streams.flush()
         #expect(wire.order == (count == 1 ? ids + [other] : [other] + ids))
         #expect(ids.allSatisfy { wire.texts[$0]?.hasSuffix("a\r\ndata: {}\n\n\r\n") == true })
     }

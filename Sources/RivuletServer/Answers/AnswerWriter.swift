@@ -1,0 +1,44 @@
+import RivuletHTTP
+
+/// Makes the bytes of answers.
+struct AnswerWriter {
+    private let doors: Doors
+    private var date = DateField()
+    /// The bytes of an answer; kept for its capacity.
+    private var output: [UInt8] = []
+
+    init(_ doors: Doors) { self.doors = doors }
+
+    /// The bytes of a whole answer.
+    mutating func bytes(of response: Response, to request: RequestTraits, isKeepAlive: Bool) -> [UInt8] {
+        output.removeAll(keepingCapacity: true)
+        let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
+        // Few answers have fields of their request: the others are not to pay for a copy.
+        let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
+        HTTPResponseHead(response.status, fields: fields, framing: framing)
+            .append(
+                to: &output,
+                version: request.version,
+                date: date.bytes(),
+                constant: request.constantFields ?? doors.ownFields,
+                isKeepAlive: isKeepAlive
+            )
+        if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
+        return output
+    }
+
+    /// The bytes of an event stream's head; the body is chunked for HTTP/1.1, and lasts until the close for HTTP/1.0.
+    mutating func streamHead(_ fields: [HTTPField], to request: RequestTraits) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        HTTPResponseHead(.ok, fields: fields + request.fields, framing: .chunked)
+            .append(
+                to: &bytes,
+                version: request.version,
+                date: date.bytes(),
+                constant: request.constantFields ?? doors.ownFields,
+                isKeepAlive: false
+            )
+        return bytes
+    }
+}

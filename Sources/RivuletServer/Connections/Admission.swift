@@ -1,0 +1,223 @@
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+
+/// Decides about the requests of one loop by their heads alone, before their bodies are read.
+///
+/// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the body's length, and whether
+/// there may be a body.
+final class Admission {
+    /// What becomes of a request that is not refused.
+    enum Verdict {
+        /// The resource performs it.
+        case perform(Route)
+        /// This is its answer, whatever its body is.
+        case answer(Response)
+    }
+
+    private let core: LoopCore
+    /// The host that a request named last and that the server answers for; empty before the first.
+    private var acceptedHost: [UInt8] = []
+
+    init(_ core: LoopCore) { self.core = core }
+
+    private var context: ServerContext { core.context }
+
+    /// Decides about a request whose body has this framing.
+    func verdict(
+        on request: HTTPRequest,
+        _ framing: HTTPHead.Framing,
+        _ connection: ClientConnection
+    ) throws(Problem) -> Verdict {
+        let callers = try passDoors(request, on: connection)
+        guard request.method != .options else { return .answer(try options(request)) }
+        return .perform(try route(of: request, framing, callers, on: connection))
+    }
+
+    /// Finds the resource of a request, and checks what the head says of the rest.
+    ///
+    /// The request has passed the doors.
+    private func route(
+        of request: HTTPRequest,
+        _ framing: HTTPHead.Framing,
+        _ callers: DoorPass.Callers,
+        on connection: ClientConnection
+    ) throws(Problem) -> Route {
+        var segments = request.pathSegments
+        try resolveCaller(in: &segments, of: request, callers, on: connection)
+        var cause = RequestRefusal.route
+        do throws(Problem) {
+            let route = try Route(segments: segments)
+            let methods = context.methods(of: route)
+            cause = .method
+            guard methods.contains(request.method) else {
+                throw try context.refusal(of: request.method, route, has: methods)
+            }
+            cause = .contentType
+            try refuseFormType(route, request)
+            cause = .body
+            if framing != .none { try checkBody(framing, route, request.method) }
+            try refuseUnkeptKey(route, request)
+            try refuseEncoding(of: request)
+            return route
+        } catch {
+            core.counters.requestRefused(cause)
+            throw error
+        }
+    }
+
+    private func checkBody(_ framing: HTTPHead.Framing, _ route: Route, _ method: HTTPMethod) throws(Problem) {
+        if case .length(let count) = framing, count > context.httpLimits.bodyBytesMax {
+            throw Problem(.bodyTooLarge, HTTPRefusal.tooLarge(context.httpLimits).detail)
+        }
+        guard route.resource.takesBody(method) else {
+            throw Problem(.unexpectedBody, "\(method.name) takes no body here; send none. Nothing has changed")
+        }
+    }
+
+    /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
+    private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
+        guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
+            return
+        }
+        throw Problem(.keyNotKept, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
+    }
+
+    /// A body that is encoded would be taken for something else.
+    ///
+    /// Source: RFC 9110 §8.4.
+    private func refuseEncoding(of request: HTTPRequest) throws(Problem) {
+        guard let encoding = request.headers["content-encoding"], encoding.lowercased() != "identity" else { return }
+        throw Problem(
+            .unsupportedContentEncoding,
+            "the server decodes no Content-Encoding; send the body as it is. Found \(encoding)",
+            fields: [HTTPField("Accept-Encoding", "identity")]
+        )
+    }
+
+    // MARK: - Doors
+
+    /// Lets a request in by its head, and notes the constant lines of its answer.
+    ///
+    /// - Returns: The callers for whom it may ask.
+    /// - Throws: 421 for a foreign host, 403 for a page that is not allowed.
+    private func passDoors(_ request: HTTPRequest, on connection: ClientConnection) throws(Problem) -> DoorPass.Callers
+    {
+        if context.doors.isOrdinary(request, acceptedHost: acceptedHost) { return .all }
+        switch context.doors.verdict(on: request) {
+        case .pass(let pass):
+            // The exempt resources pass with any host, which is none to remember.
+            if !Doors.isExempt(request), let host = request.host { acceptedHost = Array(host.utf8) }
+            connection.amendRequest { $0.constantFields = pass.fields }
+            return pass.callers
+        case .refuse(let refusal):
+            core.counters.requestRefused(refusal.cause)
+            context.explainOnce(refusal.cause)
+            connection.amendRequest { $0.constantFields = refusal.fields }
+            throw refusal.problem
+        }
+    }
+
+    /// A form sends these types without asking first, and the resource needs none: a page of another site may be behind it.
+    private func refuseFormType(_ route: Route, _ request: HTTPRequest) throws(Problem) {
+        guard route.resource.mayPostNothing, request.method == .post else { return }
+        for type in request.headers.values(of: "content-type") {
+            guard let essence = HTTPMediaType(type)?.essence, Self.formTypes.contains(essence) else { continue }
+            throw Problem(
+                .unsupportedContentType,
+                "This resource takes no \(essence). Send JSON with Content-Type: application/json, or no body and no Content-Type, as "
+                    + "curl -X POST does. Nothing has changed."
+            )
+        }
+    }
+
+    /// Source: <https://fetch.spec.whatwg.org/#cors-safelisted-request-header>.
+    private static let formTypes = ["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]
+
+    // MARK: - OPTIONS
+
+    /// The answer to OPTIONS: the methods of the resource, to a preflight also what the page may send.
+    ///
+    /// - Throws: 404 or 400 for a path that names no resource.
+    private func options(_ request: HTTPRequest) throws(Problem) -> Response {
+        let allowed = HTTPMethod.allowed(try optionMethods(of: request))
+        guard request.headers.contains("origin"), request.headers.contains("access-control-request-method") else {
+            return Response(.noContent, fields: [HTTPField("Allow", allowed)])
+        }
+        return Response(
+            .noContent,
+            fields: [
+                HTTPField("Allow", allowed), HTTPField("Access-Control-Allow-Methods", allowed),
+                HTTPField("Access-Control-Allow-Headers", ConstantFields.requestHeaders),
+                HTTPField("Access-Control-Max-Age", "\(ConstantFields.preflightSeconds)"),
+            ]
+        )
+    }
+
+    private func optionMethods(of request: HTTPRequest) throws(Problem) -> [HTTPMethod] {
+        guard !request.isPath("*") else { return [.get, .head, .post, .put, .patch, .delete] }
+        var segments = request.pathSegments
+        // OPTIONS for `me` makes no session and sets no cookie: any id has the same methods.
+        if Self.isOfCaller(segments) { segments[4] = "caller" }
+        let route: Route
+        do throws(Problem) {
+            route = try Route(segments: segments)
+        } catch {
+            core.counters.requestRefused(.route)
+            throw error
+        }
+        if let name = route.app { _ = try core.app(name) }
+        return context.methods(of: route)
+    }
+
+    // MARK: - The caller
+
+    /// Puts the caller's session in the place of `me`, and gives a caller without one its cookie with whatever answer follows.
+    ///
+    /// - Throws: 403 for a page of another site whose browser would not keep that cookie, or would not be shown the answer.
+    private func resolveCaller(
+        in segments: inout [String],
+        of request: HTTPRequest,
+        _ callers: DoorPass.Callers,
+        on connection: ClientConnection
+    ) throws(Problem) {
+        guard Self.isOfCaller(segments) else { return }
+        guard callers != .none else { throw refusedCaller(Self.anonymousOrigin) }
+        let caller = context.callers.caller(cookies: request.headers.values(of: "cookie"))
+        segments[4] = caller.sessionID
+        guard callers == .all || caller.isKnown else { throw refusedCaller(Self.unknownCaller) }
+        var fields = [HTTPField("Vary", "Cookie")]
+        if let cookie = caller.newCookie {
+            let isForwardedFromTLS = isForwardedFromTLS(request, on: connection)
+            fields.append(context.callers.field(cookie: cookie, isForwardedFromTLS: isForwardedFromTLS))
+        }
+        connection.amendRequest { $0.fields += fields }
+    }
+
+    /// Whether a path's segments name the session of the caller, or something below it.
+    private static func isOfCaller(_ segments: [String]) -> Bool {
+        segments.count > 4 && segments[4] == "me" && segments[0] == "v1" && segments[1] == "apps"
+            && segments[3] == "sessions"
+    }
+
+    /// Whether a trusted proxy says that the client speaks TLS with it.
+    private func isForwardedFromTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
+        let protocols = request.headers.values(of: "x-forwarded-proto")
+        guard protocols.count == 1, protocols[0].lowercased() == "https" else { return false }
+        return context.doors.proxies.contains(connection.address)
+    }
+
+    private func refusedCaller(_ detail: String) -> Problem {
+        core.counters.requestRefused(.caller)
+        context.explainOnce(.caller)
+        return Problem(.unknownCaller, detail)
+    }
+
+    private static let unknownCaller =
+        "The session \"me\" is named by a cookie, which browsers do not keep for a page of another site. Serve the page and Rivulet under one "
+        + "host name (ports may differ) and send requests with credentials, or name a session by its id. Nothing has changed."
+
+    private static let anonymousOrigin =
+        "The session \"me\" is not served to origins that are allowed by \"*\" alone. Start the server with --allowed-origins for the page's "
+        + "own origin, or name a session by its id. Nothing has changed."
+}

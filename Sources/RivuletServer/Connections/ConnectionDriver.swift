@@ -1,0 +1,342 @@
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+
+/// Drives the connections of one loop: bytes in, requests out, answers in their order, and the times that bound them.
+///
+/// Each event comes with its connection, which the loop has found. An answer that is made later finds it once by id.
+final class ConnectionDriver {
+    /// The most connections that are looked at in one turn because of their times.
+    static let deadlinesPerTurnMax = 256
+
+    let bodies: BodyDriver
+    private let core: LoopCore
+    private let admission: Admission
+    private let deadlines: DeadlineTimers
+    private let table: ConnectionTable
+    private var coder: AnswerCoder
+    private var writer: AnswerWriter
+
+    init(_ core: LoopCore, _ table: ConnectionTable) {
+        self.core = core
+        self.table = table
+        bodies = BodyDriver(core)
+        admission = Admission(core)
+        deadlines = DeadlineTimers(core.loop)
+        coder = AnswerCoder(bytesMin: core.context.options.limits.compressedBytesMin)
+        writer = AnswerWriter(core.context.doors)
+    }
+
+    private var context: ServerContext { core.context }
+    private var now: UInt64 { core.loop.nowMilliseconds }
+
+    // MARK: - Connections
+
+    /// The connection of this id; nil once it has closed.
+    subscript(id: ConnectionID) -> ClientConnection? { table[id] }
+
+    /// The number of open connections.
+    var count: Int { table.count }
+
+    /// All connections, in the order of their slots.
+    var all: some Sequence<ClientConnection> { table.all }
+
+    func didOpen(_ id: ConnectionID, peer: PeerAddress) {
+        let connection = ClientConnection(id, from: peer.ip)
+        table.open(connection)
+        core.counters.connectionAccepted()
+        armDeadline(connection)
+    }
+
+    func didReceive(_ bytes: Span<UInt8>, on connection: ClientConnection) {
+        take(connection.receive(bytes, limits: context.httpLimits), on: connection)
+        if !bodies.isEmpty { bodies.didGrow(connection, by: self) }
+    }
+
+    func didEnd(_ connection: ClientConnection) {
+        take(connection.peerEnded(limits: context.httpLimits), on: connection)
+    }
+
+    func didDrain(_ connection: ClientConnection) {
+        if connection.didDrain() { proceed(connection) }
+    }
+
+    func didClose(_ connection: ClientConnection) {
+        deadlines.cancel(connection)
+        table.close(connection)
+        _ = bodies.end(connection.id)
+    }
+
+    /// Closes once the client has everything, or has had its time to take it.
+    func closeGently(_ connection: ClientConnection) {
+        core.wire.closeAfterFlush(connection.id, within: context.options.limits.idleTimeMax)
+    }
+
+    /// Closes the connections that wait for a request.
+    func closeIdle() {
+        for connection in all.filter({ $0.deadline == .idle }) { closeGently(connection) }
+    }
+
+    // MARK: - Requests
+
+    /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
+    func take(_ action: HTTPConnection.Action, on connection: ClientConnection) {
+        var action = action
+        while true {
+            // Nearly every action is this one, and a request is large: the loop makes no copy of it.
+            while case .request(let request) = action {
+                if begin(request, on: connection) {
+                    handle(request, on: connection)
+                } else {
+                    performAdmitted(request, on: connection)
+                }
+                guard endTurn(of: connection) else { return settle(connection) }
+                action = nextAction(connection)
+            }
+            guard case .admit(let request, let framing) = action else { return finish(action, on: connection) }
+            _ = begin(request, on: connection)
+            if let next = admit(request, framing, on: connection) {
+                action = next
+            } else {
+                guard endTurn(of: connection) else { return settle(connection) }
+                action = nextAction(connection)
+            }
+        }
+    }
+
+    /// Ends the turn of a request; true when it is answered, and the client takes its answers.
+    private func endTurn(of connection: ClientConnection) -> Bool { connection.endTurn() && !isCongested(connection) }
+
+    /// Notes a request; false when it was noted by its head, and now has its body.
+    private func begin(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
+        guard !connection.hasRequest else { return false }
+        var traits = RequestTraits(
+            version: request.version,
+            method: MethodLabel(request.method),
+            isKeepAlive: request.isKeepAlive,
+            headers: request.headers
+        )
+        if request.hasTraceParent || context.logsRequests { core.log.prepare(&traits, request.headers) }
+        connection.begin(traits)
+        return true
+    }
+
+    /// Decides about a request that is complete, and performs it.
+    private func handle(_ request: HTTPRequest, on connection: ClientConnection) {
+        let length = request.body.count
+        do throws(Problem) {
+            switch try admission.verdict(on: request, length == 0 ? .none : .length(length), connection) {
+            case .perform(let route): try core.perform(route, request, on: connection)
+            case .answer(let response): answer(connection, response)
+            }
+        } catch {
+            answer(connection, Response(error))
+        }
+    }
+
+    /// Decides about a request whose body is still to come.
+    ///
+    /// - Returns: The connection's next action; nil once the request is refused.
+    private func admit(
+        _ request: HTTPRequest,
+        _ framing: HTTPHead.Framing,
+        on connection: ClientConnection
+    ) -> HTTPConnection.Action? {
+        do throws(Problem) {
+            switch try admission.verdict(on: request, framing, connection) {
+            case .answer(let response): refuseBody(of: connection, response)
+            case .perform(let route):
+                // The other resources of an app are looked for when the body is there.
+                if let name = route.app { _ = try core.app(name) }
+                let action = try bodies.begin(connection, route, framing, by: self)
+                _ = connection.endTurn()
+                return action
+            }
+        } catch {
+            refuseBody(of: connection, Response(error))
+        }
+        return nil
+    }
+
+    /// Performs a request that was admitted by its head.
+    private func performAdmitted(_ request: HTTPRequest, on connection: ClientConnection) {
+        guard let route = bodies.end(connection.id) else { return }
+        connection.resume()
+        do throws(Problem) {
+            try core.perform(route, request, on: connection)
+        } catch {
+            answer(connection, Response(error))
+        }
+    }
+
+    /// Does what the connection's state machine says when no request is at hand.
+    private func finish(_ action: HTTPConnection.Action, on connection: ClientConnection) {
+        switch action {
+        case .request, .admit, .wait: break
+        case .sendContinue: _ = core.wire.write(connection.id, HTTPConnection.continueLine)
+        case .refuse(let refusal): refuse(refusal, on: connection)
+        case .close: closeGently(connection)
+        }
+        // The rest of a refused body has been read away: no further request is taken from this connection.
+        if core.isDraining, connection.deadline == .idle { closeGently(connection) }
+        settle(connection)
+    }
+
+    /// Goes on after an answer that did not come at once.
+    private func proceed(_ connection: ClientConnection) {
+        guard !connection.isInTurn, !isCongested(connection) else { return }
+        take(nextAction(connection), on: connection)
+    }
+
+    private func nextAction(_ connection: ClientConnection) -> HTTPConnection.Action {
+        connection.responseFinished(isKeepAlive: !core.isDraining, limits: context.httpLimits)
+    }
+
+    /// Reads or stops reading, and sets the time that bounds the connection.
+    func settle(_ connection: ClientConnection) {
+        if connection.wantsReading {
+            core.wire.resumeReading(connection.id)
+        } else {
+            core.wire.pauseReading(connection.id)
+        }
+        armDeadline(connection)
+    }
+
+    /// Refuses a head or a body that cannot be read.
+    private func refuse(_ refusal: HTTPRefusal, on connection: ClientConnection) {
+        if bodies.end(connection.id) != nil, refusal.status == .contentTooLarge {
+            core.counters.requestRefused(.body)
+        }
+        var traits = RequestTraits(version: .http11, method: .other, isKeepAlive: false)
+        if let origin = refusal.origin { traits.constantFields = context.doors.fields(forOrigin: origin) }
+        if context.logsRequests { traits.trace = .random() }
+        connection.refuse(traits)
+        answer(connection, Response(Problem(ProblemType(refusal.kind), refusal.detail)))
+    }
+
+    /// Answers a request whose body is not read.
+    func refuseBody(of connection: ClientConnection, _ response: Response) {
+        connection.refuseBody(limits: context.httpLimits)
+        answer(connection, response)
+    }
+
+    /// Refuses stalled bodies, as `BodyDriver` says.
+    func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) { bodies.shedStalled(refused, by: self) }
+
+    // MARK: - Answers
+
+    /// Answers the request under way, if there is one, and goes on with what the client has sent meanwhile.
+    // Not within its callers, each of which would make a copy of the traits.
+    @inline(never)
+    func answer(_ connection: ClientConnection, _ response: Response) {
+        guard let request = connection.takeRequest() else { return }
+        guard response.refusal == nil else { return answerRefused(connection, response, to: request) }
+        code(response, to: request, on: connection)
+    }
+
+    // Apart: an answer that is no refusal is not to pay for the copies.
+    @inline(never)
+    private func answerRefused(_ connection: ClientConnection, _ response: Response, to request: RequestTraits) {
+        let noted = response.refusal.map { core.log.noted($0, in: response, for: request) } ?? response
+        code(noted, to: request, on: connection)
+    }
+
+    private func code(_ response: Response, to request: RequestTraits, on connection: ClientConnection) {
+        switch coder.code(response, for: request) {
+        case .ready(let response): send(response, to: request, on: connection)
+        case .later(let compression):
+            connection.putBack(request)
+            goOn(with: compression, for: connection.id)
+        }
+    }
+
+    private func goOn(with compression: Compression, for id: ConnectionID) {
+        let confined = Confined((self, compression), to: core.loop)
+        confined.post { driver, compression in
+            // Nothing waits for it any more.
+            guard let connection = driver[id] else { return driver.coder.abandon(compression) }
+            compression.step()
+            guard compression.isDone else { return driver.goOn(with: compression, for: id) }
+            let response = driver.coder.finish(compression)
+            if let request = connection.takeRequest() { driver.send(response, to: request, on: connection) }
+        }
+    }
+
+    private func send(_ response: Response, to request: RequestTraits, on connection: ClientConnection) {
+        core.counters.requestAnswered(request.method, response.status)
+        if context.logsRequests { core.log.logAnswer(response.status, to: request) }
+        let isKeepAlive = request.isKeepAlive && !core.isDraining
+        let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
+        core.willAnswer()
+        _ = core.wire.write(connection.id, bytes)
+        proceed(connection)
+        if !isKeepAlive { closeGently(connection) }
+    }
+
+    /// Makes a stream the answer to the request under way.
+    ///
+    /// - Returns: The head's bytes; nil when no request is under way.
+    func beginStream(_ connection: ClientConnection, _ fields: [HTTPField]) -> [UInt8]? {
+        guard let request = connection.beginStream(limits: context.httpLimits) else { return nil }
+        core.counters.requestAnswered(request.method, .ok)
+        if context.logsRequests { core.log.logAnswer(.ok, to: request) }
+        return writer.streamHead(fields, to: request)
+    }
+
+    // MARK: - Times
+
+    /// Looks at a connection again at this time, unless it is looked at earlier.
+    func watch(_ connection: ClientConnection, until due: UInt64) { deadlines.watch(connection, until: due) }
+
+    /// Bounds a connection by another time than that of its HTTP deadline.
+    func limit(_ connection: ClientConnection, until due: UInt64) {
+        connection.limit(until: due)
+        watch(connection, until: due)
+    }
+
+    private func armDeadline(_ connection: ClientConnection) {
+        connection.arm(now: now, limits: context.httpLimits)
+        if connection.due != 0 { watch(connection, until: connection.due) }
+    }
+
+    /// Visits the connections whose timers have fired, as many as a turn allows; true when there are more.
+    func runDeadlines(_ visit: (_ connection: ClientConnection, _ now: UInt64) -> Void) -> Bool {
+        let now = now
+        return deadlines.run(most: Self.deadlinesPerTurnMax, now: now) { id in
+            guard let connection = table[id] else { return }
+            connection.timerDidFire()
+            visit(connection, now)
+        }
+    }
+
+    /// Does what the deadline of a connection asks for, when it has passed.
+    func deadlineDidPass(_ connection: ClientConnection, now: UInt64) {
+        guard connection.due != 0 else { return }
+        guard connection.due <= now else { return watch(connection, until: connection.due) }
+        if connection.isCongested { return closeUnlessMoving(connection) }
+        if bodies.isWaiting(connection.id) { return bodies.giveUp(connection, by: self) }
+        take(connection.deadlinePassed(limits: context.httpLimits), on: connection)
+    }
+
+    // MARK: - Slow clients
+
+    private var patienceDue: UInt64 { now + context.options.limits.idleTimeMax.milliseconds }
+
+    /// Whether too much waits for this client; its next request is then taken when that is gone.
+    private func isCongested(_ connection: ClientConnection) -> Bool {
+        let unsentBytes = core.wire.unsentBytes(connection.id)
+        guard unsentBytes > context.options.limits.unsentBytesMax else { return false }
+        connection.congest(unsentBytes, until: patienceDue)
+        watch(connection, until: connection.due)
+        return true
+    }
+
+    /// Closes a connection that has taken nothing of its answer for so long.
+    private func closeUnlessMoving(_ connection: ClientConnection) {
+        let due = patienceDue
+        guard connection.isMoving(core.wire.unsentBytes(connection.id), until: due) else {
+            return core.wire.close(connection.id, .timedOut)
+        }
+        watch(connection, until: due)
+    }
+}

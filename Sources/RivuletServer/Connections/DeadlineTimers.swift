@@ -1,0 +1,45 @@
+import RivuletEventLoop
+
+/// The times at which the connections of one loop are looked at again: one timer wheel for all of them.
+final class DeadlineTimers {
+    private let loop: EventLoop
+    private var timers: ConnectionTimers
+    /// When the loop is awake for the next of them, in milliseconds of its clock.
+    private var wake = UInt64.max
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+        timers = ConnectionTimers(time: loop.nowMilliseconds)
+    }
+
+    /// Looks at a connection again at this time, unless it is looked at earlier.
+    func watch(_ connection: ClientConnection, until due: UInt64) {
+        if connection.schedule(in: &timers, at: due) { wake(at: due) }
+    }
+
+    /// Forgets a connection that has closed.
+    func cancel(_ connection: ClientConnection) { connection.cancelTimer(in: &timers) }
+
+    private func wake(at due: UInt64) {
+        guard due < wake else { return }
+        wake = due
+        let now = loop.nowMilliseconds
+        // What is due is done before the loop sleeps: this only ends the sleep.
+        loop.schedule(after: .milliseconds(due > now ? Int64(clamping: due - now) : 0)) {}
+    }
+
+    /// Visits the connections that are due, at most so many; true when there are more.
+    func run(most countMax: Int, now: UInt64, _ visit: (ConnectionID) -> Void) -> Bool {
+        guard wake <= now else { return false }
+        timers.advance(to: now)
+        var budget = countMax
+        while budget > 0, let id = timers.popDue() {
+            budget -= 1
+            visit(id)
+        }
+        guard budget > 0 else { return true }
+        wake = .max
+        if let next = timers.nextWake() { wake(at: next) }
+        return false
+    }
+}

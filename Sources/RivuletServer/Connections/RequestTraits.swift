@@ -1,0 +1,55 @@
+import RivuletHTTP
+
+/// The facts about a request that its answer and its log line need.
+struct RequestTraits {
+    let version: HTTPVersion
+    let method: MethodLabel
+    var isKeepAlive: Bool
+    /// The request's header fields; nil for a head that could not be read.
+    var headers: HTTPHeaders?
+    /// Fields that the answer has beside its own.
+    var fields: [HTTPField] = []
+    private var rare: Rare?
+
+    init(version: HTTPVersion, method: MethodLabel, isKeepAlive: Bool, headers: HTTPHeaders? = nil) {
+        (self.version, self.method, self.isKeepAlive, self.headers) = (version, method, isKeepAlive, headers)
+    }
+
+    /// The traits that few requests have, apart, so that the traits of a dispatch are copied at little cost.
+    private final class Rare {
+        var trace: TraceParent?
+        var began: UInt64 = 0
+        var constantFields: [UInt8]?
+
+        /// A copy, which belongs to one value of `RequestTraits`.
+        init(_ other: Rare?) {
+            (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
+        }
+    }
+
+    /// The trace that the request is a part of; nil: its client named none, and its log has needed none yet.
+    var trace: TraceParent? {
+        get { rare?.trace }
+        set { change { $0.trace = newValue } }
+    }
+
+    /// When the request was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
+    var began: UInt64 {
+        get { rare?.began ?? 0 }
+        set { change { $0.began = newValue } }
+    }
+
+    /// The constant lines of the answer, of `ConstantFields`; nil: those of an answer that no page of another origin may read.
+    var constantFields: [UInt8]? {
+        get { rare?.constantFields }
+        set { change { $0.constantFields = newValue } }
+    }
+
+    private mutating func change(_ body: (Rare) -> Void) {
+        let copy = Rare(rare)
+        body(copy)
+        rare = copy
+    }
+
+    var isHead: Bool { method == .head }
+}

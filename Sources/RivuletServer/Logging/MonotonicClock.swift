@@ -1,0 +1,31 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The time since some start, which no change of the wall clock moves.
+enum MonotonicClock {
+    static func nanoseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+    static func milliseconds() -> UInt64 { nanoseconds() / 1_000_000 }
+
+    /// Milliseconds of a clock that costs a dispatch next to nothing to read; exact to the kernel's tick, 1 to 10 ms.
+    static func coarseMilliseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC_COARSE) / 1_000_000 }
+
+    private static func nanoseconds(of clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        guard unsafe clock_gettime(clock, &time) == 0 else { return 0 }
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, 0 for negative times.
+    var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,66 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+extension ServerContext {
+    /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
+    func methods(of route: Route) -> [HTTPMethod] {
+        let methods = route.resource.methods
+        guard case .state(let key, let path) = route, let app = apps[key.app] else { return methods }
+        return app.isBound(path) ? methods : methods.filter { $0 != .put }
+    }
+
+    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
+    func refusal(
+        of method: HTTPMethod,
+        _ route: Route,
+        has methods: [HTTPMethod]
+    ) throws(Problem) -> Problem {
+        let allowed = HTTPMethod.allowed(methods)
+        let fields = [HTTPField("Allow", allowed)]
+        guard case .state(let key, let path) = route, method == .put, let app = apps[key.app] else {
+            let detail = "\(method.name) is not a method of this resource; it has \(allowed)"
+            return Problem(.methodNotAllowed, detail, fields: fields)
+        }
+        try app.check(path)
+        let detail = "no binding is declared for the key path \"\(path)\", so it is changed by events only; "
+        return Problem(.keyPathNotBound, detail + Self.bindings(of: app), fields: fields)
+    }
+
+    /// Which key paths can be written instead, at most so many.
+    private static func bindings(of app: any HostedApp) -> String {
+        let namesMax = 10
+        let paths = app.boundPaths
+        guard !paths.isEmpty else { return "app \"\(app.name)\" declares no bindings" }
+        let names = paths.prefix(namesMax).joined(separator: ", ")
+        let more = "\(paths.count - namesMax) more, which GET /v1/apps/\(app.name) lists"
+        return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
+    }
+}
+
+extension HTTPMethod {
+    /// The value of `Allow`: OPTIONS comes with every resource.
+    static func allowed(_ methods: [HTTPMethod]) -> String {
+        (methods + [.options]).map(\.name).joined(separator: ", ")
+    }
+}
+
+extension HostedApp {
+    /// - Throws: 400 for a key path that the state, or the view, cannot have.
+    func check(_ path: JSONPointer, view: String? = nil, wildcards: Bool = false) throws(Problem) {
+        guard accepts(path, view: view, wildcards: wildcards) else {
+            if let view { throw Problem(.invalidKeyPath, "the view \"\(view)\" cannot have the key path \"\(path)\"") }
+            throw Problem(
+                .invalidKeyPath,
+                "the state of app \"\(name)\" cannot have the key path \"\(path)\"; GET /v1/apps/\(name) shows its fields"
+            )
+        }
+    }
+
+    /// - Throws: 404 for a view that the app does not have.
+    func check(view: String?) throws(Problem) {
+        guard let view, !viewNames.contains(view) else { return }
+        let known = viewNames.isEmpty ? "it has none" : "it has \(viewNames.joined(separator: ", "))"
+        throw Problem(.viewNotFound, "app \"\(name)\" has no view \"\(view)\"; \(known)")
+    }
+}

@@ -1,0 +1,177 @@
+import Logging
+import RivuletEngine
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import RivuletStores
+
+/// Feeds the streams of the stores and values that one loop is responsible for.
+///
+/// It is to a store or a value what `Session` is to a session: it answers subscriptions by messages to the loops of the streams.
+final class SharedFeeds {
+    /// The members that follow one store or value.
+    private struct Group {
+        let id: GroupID
+        let feed: any SharedFeed
+        /// The number of members on each loop.
+        var members: [Int: Int] = [:]
+    }
+
+    private let core: LoopCore
+    private let outbox: StreamOutbox
+    private var groups: [SharedKey: Group] = [:]
+
+    init(_ core: LoopCore, _ outbox: StreamOutbox) {
+        self.core = core
+        self.outbox = outbox
+    }
+
+    private var context: ServerContext { core.context }
+
+    // MARK: - Joining
+
+    /// Adds a subscriber, when the store or the value can be read.
+    func join(_ subscription: StreamSubscription, to key: SharedKey) {
+        guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
+        do throws(Problem) {
+            switch key.kind {
+            case .store:
+                let store = try core.store(key)
+                // A returning subscriber may have missed something, which is known only when the items are there.
+                guard subscription.resume != nil else {
+                    return follow(key, subscription) { store.makeFeed(wake: $0) }
+                }
+                store.load(following(key, subscription) { store.makeFeed(wake: $0) })
+            case .value:
+                // A feed has the value; the first time it has to be read.
+                let value = try core.value(key)
+                value.read(following(key, subscription) { value.makeFeed(wake: $0) })
+            }
+        } catch {
+            refuse(subscription, .fault(error.detail))
+        }
+    }
+
+    /// What follows when there is something to follow.
+    private func following<Value: Sendable>(
+        _ key: SharedKey,
+        _ subscription: StreamSubscription,
+        _ makeFeed: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
+    ) -> SharedReply<Value> {
+        let confined = Confined(self, to: core.loop)
+        return { result in
+            confined.post { feeds in
+                switch result {
+                case .success: feeds.follow(key, subscription, makeFeed)
+                case .failure(let error): feeds.refuse(subscription, error)
+                }
+            }
+        }
+    }
+
+    private func follow(
+        _ key: SharedKey,
+        _ subscription: StreamSubscription,
+        _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
+    ) {
+        // The server may have begun to drain while it was read.
+        guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
+        let confined = Confined(self, to: core.loop)
+        let epoch = context.epoch(of: key)
+        var group =
+            groups[key]
+            ?? Group(id: context.makeGroupID(), feed: makeFeed { confined.post { $0.feed(key) } })
+        do throws(SharedError) {
+            let start = SharedCursor.start(of: subscription.resume, epoch: epoch)
+            let take = try group.feed.take(joining: start)
+            deliver(take.events, to: group, epoch)
+            group.members[subscription.stream.loop, default: 0] += 1
+            groups[key] = group
+            let join = StreamJoin(
+                stream: subscription.stream,
+                place: .group(group.id),
+                source: .shared(key),
+                first: FirstEvents(
+                    head: [],
+                    body: bytes(of: take.first, epoch).map { [SharedBytes($0, account: context.heldBytes)] } ?? [],
+                    start: StreamStart(start)
+                ),
+                cursor: Self.cursor(take.version, epoch) ?? ""
+            )
+            outbox.send(.join(join), to: subscription.stream.loop)
+        } catch {
+            if group.members.isEmpty { group.feed.close() }
+            refuse(subscription, error)
+        }
+    }
+
+    private func refuse(_ subscription: StreamSubscription, _ error: SharedError) {
+        outbox.send(.refuse(subscription.stream, .shared(error)), to: subscription.stream.loop)
+    }
+
+    // MARK: - Feeding
+
+    /// Takes what is there, for all members.
+    private func feed(_ key: SharedKey) {
+        guard let group = groups[key] else { return }
+        do throws(SharedError) {
+            deliver(try group.feed.take(joining: nil).events, to: group, context.epoch(of: key))
+        } catch {
+            context.logger.error(
+                "a store that is followed cannot be read",
+                metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(LogText.of(error))"]
+            )
+            end(group, of: key, because: .unavailable)
+        }
+    }
+
+    private func deliver(_ events: [SharedEvent], to group: Group, _ epoch: String) {
+        guard let last = events.last, let bytes = bytes(of: events, epoch) else { return }
+        let block = StreamBlock(bytes.span, account: context.heldBytes)
+        let cursor = Self.cursor(last.version, epoch) ?? ""
+        for index in group.members.keys {
+            outbox.send(.deliver(block, cursor: cursor, group: group.id), to: index)
+        }
+    }
+
+    /// Renders the events; nil for none.
+    private func bytes(of events: [SharedEvent], _ epoch: String) -> [UInt8]? {
+        guard !events.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for event in events {
+            let id = Self.cursor(event.version, epoch)
+            ServerSentEvent.append(event: event.name, id: id, data: event.data.span, to: &bytes)
+        }
+        return bytes
+    }
+
+    private static func cursor(_ version: UInt64?, _ epoch: String) -> String? {
+        version.map { "\(SharedCursor(epoch: epoch, version: $0))" }
+    }
+
+    // MARK: - Leaving
+
+    /// Notes that a loop has one member less.
+    func leave(_ key: SharedKey, group id: GroupID, loop index: Int) {
+        guard var group = groups[key], group.id == id, let count = group.members[index] else { return }
+        group.members[index] = count > 1 ? count - 1 : nil
+        if group.members.isEmpty {
+            group.feed.close()
+            groups[key] = nil
+        } else {
+            groups[key] = group
+        }
+    }
+
+    /// Feeds no streams any more; the loops on which they are end them.
+    func close() {
+        for group in groups.values { group.feed.close() }
+        groups = [:]
+    }
+
+    private func end(_ group: Group, of key: SharedKey, because reason: StreamEvent.ByeReason) {
+        group.feed.close()
+        groups[key] = nil
+        for index in group.members.keys { outbox.send(.end(group.id, reason), to: index) }
+    }
+}

@@ -1,0 +1,480 @@
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import Synchronization
+
+/// Drives the streams of one loop, of sessions and of stores and values alike: joining, writing within a turn's budget, falling behind, ending.
+///
+/// A source answers a `StreamSubscription` by messages: `join` or `refuse` for the stream, `deliver` and `end` for its group.
+final class StreamDriver {
+    /// Source: <Documentation/HTTP.md#change-streams>.
+    private static let fields = [
+        HTTPField("Content-Type", "text/event-stream"),
+        HTTPField("Cache-Control", "no-store, no-transform"),
+        HTTPField("X-Accel-Buffering", "no"),
+        HTTPField("Vary", "Accept-Encoding"),
+    ]
+
+    /// The most writes to streams in one turn of the loop: about 2 ms, after which requests have theirs.
+    private static let writesPerTurnMax = 256
+    /// The time between two steps of the draining.
+    private static let drainStep = Duration.milliseconds(50)
+    /// So few streams that come back in one moment are no load.
+    private static let streamsPerDrainStepMin = 64
+
+    private let core: LoopCore
+    private let connections: ConnectionDriver
+    private var table: StreamTable
+    /// Makes the bytes of the events.
+    private let coder: StreamCoder
+    /// Whether a single stream was written to before an answer in this turn.
+    private var hasFlushedSingle = false
+
+    init(_ core: LoopCore, _ connections: ConnectionDriver, _ table: ConnectionTable) {
+        self.core = core
+        self.connections = connections
+        self.table = StreamTable(of: table)
+        coder = StreamCoder(core.context.heldBytes)
+    }
+
+    private var context: ServerContext { core.context }
+    private var now: UInt64 { core.loop.nowMilliseconds }
+
+    /// The number of streams.
+    var count: Int { table.count }
+
+    /// Does what a source says, in its order.
+    func take(_ messages: [StreamMessage]) {
+        for message in messages { take(message) }
+    }
+
+    func take(_ message: StreamMessage) {
+        switch message {
+        case .join(let join): self.join(join)
+        case .deliver(let block, let cursor, let group): table.deliver(block, cursor: cursor, to: group)
+        case .end(let group, let reason): endGroup(group, because: reason)
+        case .refuse(let stream, let refusal):
+            if let connection = connections[stream.connectionID] { refuse(connection, with: refusal) }
+        }
+    }
+
+    // MARK: - Joining
+
+    /// Sends a stream what it begins or goes on with, and puts it where its source wants it.
+    ///
+    /// The answer's head and the first events are one write.
+    private func join(_ join: StreamJoin) {
+        guard let connection = connections[join.stream.connectionID] else { return disown(join) }
+        let now = now
+        let known = connection.stream
+        guard join.first.byteCount <= core.loop.limits.unsentBytesMax else {
+            return refuseTooLarge(join, on: connection)
+        }
+        let facts = known?.facts ?? newFacts(connection, join.stream.streamOptions, now)
+        var (head, text): ([UInt8], [UInt8]) = ([], [])
+        let isNamed = known == nil || !join.first.head.isEmpty
+        let name = isNamed ? name(of: connection, facts).description : ""
+        if let known {
+            // An answer to a question of before its paths were changed.
+            guard known.outside != nil, known.group.source == join.source else { return disown(join) }
+        } else {
+            guard context.addresses.enter(connection.address) else {
+                disown(join)
+                return answerFull(connection)
+            }
+            guard let begun = begin(connection, named: name, facts) else {
+                context.addresses.leave(connection.address)
+                return disown(join)
+            }
+            head = begun
+            Self.appendOpening(to: &text)
+            count(join)
+        }
+        if !join.first.head.isEmpty {
+            text += join.first.head
+            text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
+        }
+        var tally: GzipTally?
+        let outcome: WriteOutcome
+        if facts.isCompressed {
+            for part in join.first.body { part.append(to: &text) }
+            tally = GzipTally(text.span)
+            outcome = writeCompressed(text, behind: head, isFirst: known == nil, to: connection.id, facts)
+        } else {
+            outcome = writePlain(text, join.first.body, behind: head, to: connection.id, facts)
+        }
+        if known == nil { core.wire.resumeReading(connection.id) }
+        let action = table.put(connection, join, outcome, text: tally, facts: facts, now: now, coder)
+        watch(connection)
+        // Its join was under way when the draining began, so the draining has not ended it.
+        if known == nil, core.isDraining { return close(connection, because: .draining) }
+        if action == .ask { ask(connection) }
+    }
+
+    /// Writes a head, if any, and what a stream alone is sent, as one chunk: no event is in two.
+    private func writePlain(
+        _ text: [UInt8],
+        _ body: [SharedBytes],
+        behind head: [UInt8],
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> WriteOutcome {
+        let count = body.reduce(text.count) { $0 + $1.count }
+        guard facts.isChunked, count > 0 else { return core.wire.write(id, head + text, body[...]) }
+        var head = head
+        HTTPChunk.appendHead(count: count, to: &head)
+        let blocks = body + [context.chunkTerminator]
+        return core.wire.write(id, head + text, blocks[...])
+    }
+
+    /// The same of a compressed stream, whose body begins with the head of gzip.
+    private func writeCompressed(
+        _ text: [UInt8],
+        behind head: [UInt8],
+        isFirst: Bool,
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> WriteOutcome {
+        guard !text.isEmpty else { return core.wire.write(id, head, []) }
+        // No other stream shares the block, but what waits for a reader has to be counted.
+        let block = coder.block((isFirst ? StreamCompressor.head : []) + coder.independent(text.span))
+        return core.wire.write(id, head, [block.bytes(isChunked: facts.isChunked)])
+    }
+
+    /// Refuses a beginning that is more than may wait for the stream: it would be cut off in the middle.
+    private func refuseTooLarge(_ join: StreamJoin, on connection: ClientConnection) {
+        disown(join)
+        guard connection.stream == nil else { return close(connection, because: .limit) }
+        let (bytes, bytesMax) = (join.first.byteCount, core.loop.limits.unsentBytesMax)
+        let problem = Problem(
+            .streamTooLarge,
+            "these paths have \(bytes) bytes; a stream is sent at most \(bytesMax) at once: watch fewer"
+        )
+        connections.answer(connection, Response(problem))
+    }
+
+    /// Tells the group that counts a stream that it does not join: it is gone, or follows something else.
+    private func disown(_ join: StreamJoin) {
+        guard case .group(let group) = join.place else { return }
+        leave(join.source, group: group)
+    }
+
+    private func count(_ join: StreamJoin) {
+        core.counters.streamOpened(StreamKind(join.source))
+        let resumesAll = join.stream.streamOptions.contains(.resumesAll)
+        core.counters.streamStarted(join.first.start ?? (resumesAll ? .all : .merged))
+    }
+
+    private func newFacts(
+        _ connection: ClientConnection,
+        _ options: StreamOptions,
+        _ now: UInt64
+    ) -> OpenStream.Facts {
+        OpenStream.Facts(
+            token: UInt64.random(in: .min ... .max),
+            opened: WallClock.milliseconds(),
+            expires: now + lifetime(),
+            isCompressed: options.contains(.takesGzip),
+            isChunked: connection.takesChunks
+        )
+    }
+
+    private func name(of connection: ClientConnection, _ facts: OpenStream.Facts) -> StreamName {
+        StreamName(loop: core.index, connection: connection.id, token: facts.token)
+    }
+
+    /// Begins the answer to the request under way, which is a stream; nil when there is none.
+    ///
+    /// The head has its name as well: one that resumes has no snapshot that would say it.
+    private func begin(_ connection: ClientConnection, named name: String, _ facts: OpenStream.Facts) -> [UInt8]? {
+        // RFC 8288, and RFC 5023 for "edit": where what the answer is of can be changed.
+        var fields = Self.fields + [HTTPField("Link", "</v1/streams/\(name)>; rel=\"edit\"")]
+        if facts.isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
+        guard let head = connections.beginStream(connection, fields) else { return nil }
+        context.streams.add(1, ordering: .relaxed)
+        core.wire.setStreaming(connection.id)
+        return head
+    }
+
+    /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
+    private static func appendOpening(to bytes: inout [UInt8]) {
+        ServerSentEvent.append(comment: "", to: &bytes)
+        ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
+    }
+
+    /// The configured lifetime give or take a fifth, in milliseconds, so that streams of one moment do not end in one moment.
+    private func lifetime() -> UInt64 {
+        let milliseconds = context.options.limits.streamLifetime.milliseconds
+        return UInt64.random(in: milliseconds * 4 / 5...milliseconds * 6 / 5)
+    }
+
+    // MARK: - Refusing
+
+    /// Whether the server has room for one more stream.
+    var hasRoom: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
+
+    /// Answers a request for a stream that cannot be served, or ends the stream that cannot be given what it missed.
+    private func refuse(_ connection: ClientConnection, with refusal: StreamRejection) {
+        guard connection.stream == nil else { return close(connection, because: refusal.end) }
+        switch refusal.answer {
+        case .bye(let reason): answerBye(connection, reason)
+        case .response(let response): connections.answer(connection, response)
+        }
+    }
+
+    /// Answers a request for a stream for which there is no room.
+    func answerFull(_ connection: ClientConnection) { answerBye(connection, .limit) }
+
+    /// An event stream that only says `bye`: a browser never comes back after any other status.
+    ///
+    /// Source: <Documentation/HTTP.md#change-streams>.
+    private func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
+        let isChunked = connection.takesChunks
+        guard let head = connections.beginStream(connection, Self.fields) else { return }
+        var text: [UInt8] = []
+        Self.appendOpening(to: &text)
+        StreamEvent.bye(reason.bye).append(to: &text)
+        core.counters.streamRefused(reason)
+        _ = core.wire.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
+        core.wire.resumeReading(connection.id)
+        connections.closeGently(connection)
+    }
+
+    // MARK: - Writing
+
+    /// Begins another turn: closes what holds too much, and writes what the groups were sent, as much as a turn allows.
+    ///
+    /// - Returns: Whether there is more to write.
+    func endTurn() -> Bool {
+        shed()
+        let hasMore = flush()
+        hasFlushedSingle = false
+        return hasMore
+    }
+
+    /// Writes what the groups were sent, as much as a turn allows; true when there is more.
+    func flush() -> Bool {
+        guard table.hasUnwritten else { return false }
+        var budget = Self.writesPerTurnMax
+        let laggards = table.flush(
+            to: core.wire,
+            now: now,
+            budget: &budget,
+            bytesMax: context.options.limits.unsentBytesMax,
+            coder
+        )
+        let written = table.takeWritten()
+        core.counters.delivered(events: written.events, bytes: written.bytes)
+        for id in laggards {
+            if let stream = connections[id]?.stream { fallBehind(stream) }
+        }
+        return table.hasUnwritten
+    }
+
+    /// Writes what one stream alone is to get before the answer to whoever caused it.
+    ///
+    /// Answers go first, as they do not have to wait for thousands of writes then. A single stream and an answer wait equally long for each
+    /// other, and who watches a session alone is often the one who dispatches. Once in a turn: what comes after it is one write as ever.
+    func flushSingle() {
+        guard table.hasUnwrittenForOne, !hasFlushedSingle else { return }
+        hasFlushedSingle = true
+        _ = flush()
+    }
+
+    /// Lets a stream go that is given more than it takes: it gets one merged change when its socket has room.
+    private func fallBehind(_ stream: OpenStream) {
+        guard table.update(stream, { $0.didFallBehind() }) == .leaveGroup,
+            let leaver = table.takeOut(stream, as: stream.state)
+        else { return }
+        core.counters.streamFellBehind()
+        leave(leaver)
+    }
+
+    /// The kernel has taken all that was written to a connection.
+    func didDrain(_ connection: ClientConnection) {
+        guard let stream = connection.stream else { return }
+        switch table.update(stream, { $0.didDrain() }) {
+        case .writeRest: table.writeRest(stream, to: core.wire, coder)
+        case .ask: ask(connection)
+        case .nothing, .leaveGroup: break
+        }
+    }
+
+    // MARK: - Subscribing
+
+    /// Asks for what came after the place where a stream stands.
+    private func ask(_ connection: ClientConnection) {
+        guard let stream = connection.stream, let outside = stream.outside else { return }
+        subscribe(
+            StreamSubscription(
+                stream: StreamID(loop: core.index, connection.id),
+                source: stream.group.source,
+                // Without a cursor a stream of a store has had nothing; the latest event alone would not do by now, and so it gets everything.
+                resume: outside.isRepathed ? nil : outside.cursor,
+                stood: outside.isRepathed ? outside.cursor : nil,
+                resumesAll: outside.isPaging
+            )
+        )
+    }
+
+    /// Passes a subscription to its source, wherever that is; the answer is a message.
+    func subscribe(_ subscription: StreamSubscription) {
+        switch subscription.source {
+        case .session(let key, let topic):
+            core.onShard(of: key) { $0.subscribe(subscription, to: key, topic) }
+        case .shared(let key):
+            core.onLoop(context.loop(of: key)) { $0.feeds.join(subscription, to: key) }
+        }
+    }
+
+    /// Gives a stream of a session other paths: its next event is a snapshot of these.
+    func watch(_ topic: StreamTopic, of key: SessionKey, on connection: ClientConnection) {
+        guard let stream = connection.stream else { return }
+        let (leaver, action) = table.retarget(stream, to: .session(key, topic), now: now)
+        if let leaver { leave(leaver) }
+        if action == .ask { ask(connection) }
+    }
+
+    // MARK: - Times
+
+    /// Looks at a stream again when it has been quiet for so long, or its life is over.
+    private func watch(_ connection: ClientConnection) {
+        if let stream = connection.stream { connections.watch(connection, until: due(stream)) }
+    }
+
+    private func due(_ stream: OpenStream) -> UInt64 {
+        min(stream.facts.expires, stream.lastTraffic + heartbeatMilliseconds)
+    }
+
+    /// The wheel is late by up to 1/31 of a time, which the interval is not to be.
+    private var heartbeatMilliseconds: UInt64 {
+        let interval = context.options.limits.heartbeatInterval.milliseconds
+        return max(interval - interval / 32 - 1, 1)
+    }
+
+    /// A comment for a quiet stream, `bye` for one whose time is over.
+    func deadlineDidPass(_ stream: OpenStream, on connection: ClientConnection, now: UInt64) {
+        guard due(stream) <= now else { return watch(connection) }
+        guard stream.facts.expires > now else { return close(connection, because: .expired) }
+        defer { watch(connection) }
+        // A stream that has not taken all has something that waits already: it is not quiet.
+        guard core.wire.unsentBytes(connection.id) == 0 else {
+            return table.noteWrite(stream, of: nil, now: now)
+        }
+        let heartbeat = context.heartbeat
+        let isCompressed = stream.facts.isCompressed
+        let bytes = heartbeat.bytes(isCompressed: isCompressed, isChunked: stream.facts.isChunked)
+        let outcome = core.wire.write(connection.id, bytes)
+        core.counters.heartbeats(1, bytes: bytes.count)
+        table.noteWrite(stream, of: isCompressed ? heartbeat.tally : nil, now: now)
+        table.update(stream) { $0.didWrite(outcome) }
+    }
+
+    // MARK: - Bounds
+
+    /// Closes streams that hold most when all of them hold more than they may.
+    ///
+    /// They do not read, so a last word would not reach them.
+    func shed() {
+        guard context.heldBytes.bytes > context.options.limits.heldBytesMax else { return }
+        let stuck = table.all.filter { core.wire.unsentBytes($0.id) > 0 }
+            .sorted { ($0.stream?.lastWrite ?? 0) < ($1.stream?.lastWrite ?? 0) }
+        for connection in stuck.prefix(max(stuck.count / 4, 1)) {
+            forget(connection, .slow)
+            core.wire.close(connection.id, .unsentLimit)
+        }
+    }
+
+    // MARK: - Describing
+
+    /// The streams of this loop, in the order of their connections.
+    var descriptions: some Sequence<StreamDescription> { table.all.lazy.compactMap { self.description(of: $0) } }
+
+    /// The stream that a connection carries; nil when it carries none.
+    func description(of connection: ClientConnection) -> StreamDescription? {
+        guard let stream = connection.stream else { return nil }
+        return StreamDescription(
+            name: name(of: connection, stream.facts),
+            source: stream.group.source,
+            opened: stream.facts.opened,
+            state: stream.state.phase,
+            unsentBytes: core.wire.unsentBytes(connection.id),
+            isCompressed: stream.facts.isCompressed
+        )
+    }
+
+    // MARK: - Ending
+
+    /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all come back in one moment.
+    func endInTurn() {
+        let ids = table.all.map(\.id)
+        let steps = max(Int(context.options.limits.drainSpread / Self.drainStep), 1)
+        let count = max((ids.count + steps - 1) / steps, Self.streamsPerDrainStepMin)
+        end(ids[...], count: count)
+    }
+
+    private func end(_ ids: ArraySlice<ConnectionID>, count: Int) {
+        for id in ids.prefix(count) {
+            if let connection = connections[id] { close(connection, because: .draining) }
+        }
+        let rest = ids.dropFirst(count)
+        guard !rest.isEmpty else { return }
+        core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count) }
+    }
+
+    /// Ends every member of a group; their source has forgotten it already.
+    private func endGroup(_ id: GroupID, because reason: StreamEvent.ByeReason) {
+        for member in table.members(of: id) {
+            if let connection = connections[member] { close(connection, because: reason, isCounted: false) }
+        }
+    }
+
+    /// Ends one stream with a last word; `isCounted` is whether its source counts it still.
+    func close(_ connection: ClientConnection, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
+        guard let stream = connection.stream else { return }
+        var text: [UInt8] = []
+        StreamEvent.bye(reason).append(to: &text)
+        // Counted while it is still known: the trailer has to cover it.
+        let facts = stream.facts
+        if facts.isCompressed { table.noteWrite(stream, of: GzipTally(text.span), now: now) }
+        guard let leaver = forget(connection, StreamEnd(reason), isCounted: isCounted) else { return }
+        let last = facts.isCompressed ? coder.independent(text.span) + leaver.trailer : text
+        _ = core.wire.write(connection.id, Self.lastBytes(last, isChunked: facts.isChunked))
+        connections.closeGently(connection)
+    }
+
+    /// The end of a body: what a stream is sent last and, of a chunked one, the last chunk.
+    ///
+    /// Nothing else writes the last chunk, so that without it the body is cut off for its reader.
+    private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
+        guard isChunked else { return content }
+        var bytes: [UInt8] = []
+        HTTPChunk.append(content, to: &bytes)
+        return bytes + HTTPChunk.end
+    }
+
+    /// Forgets the stream of a connection that is gone or going; nil when it carries none.
+    @discardableResult
+    func forget(_ connection: ClientConnection, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
+        guard let leaver = table.remove(connection) else { return nil }
+        context.streams.subtract(1, ordering: .relaxed)
+        context.addresses.leave(connection.address)
+        core.counters.streamClosed(StreamKind(leaver.source), end)
+        if isCounted { leave(leaver) }
+        return leaver
+    }
+
+    /// Tells the source of a stream that it left its group.
+    private func leave(_ leaver: StreamTable.Leaver) {
+        if let group = leaver.group { leave(leaver.source, group: group) }
+    }
+
+    private func leave(_ source: StreamSource, group: GroupID) {
+        let index = core.index
+        switch source {
+        case .session(let key, _): core.onShard(of: key) { $0.shard.leave(key, group: group, loop: index) }
+        case .shared(let key): core.onLoop(context.loop(of: key)) { $0.feeds.leave(key, group: group, loop: index) }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import RivuletStores
+
+/// A request of a stream to follow a source, from the loop of its connection to the loop of the source.
+struct StreamSubscription: Sendable {
+    /// The stream, with what its loop has to know when it joins.
+    let stream: StreamID
+    let source: StreamSource
+    /// Where the subscriber stands, as it says; nil for a fresh one.
+    let resume: String?
+    /// Where it stood with other paths: nothing is resumed from there, but it ends with the session that it stood in.
+    var stood: String?
+    /// Whether what it missed is told version by version rather than merged.
+    var resumesAll = false
+}
+
+/// The source that the members of a group follow.
+enum StreamSource: Hashable, Sendable {
+    /// A session's state or view.
+    case session(SessionKey, StreamTopic)
+    /// A store or a value.
+    case shared(SharedKey)
+}
+
+/// The options of a new stream that its own loop needs when its source answers; they travel in its `StreamID`.
+struct StreamOptions: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// The client takes a body that is compressed.
+    static let takesGzip = StreamOptions(rawValue: 1)
+    /// The stream is told what it missed version by version.
+    static let resumesAll = StreamOptions(rawValue: 2)
+}
+
+extension StreamID {
+    /// The name of a connection's stream.
+    init(loop: Int, _ id: ConnectionID, _ options: StreamOptions = []) {
+        self.init(
+            loop: loop,
+            connection: UInt64(id.slot) << 32 | UInt64(id.generation),
+            options: options.rawValue
+        )
+    }
+
+    /// The connection on its loop.
+    var connectionID: ConnectionID {
+        ConnectionID(slot: UInt32(connection >> 32), generation: UInt32(truncatingIfNeeded: connection))
+    }
+
+    /// The options of the stream.
+    var streamOptions: StreamOptions { StreamOptions(rawValue: options) }
+}
+
+/// A reason for which a source gives a stream nothing.
+enum StreamRejection: Sendable {
+    case session(StreamRefusal)
+    case shared(SharedError)
+
+    /// The answer to a request for a stream.
+    enum Answer {
+        /// An event stream that only says `bye`.
+        case bye(StreamTurnedAway)
+        case response(Response)
+    }
+
+    /// The answer to a request for a stream.
+    var answer: Answer {
+        switch self {
+        case .session(.failed(.overloaded)), .session(.full), .shared(.store(.busy)): .bye(.limit)
+        case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .bye(.draining)
+        case .shared(.storage(.closed)), .shared(.storage(.unavailable)): .bye(.draining)
+        // Soon it is no more, and then another one may begin under its name.
+        case .session(.failed(.deleting)): .bye(.unavailable)
+        case .session(.failed(let error)): .response(Response(refusing: error))
+        case .session(.gone): .response(Response(.noContent))
+        case .shared(let error): .response(Response(refusing: error))
+        }
+    }
+
+    /// The reason with which an open stream ends that could not be given what it missed.
+    var end: StreamEvent.ByeReason {
+        switch self {
+        case .session(.gone): .deleted
+        case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .draining
+        case .session(.failed(.deleting)): .unavailable
+        case .session(.full), .session(.failed(.overloaded)): .limit
+        case .session(.failed), .shared: .slow
+        }
+    }
+}
