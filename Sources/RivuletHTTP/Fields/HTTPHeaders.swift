@@ -38,6 +38,11 @@ package struct HTTPHeaders: Sendable {
         firstLine(called: name).map { block[$0.value] }
     }
 
+    /// Whether the first line called `name` (in lower case) has exactly this value; no text is made of it.
+    package func has(_ name: String, _ value: String) -> Bool {
+        firstLine(called: name).map { ASCII.isEqual(block, $0.value, value) } ?? false
+    }
+
     /// Whether there is a line called `name` (in lower case).
     package func contains(_ name: String) -> Bool { firstLine(called: name) != nil }
 

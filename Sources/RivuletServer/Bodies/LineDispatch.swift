@@ -12,8 +12,7 @@ final class LineDispatch {
     private let lines: [ArraySlice<UInt8>]
     private let wish: DispatchWish
     private let session: Session
-    private let owner: ServerLoop
-    private let exchange: Exchange
+    private let responder: SessionResponder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
     /// The answers by their lines; empty until they are there.
@@ -28,18 +27,18 @@ final class LineDispatch {
         _ lines: EventLines,
         _ wish: DispatchWish,
         to session: Session,
-        on owner: ServerLoop,
-        _ exchange: Exchange,
+        _ responder: SessionResponder,
         _ trace: TraceParent?
     ) {
         self.lines = lines.lines
         self.wish = wish
         self.session = session
-        self.owner = owner
-        self.exchange = exchange
+        self.responder = responder
         self.trace = trace
         answers = Array(repeating: [], count: lines.lines.count)
     }
+
+    private var core: LoopCore { responder.server.core }
 
     /// Dispatches as many lines as may be under way, and answers when all are done.
     func run() {
@@ -57,19 +56,19 @@ final class LineDispatch {
     }
 
     private func dispatch(_ line: Int) {
-        let bytesMax = owner.context.options.limits.lineAnswerBytesMax
+        let bytesMax = core.context.options.limits.lineAnswerBytesMax
         guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
         let body = Array(lines[line])
         let request = DispatchRequest(body: body, isStrict: wish.isStrict)
-        if let claim = wish.claim(line: line + 1, body: body, owner.context.prints) {
+        if let claim = wish.claim(line: line + 1, body: body, core.context.prints) {
             session.dispatch(request, once: claim) { [self] result in
-                owner.count(result, of: session.key.app)
+                core.count(result, of: session.key.app)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body), of: body)
             }
         } else {
             session.dispatch(request) { [self] result in
-                owner.count(result, of: session.key.app)
+                core.count(result, of: session.key.app)
                 finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
             }
         }
@@ -80,7 +79,7 @@ final class LineDispatch {
         case .success(let answer): finish(line, answer)
         case .failure(let error):
             let response = Response(refusing: error, of: body)
-            finish(line, response.refusal.map { owner.core.log.line($0, app: session.key.app, trace) } ?? response.body)
+            finish(line, response.refusal.map { core.log.line($0, app: session.key.app, trace) } ?? response.body)
         }
     }
 
@@ -101,7 +100,7 @@ final class LineDispatch {
             body += answer
             body.append(UInt8(ascii: "\n"))
         }
-        owner.send(Response(.ok, fields: fields, body: body), to: exchange)
+        responder.send(Response(.ok, fields: fields, body: body))
     }
 
     /// What a line gets that was not dispatched, because the answers to those before it fill the memory set aside for them.

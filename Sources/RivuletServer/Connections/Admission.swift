@@ -50,7 +50,7 @@ final class Admission {
             let route = try Route(segments: segments)
             let methods = context.methods(of: route)
             cause = .method
-            guard methods.contains(request.method) else {
+            guard methods.has(request.method) else {
                 throw try context.refusal(of: request.method, route, has: methods)
             }
             cause = .contentType
@@ -80,7 +80,10 @@ final class Admission {
         guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
             return
         }
-        throw Problem(.keyNotKept, "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed")
+        throw Problem(
+            .keyNotKept,
+            "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed"
+        )
     }
 
     /// A body that is encoded would be taken for something else.
@@ -140,7 +143,7 @@ final class Admission {
     ///
     /// - Throws: 404 or 400 for a path that names no resource.
     private func options(_ request: HTTPRequest) throws(Problem) -> Response {
-        let allowed = HTTPMethod.allowed(try optionMethods(of: request))
+        let allowed = try optionMethods(of: request).allow
         guard request.headers.contains("origin"), request.headers.contains("access-control-request-method") else {
             return Response(.noContent, fields: [HTTPField("Allow", allowed)])
         }
@@ -154,8 +157,8 @@ final class Admission {
         )
     }
 
-    private func optionMethods(of request: HTTPRequest) throws(Problem) -> [HTTPMethod] {
-        guard !request.isPath("*") else { return [.get, .head, .post, .put, .patch, .delete] }
+    private func optionMethods(of request: HTTPRequest) throws(Problem) -> MethodSet {
+        guard !request.isPath("*") else { return .all }
         var segments = request.pathSegments
         // OPTIONS for `me` makes no session and sets no cookie: any id has the same methods.
         if Self.isOfCaller(segments) { segments[4] = "caller" }

@@ -148,17 +148,16 @@ final class ClientConnection {
     /// Bounds the connection by another time than that of its HTTP deadline.
     func limit(until due: UInt64) { self.due = due }
 
-    /// Puts the connection into the wheel; false when it is there already, and is looked at no later.
+    /// Whether the connection is looked at by this time.
     ///
     /// A later deadline leaves the timer where it is: when it fires too early, it is set again.
-    func schedule(in timers: inout ConnectionTimers, at due: UInt64) -> Bool {
-        if let timer {
-            guard due < timerDue else { return false }
-            timers.cancel(timer)
-        }
+    func isScheduled(by due: UInt64) -> Bool { timer != nil && timerDue <= due }
+
+    /// Puts the connection into the wheel.
+    func schedule(in timers: inout ConnectionTimers, at due: UInt64) {
+        if let timer { timers.cancel(timer) }
         timer = timers.schedule(at: due, id)
         timerDue = due
-        return true
     }
 
     /// Says that the timer has fired.

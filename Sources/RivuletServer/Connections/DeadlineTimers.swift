@@ -14,7 +14,9 @@ final class DeadlineTimers {
 
     /// Looks at a connection again at this time, unless it is looked at earlier.
     func watch(_ connection: ClientConnection, until due: UInt64) {
-        if connection.schedule(in: &timers, at: due) { wake(at: due) }
+        guard !connection.isScheduled(by: due) else { return }
+        connection.schedule(in: &timers, at: due)
+        wake(at: due)
     }
 
     /// Forgets a connection that has closed.

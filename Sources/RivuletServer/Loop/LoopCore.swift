@@ -58,6 +58,11 @@ final class LoopCore {
         }
     }
 
+    /// Has another loop send the answer to one of its requests.
+    func post(_ response: Response, to exchange: Exchange) {
+        peers[exchange.loop].post { $0.send(response, to: exchange) }
+    }
+
     /// Runs the job on the loop that owns the session.
     func onShard(of key: SessionKey, _ job: @escaping @Sendable (ServerLoop) -> Void) {
         onLoop(context.shard(of: key), job)

@@ -103,7 +103,7 @@ final class ServerContext: Sendable {
 
     /// The loop whose shard a session belongs to; the same for as long as the server runs.
     func shard(of key: SessionKey) -> Int {
-        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+        options.workers == 1 ? 0 : Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
 
     /// The loop that feeds the streams of a store or a value.

@@ -1,4 +1,5 @@
 import RivuletEventLoop
+import RivuletSessions
 
 /// Publishes what one loop counts and holds.
 final class LoopPublisher {
@@ -26,5 +27,29 @@ final class LoopPublisher {
         // The loop's clock stands where the turn began.
         let (now, start) = (MonotonicClock.milliseconds(), core.loop.nowMilliseconds)
         core.counters.turnEnded(milliseconds: now > start ? now - start : 0)
+    }
+}
+
+extension LoopCore {
+    /// Counts a dispatch to an app on the loop of its session.
+    func count(_ result: Result<DispatchAnswer, SessionError>, of app: String) {
+        switch result {
+        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): count(app, DispatchOutcome(error))
+        }
+    }
+
+    /// The same for a request with an idempotency key.
+    func count(_ result: Result<OnceAnswer, SessionError>, of app: String) {
+        switch result {
+        case .success(let answer) where answer.isReplay: count(app, .replayed)
+        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): count(app, DispatchOutcome(error))
+        }
+    }
+
+    private func count(_ app: String, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
+        guard let index = context.appIndices[app] else { return }
+        counters.dispatched(app: index, outcome, durability)
     }
 }

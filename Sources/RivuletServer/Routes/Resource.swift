@@ -52,18 +52,17 @@ enum Resource: CaseIterable, Sendable {
     }
 
     /// The methods that the resource has; HEAD comes with GET.
-    var methods: [HTTPMethod] {
+    var methods: MethodSet {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: [.get, .head]
-        case .apps, .app, .types, .views, .view: [.get, .head]
-        case .stream: [.get, .head, .patch, .delete]
-        case .state: [.get, .head, .put]
-        case .changes, .viewChanges, .storeEvents, .valueChanges: [.get]
-        case .sessions: [.get, .head, .post]
-        case .session, .item, .value, .secret: [.get, .head, .put, .delete]
-        case .store: [.get, .head, .post, .delete]
-        case .events: [.get, .head, .post]
-        case .reset, .restore, .fork, .operations, .toggle: [.post]
+        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: .reading
+        case .apps, .app, .types, .views, .view: .reading
+        case .stream: [.reading, .patch, .delete]
+        case .state: [.reading, .put]
+        case .changes, .viewChanges, .storeEvents, .valueChanges: .get
+        case .sessions, .events: [.reading, .post]
+        case .session, .item, .value, .secret: [.reading, .put, .delete]
+        case .store: [.reading, .post, .delete]
+        case .reset, .restore, .fork, .operations, .toggle: .post
         }
     }
 
@@ -94,4 +93,42 @@ enum Resource: CaseIterable, Sendable {
         default: false
         }
     }
+}
+
+/// The methods of a resource: a set of bits, so that a request makes no list of them.
+struct MethodSet: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let get = MethodSet(rawValue: 1)
+    static let head = MethodSet(rawValue: 2)
+    static let post = MethodSet(rawValue: 4)
+    static let put = MethodSet(rawValue: 8)
+    static let patch = MethodSet(rawValue: 16)
+    static let delete = MethodSet(rawValue: 32)
+    static let reading: MethodSet = [.get, .head]
+    static let all: MethodSet = [.reading, .post, .put, .patch, .delete]
+
+    /// Every method of a resource, in the order in which `Allow` names them.
+    static let named: [(set: MethodSet, method: HTTPMethod)] = [
+        (.get, .get), (.head, .head), (.post, .post), (.put, .put), (.patch, .patch), (.delete, .delete),
+    ]
+
+    /// Whether the method is one of these.
+    func has(_ method: HTTPMethod) -> Bool {
+        switch method {
+        case .get: contains(.get)
+        case .head: contains(.head)
+        case .post: contains(.post)
+        case .put: contains(.put)
+        case .patch: contains(.patch)
+        case .delete: contains(.delete)
+        case .options, .trace, .other: false
+        }
+    }
+
+    /// The methods as a list.
+    var list: [HTTPMethod] { Self.named.filter { contains($0.set) }.map(\.method) }
+
+    /// The value of `Allow`: OPTIONS comes with every resource.
+    var allow: String { (list + [.options]).map(\.name).joined(separator: ", ") }
 }

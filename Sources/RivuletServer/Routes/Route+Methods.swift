@@ -4,19 +4,19 @@ import RivuletSessions
 
 extension ServerContext {
     /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
-    func methods(of route: Route) -> [HTTPMethod] {
+    func methods(of route: Route) -> MethodSet {
         let methods = route.resource.methods
         guard case .state(let key, let path) = route, let app = apps[key.app] else { return methods }
-        return app.isBound(path) ? methods : methods.filter { $0 != .put }
+        return app.isBound(path) ? methods : methods.subtracting(.put)
     }
 
     /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
     func refusal(
         of method: HTTPMethod,
         _ route: Route,
-        has methods: [HTTPMethod]
+        has methods: MethodSet
     ) throws(Problem) -> Problem {
-        let allowed = HTTPMethod.allowed(methods)
+        let allowed = methods.allow
         let fields = [HTTPField("Allow", allowed)]
         guard case .state(let key, let path) = route, method == .put, let app = apps[key.app] else {
             let detail = "\(method.name) is not a method of this resource; it has \(allowed)"
@@ -35,13 +35,6 @@ extension ServerContext {
         let names = paths.prefix(namesMax).joined(separator: ", ")
         let more = "\(paths.count - namesMax) more, which GET /v1/apps/\(app.name) lists"
         return "app \"\(app.name)\" binds \(names)\(paths.count > namesMax ? " and \(more)" : "")"
-    }
-}
-
-extension HTTPMethod {
-    /// The value of `Allow`: OPTIONS comes with every resource.
-    static func allowed(_ methods: [HTTPMethod]) -> String {
-        (methods + [.options]).map(\.name).joined(separator: ", ")
     }
 }
 

@@ -8,14 +8,6 @@ import Synchronization
 ///
 /// A source answers a `StreamSubscription` by messages: `join` or `refuse` for the stream, `deliver` and `end` for its group.
 final class StreamDriver {
-    /// Source: <Documentation/HTTP.md#change-streams>.
-    private static let fields = [
-        HTTPField("Content-Type", "text/event-stream"),
-        HTTPField("Cache-Control", "no-store, no-transform"),
-        HTTPField("X-Accel-Buffering", "no"),
-        HTTPField("Vary", "Accept-Encoding"),
-    ]
-
     /// The most writes to streams in one turn of the loop: about 2 ms, after which requests have theirs.
     private static let writesPerTurnMax = 256
     /// The time between two steps of the draining.
@@ -28,6 +20,7 @@ final class StreamDriver {
     private var table: StreamTable
     /// Makes the bytes of the events.
     private let coder: StreamCoder
+    private let writer: StreamWriter
     /// Whether a single stream was written to before an answer in this turn.
     private var hasFlushedSingle = false
 
@@ -36,6 +29,7 @@ final class StreamDriver {
         self.connections = connections
         self.table = StreamTable(of: table)
         coder = StreamCoder(core.context.heldBytes)
+        writer = StreamWriter(core, connections, coder)
     }
 
     private var context: ServerContext { core.context }
@@ -72,7 +66,7 @@ final class StreamDriver {
             return refuseTooLarge(join, on: connection)
         }
         let facts = known?.facts ?? newFacts(connection, join.stream.streamOptions, now)
-        var (head, text): ([UInt8], [UInt8]) = ([], [])
+        var head: [UInt8]?
         let isNamed = known == nil || !join.first.head.isEmpty
         let name = isNamed ? name(of: connection, facts).description : ""
         if let known {
@@ -83,63 +77,21 @@ final class StreamDriver {
                 disown(join)
                 return answerFull(connection)
             }
-            guard let begun = begin(connection, named: name, facts) else {
+            guard let begun = writer.begin(connection, named: name, facts) else {
                 context.addresses.leave(connection.address)
                 return disown(join)
             }
+            context.streams.add(1, ordering: .relaxed)
             head = begun
-            Self.appendOpening(to: &text)
             count(join)
         }
-        if !join.first.head.isEmpty {
-            text += join.first.head
-            text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
-        }
-        var tally: GzipTally?
-        let outcome: WriteOutcome
-        if facts.isCompressed {
-            for part in join.first.body { part.append(to: &text) }
-            tally = GzipTally(text.span)
-            outcome = writeCompressed(text, behind: head, isFirst: known == nil, to: connection.id, facts)
-        } else {
-            outcome = writePlain(text, join.first.body, behind: head, to: connection.id, facts)
-        }
+        let (outcome, tally) = writer.write(join.first, named: name, behind: head, to: connection.id, facts)
         if known == nil { core.wire.resumeReading(connection.id) }
         let action = table.put(connection, join, outcome, text: tally, facts: facts, now: now, coder)
         watch(connection)
         // Its join was under way when the draining began, so the draining has not ended it.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
         if action == .ask { ask(connection) }
-    }
-
-    /// Writes a head, if any, and what a stream alone is sent, as one chunk: no event is in two.
-    private func writePlain(
-        _ text: [UInt8],
-        _ body: [SharedBytes],
-        behind head: [UInt8],
-        to id: ConnectionID,
-        _ facts: OpenStream.Facts
-    ) -> WriteOutcome {
-        let count = body.reduce(text.count) { $0 + $1.count }
-        guard facts.isChunked, count > 0 else { return core.wire.write(id, head + text, body[...]) }
-        var head = head
-        HTTPChunk.appendHead(count: count, to: &head)
-        let blocks = body + [context.chunkTerminator]
-        return core.wire.write(id, head + text, blocks[...])
-    }
-
-    /// The same of a compressed stream, whose body begins with the head of gzip.
-    private func writeCompressed(
-        _ text: [UInt8],
-        behind head: [UInt8],
-        isFirst: Bool,
-        to id: ConnectionID,
-        _ facts: OpenStream.Facts
-    ) -> WriteOutcome {
-        guard !text.isEmpty else { return core.wire.write(id, head, []) }
-        // No other stream shares the block, but what waits for a reader has to be counted.
-        let block = coder.block((isFirst ? StreamCompressor.head : []) + coder.independent(text.span))
-        return core.wire.write(id, head, [block.bytes(isChunked: facts.isChunked)])
     }
 
     /// Refuses a beginning that is more than may wait for the stream: it would be cut off in the middle.
@@ -184,25 +136,6 @@ final class StreamDriver {
         StreamName(loop: core.index, connection: connection.id, token: facts.token)
     }
 
-    /// Begins the answer to the request under way, which is a stream; nil when there is none.
-    ///
-    /// The head has its name as well: one that resumes has no snapshot that would say it.
-    private func begin(_ connection: ClientConnection, named name: String, _ facts: OpenStream.Facts) -> [UInt8]? {
-        // RFC 8288, and RFC 5023 for "edit": where what the answer is of can be changed.
-        var fields = Self.fields + [HTTPField("Link", "</v1/streams/\(name)>; rel=\"edit\"")]
-        if facts.isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
-        guard let head = connections.beginStream(connection, fields) else { return nil }
-        context.streams.add(1, ordering: .relaxed)
-        core.wire.setStreaming(connection.id)
-        return head
-    }
-
-    /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
-    private static func appendOpening(to bytes: inout [UInt8]) {
-        ServerSentEvent.append(comment: "", to: &bytes)
-        ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
-    }
-
     /// The configured lifetime give or take a fifth, in milliseconds, so that streams of one moment do not end in one moment.
     private func lifetime() -> UInt64 {
         let milliseconds = context.options.limits.streamLifetime.milliseconds
@@ -218,28 +151,13 @@ final class StreamDriver {
     private func refuse(_ connection: ClientConnection, with refusal: StreamRejection) {
         guard connection.stream == nil else { return close(connection, because: refusal.end) }
         switch refusal.answer {
-        case .bye(let reason): answerBye(connection, reason)
+        case .bye(let reason): writer.answerBye(connection, reason)
         case .response(let response): connections.answer(connection, response)
         }
     }
 
     /// Answers a request for a stream for which there is no room.
-    func answerFull(_ connection: ClientConnection) { answerBye(connection, .limit) }
-
-    /// An event stream that only says `bye`: a browser never comes back after any other status.
-    ///
-    /// Source: <Documentation/HTTP.md#change-streams>.
-    private func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
-        let isChunked = connection.takesChunks
-        guard let head = connections.beginStream(connection, Self.fields) else { return }
-        var text: [UInt8] = []
-        Self.appendOpening(to: &text)
-        StreamEvent.bye(reason.bye).append(to: &text)
-        core.counters.streamRefused(reason)
-        _ = core.wire.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
-        core.wire.resumeReading(connection.id)
-        connections.closeGently(connection)
-    }
+    func answerFull(_ connection: ClientConnection) { writer.answerBye(connection, .limit) }
 
     // MARK: - Writing
 
@@ -322,7 +240,7 @@ final class StreamDriver {
     func subscribe(_ subscription: StreamSubscription) {
         switch subscription.source {
         case .session(let key, let topic):
-            core.onShard(of: key) { $0.subscribe(subscription, to: key, topic) }
+            core.onShard(of: key) { SessionFeeds(server: $0).join(subscription, to: key, topic) }
         case .shared(let key):
             core.onLoop(context.loop(of: key)) { $0.feeds.join(subscription, to: key) }
         }
@@ -433,25 +351,12 @@ final class StreamDriver {
     /// Ends one stream with a last word; `isCounted` is whether its source counts it still.
     func close(_ connection: ClientConnection, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
         guard let stream = connection.stream else { return }
-        var text: [UInt8] = []
-        StreamEvent.bye(reason).append(to: &text)
+        let text = StreamWriter.bye(reason)
         // Counted while it is still known: the trailer has to cover it.
         let facts = stream.facts
         if facts.isCompressed { table.noteWrite(stream, of: GzipTally(text.span), now: now) }
         guard let leaver = forget(connection, StreamEnd(reason), isCounted: isCounted) else { return }
-        let last = facts.isCompressed ? coder.independent(text.span) + leaver.trailer : text
-        _ = core.wire.write(connection.id, Self.lastBytes(last, isChunked: facts.isChunked))
-        connections.closeGently(connection)
-    }
-
-    /// The end of a body: what a stream is sent last and, of a chunked one, the last chunk.
-    ///
-    /// Nothing else writes the last chunk, so that without it the body is cut off for its reader.
-    private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
-        guard isChunked else { return content }
-        var bytes: [UInt8] = []
-        HTTPChunk.append(content, to: &bytes)
-        return bytes + HTTPChunk.end
+        writer.end(connection, with: facts.isCompressed ? coder.independent(text.span) + leaver.trailer : text, facts)
     }
 
     /// Forgets the stream of a connection that is gone or going; nil when it carries none.

@@ -85,7 +85,7 @@ import Testing
                 resource == .state ? item.name.hasPrefix(path ?? "-") : item.name == path
             }
             let methods = Set(items.flatMap { $0.value.members?.map(\.name) ?? [] }).subtracting(["parameters"])
-            let expected = path == nil ? [] : resource.methods.filter { $0 != .head }.map { $0.name.lowercased() }
+            let expected = path == nil ? [] : resource.methods.subtracting(.head).list.map { $0.name.lowercased() }
             #expect(methods == Set(expected), "\(path ?? "")")
         }
     }

@@ -4,68 +4,64 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-extension ServerLoop {
+/// The list of open streams, and one stream of it.
+struct OpenStreamEndpoint {
+    let server: ServerLoop
+
     // MARK: - All
 
     /// GET of `/v1/streams`: the streams of all loops, loop by loop.
-    func listStreams(_ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func list(_ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         var after: StreamName?
         if let text = query["after"] {
             after = StreamName(text)
-            guard after != nil else { throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"") }
-        }
-        collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
-    }
-
-    /// Adds a loop's streams to the page, and goes on with the next loop or answers.
-    private func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
-        guard index < core.peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
-        onLoop(index) { loop in
-            var page = page
-            for description in loop.streams.descriptions where page.wants(description.name) {
-                page.add(description)
-                if page.isFull { break }
+            guard after != nil else {
+                throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"")
             }
-            loop.collect(page, from: index + 1, for: exchange)
         }
+        server.collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: server.exchange(connection))
     }
 
     // MARK: - One
 
     /// GET, PATCH and DELETE of `/v1/streams/{stream}`.
-    func stream(_ name: StreamName, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func stream(_ name: StreamName, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
         _ = try Query(request, known: [])
-        guard name.loop < core.peers.count else { throw Self.noStream }
+        guard name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
         var wish: PathsWish?
         if method == .patch {
             wish = try PathsWish(body: request.body, contentType: request.headers["content-type"])
         }
         let paths = wish?.paths ?? []
-        onLoop(name.loop) { loop in
+        let exchange = server.exchange(connection)
+        server.core.onLoop(name.loop) { server in
             do throws(Problem) {
-                guard let connection = loop.connections[name.connection],
-                    let description = loop.streams.description(of: connection), description.name == name
+                guard let connection = server.connections[name.connection],
+                    let description = server.streams.description(of: connection), description.name == name
                 else { throw Self.noStream }
                 switch method {
                 case .delete:
-                    loop.streams.close(connection, because: .revoked)
-                    loop.send(Response(.noContent), to: exchange)
+                    server.streams.close(connection, because: .revoked)
+                    server.send(Response(.noContent), to: exchange)
                 case .patch:
-                    try loop.watch(paths, on: connection, description, exchange)
+                    try OpenStreamEndpoint(server: server).watch(paths, on: connection, description, exchange)
                 default:
-                    loop.send(.json(description.json), to: exchange)
+                    server.send(.json(description.json), to: exchange)
                 }
             } catch {
-                loop.send(Response(error), to: exchange)
+                server.send(Response(error), to: exchange)
             }
         }
     }
 
     private static var noStream: Problem {
-        Problem(.streamNotFound, "there is no such stream; it has ended, or its client has reconnected, which makes another")
+        Problem(
+            .streamNotFound,
+            "there is no such stream; it has ended, or its client has reconnected, which makes another"
+        )
     }
 
     /// Gives a stream other paths: its next event is a snapshot of these.
@@ -76,9 +72,12 @@ extension ServerLoop {
         _ exchange: Exchange
     ) throws(Problem) {
         guard case .session(let key, let topic) = stream.source else {
-            throw Problem(.streamWithoutPaths, "a stream of a store or a value has no paths; open a stream of a session or a view")
+            throw Problem(
+                .streamWithoutPaths,
+                "a stream of a store or a value has no paths; open a stream of a session or a view"
+            )
         }
-        let paths = PathSet(try paths(texts)).pointers
+        let paths = PathSet(try server.context.streamPaths(texts)).pointers
         let new = StreamTopic(
             view: topic.view,
             paths: paths,
@@ -86,9 +85,9 @@ extension ServerLoop {
             interval: topic.interval,
             isRepathed: true
         )
-        try check(new, of: try app(key.app))
-        streams.watch(new, of: key, on: connection)
-        send(.json(Self.answer(stream.name, paths)), to: exchange)
+        try server.core.app(key.app).check(new)
+        server.streams.watch(new, of: key, on: connection)
+        server.send(.json(Self.answer(stream.name, paths)), to: exchange)
     }
 
     private static func answer(_ name: StreamName, _ paths: [JSONPointer]) -> [UInt8] {
@@ -102,6 +101,21 @@ extension ServerLoop {
         writer.endArray()
         writer.endObject()
         return writer.bytes
+    }
+}
+
+extension ServerLoop {
+    /// Adds a loop's streams to the page, and goes on with the next loop or answers.
+    fileprivate func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
+        guard index < core.peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
+        core.onLoop(index) { server in
+            var page = page
+            for description in server.streams.descriptions where page.wants(description.name) {
+                page.add(description)
+                if page.isFull { break }
+            }
+            server.collect(page, from: index + 1, for: exchange)
+        }
     }
 }
 

@@ -1,44 +1,25 @@
 import RivuletEngine
-import RivuletEventLoop
 import RivuletHTTP
 import RivuletMetrics
 import RivuletSessions
 
-extension ServerLoop {
-    /// Counts a dispatch to an app on the loop of its session.
-    func count(_ result: Result<DispatchAnswer, SessionError>, of app: String) {
-        switch result {
-        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
-        case .failure(let error): count(app, DispatchOutcome(error))
-        }
-    }
-
-    /// The same for a request with an idempotency key.
-    func count(_ result: Result<OnceAnswer, SessionError>, of app: String) {
-        switch result {
-        case .success(let answer) where answer.isReplay: count(app, .replayed)
-        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
-        case .failure(let error): count(app, DispatchOutcome(error))
-        }
-    }
-
-    private func count(_ app: String, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
-        guard let index = context.appIndices[app] else { return }
-        core.counters.dispatched(app: index, outcome, durability)
-    }
-
-    // MARK: - Answering
+/// The metrics of all loops.
+struct MetricsEndpoint {
+    let server: ServerLoop
 
     /// GET /metrics: when every loop has published, so that all that was answered before is in it.
-    func answerMetrics(_ exchange: Exchange) throws(Problem) {
-        guard let exposition = context.metrics.factory as? any MetricsExposition else {
+    func metrics(_ connection: ClientConnection) throws(Problem) {
+        guard let exposition = server.context.metrics.factory as? any MetricsExposition else {
             throw Problem(
                 .notFound,
                 "the metrics of this server go to a backend of its program, which shows them itself"
             )
         }
-        let gathering = Confined(MetricsGathering(of: self, exchange, exposition), to: core.loop)
-        for peer in core.peers {
+        let gathering = Confined(
+            MetricsGathering(of: server, server.exchange(connection), exposition),
+            to: server.core.loop
+        )
+        for peer in server.core.peers {
             let isPosted = peer.post { peer in
                 peer.publishMetrics()
                 let longestTurn = peer.core.counters.takeLongestTurn()

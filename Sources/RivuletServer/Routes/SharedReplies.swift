@@ -1,50 +1,48 @@
-// Owns what requests to stores, values and secrets have in common.
-
 import RivuletEngine
-import RivuletEventLoop
 import RivuletHTTP
-import RivuletJSON
-import RivuletSessions
 import RivuletStores
 
 extension ServerLoop {
+    /// Sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
+    func reply<Value: Sendable>(
+        to connection: ClientConnection,
+        _ epoch: String?,
+        _ response: @escaping @Sendable (Value) -> Response
+    ) -> SharedReply<Value> {
+        let exchange = exchange(connection)
+        let confined = Confined(self, to: core.loop)
+        return { result in
+            confined.post { server in
+                switch result {
+                case .success(let value): server.send(response(value), to: exchange)
+                case .failure(let error): server.send(Response(refusing: error, epoch: epoch), to: exchange)
+                }
+            }
+        }
+    }
+}
+
+extension SharedCursor {
     /// The versions that a change asks for; nil: any will do.
     ///
     /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, which asks for something that there always is.
-    static func expectedVersions(_ request: HTTPRequest, _ epoch: String) throws(Problem) -> [UInt64]? {
+    static func expected(of request: HTTPRequest, epoch: String) throws(Problem) -> [UInt64]? {
         guard request.headers["if-none-match"] == nil else {
             throw Problem(
                 .invalidCondition,
                 "If-None-Match is for reads and for PUT and DELETE of an item; send none. Nothing has changed"
             )
         }
-        return try SharedCursor.expected(request.tags("if-match"), epoch: epoch)
-    }
-
-    /// What sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
-    func reply<Value: Sendable>(
-        to exchange: Exchange,
-        _ epoch: String?,
-        _ response: @escaping @Sendable (Value) -> Response
-    ) -> SharedReply<Value> {
-        let confined = Confined(self, to: loop)
-        return { result in
-            confined.post { loop in
-                switch result {
-                case .success(let value): loop.answer(exchange.connection, response(value))
-                case .failure(let error): loop.answer(exchange.connection, Response(refusing: error, epoch: epoch))
-                }
-            }
-        }
-    }
-
-    /// The two fields that say where a store or a value stands.
-    static func fields(_ version: UInt64, epoch: String) -> [HTTPField] {
-        Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
+        return try expected(request.tags("if-match"), epoch: epoch)
     }
 }
 
 extension Response {
+    /// The two fields that say where a store or a value stands.
+    static func fields(_ version: UInt64, epoch: String) -> [HTTPField] {
+        Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
+    }
+
     /// The answer to a change: the one given, or none of its body when the client wants little.
     func minimal(if request: HTTPRequest) -> Response {
         guard HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal else { return self }

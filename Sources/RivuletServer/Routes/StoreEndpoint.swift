@@ -1,19 +1,20 @@
-// Owns the reading and changing of stores over HTTP.
-
 import RivuletHTTP
 import RivuletJSON
 import RivuletStores
 
-extension ServerLoop {
+/// A store and its items: reading and changing them.
+struct StoreEndpoint {
+    let server: ServerLoop
+
     /// GET, POST and DELETE of a store.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try core.store(key)
+    func store(_ key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        let store = try server.core.store(key)
         switch request.method {
-        case .post: try insert(into: store, key, request, exchange)
-        case .delete: try removeAll(of: store, key, request, exchange)
-        default: try list(store, key, request, exchange)
+        case .post: try insert(into: store, key, request, connection)
+        case .delete: try removeAll(of: store, key, request, connection)
+        default: try list(store, key, request, connection)
         }
     }
 
@@ -21,18 +22,18 @@ extension ServerLoop {
         _ store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ exchange: Exchange
+        _ connection: ClientConnection
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         let condition = request.tags("if-none-match")
-        let epoch = context.epoch(of: key)
+        let epoch = server.context.epoch(of: key)
         store.read(
             after: query["after"],
             limit: limit,
-            reply: reply(to: exchange, epoch) { page in
+            reply: server.reply(to: connection, epoch) { page in
                 let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
-                return .json(page.json, fields: Self.fields(page.version, epoch: epoch))
+                return .json(page.json, fields: Response.fields(page.version, epoch: epoch))
                     .reading(tag: tag, unless: condition)
             }
         )
@@ -42,15 +43,15 @@ extension ServerLoop {
         into store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ exchange: Exchange
+        _ connection: ClientConnection
     ) throws(Problem) {
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = context.epoch(of: key)
+        let epoch = server.context.epoch(of: key)
         store.insert(
             request.body,
-            expected: try Self.expectedVersions(request, epoch),
-            reply: reply(to: exchange, epoch) { answer in
+            expected: try SharedCursor.expected(of: request, epoch: epoch),
+            reply: server.reply(to: connection, epoch) { answer in
                 let response = Self.response(to: answer, in: key, epoch: epoch)
                 return response.minimal(if: request)
             }
@@ -61,14 +62,14 @@ extension ServerLoop {
         of store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ exchange: Exchange
+        _ connection: ClientConnection
     ) throws(Problem) {
         _ = try Query(request, known: [])
-        let epoch = context.epoch(of: key)
+        let epoch = server.context.epoch(of: key)
         store.removeAll(
-            expected: try Self.expectedVersions(request, epoch),
-            reply: reply(to: exchange, epoch) { answer in
-                Response(.noContent, fields: Self.fields(answer.outcome.version, epoch: epoch))
+            expected: try SharedCursor.expected(of: request, epoch: epoch),
+            reply: server.reply(to: connection, epoch) { answer in
+                Response(.noContent, fields: Response.fields(answer.outcome.version, epoch: epoch))
             }
         )
     }
@@ -76,15 +77,15 @@ extension ServerLoop {
     /// POST of a chain of operations, one transaction.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
-    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try core.store(key)
+    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        let store = try server.core.store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = context.epoch(of: key)
+        let epoch = server.context.epoch(of: key)
         store.perform(
             request.body,
-            expected: try Self.expectedVersions(request, epoch),
-            reply: reply(to: exchange, epoch) { answer in
+            expected: try SharedCursor.expected(of: request, epoch: epoch),
+            reply: server.reply(to: connection, epoch) { answer in
                 Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
             }
         )
@@ -93,10 +94,10 @@ extension ServerLoop {
     // MARK: - Items
 
     /// GET, PUT and DELETE of an item.
-    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        let store = try core.store(key)
+    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        let store = try server.core.store(key)
         _ = try Query(request, known: [])
-        let epoch = context.epoch(of: key)
+        let epoch = server.context.epoch(of: key)
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
@@ -104,7 +105,7 @@ extension ServerLoop {
                 request.body,
                 under: id,
                 if: try Self.condition(request),
-                reply: reply(to: exchange, epoch) { answer in
+                reply: server.reply(to: connection, epoch) { answer in
                     Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
                 }
             )
@@ -112,7 +113,7 @@ extension ServerLoop {
             store.remove(
                 id,
                 if: try Self.condition(request),
-                reply: reply(to: exchange, epoch) { answer in
+                reply: server.reply(to: connection, epoch) { answer in
                     Response(.noContent, fields: [HTTPField("Rivulet-Version", "\(answer.outcome.version)")])
                 }
             )
@@ -120,7 +121,7 @@ extension ServerLoop {
             let condition = request.tags("if-none-match")
             store.read(
                 id,
-                reply: reply(to: exchange, epoch) { item in
+                reply: server.reply(to: connection, epoch) { item in
                     let tag = "\"\(item.tag)\""
                     return .json(item.json, fields: [HTTPField("ETag", tag)]).reading(tag: tag, unless: condition)
                 }
@@ -165,7 +166,7 @@ extension ServerLoop {
     private static func response(to answer: StoreAnswer, in key: SharedKey, epoch: String) -> Response {
         let (outcome, version) = (answer.outcome, answer.outcome.version)
         guard let item = answer.item else {
-            return .json(outcome.json(epoch: epoch), fields: fields(version, epoch: epoch))
+            return .json(outcome.json(epoch: epoch), fields: Response.fields(version, epoch: epoch))
         }
         var fields = [HTTPField("ETag", "\"\(item.tag)\""), HTTPField("Rivulet-Version", "\(version)")]
         guard outcome.inserted > 0 else { return .json(item.json, fields: fields) }

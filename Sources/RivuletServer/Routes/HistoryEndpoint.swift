@@ -1,0 +1,61 @@
+import RivuletEngine
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// The ways to go back: replacing a session's state as a whole, and beginning another session with it.
+struct HistoryEndpoint {
+    let server: ServerLoop
+
+    /// POST S/reset.
+    func reset(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        try dispatch(.reset, try DispatchWish(request, action: "reset"), to: key, connection)
+    }
+
+    /// POST S/restore.
+    func restore(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        let query = try Query(request, known: ["version", "strict"])
+        guard let version = try query.integer("version", in: 0...Int.max) else {
+            throw Problem(.invalidQuery, "which version? Name it, as in restore?version=3")
+        }
+        let wish = try DispatchWish(request, action: "restore version=\(version)", known: ["version"])
+        try dispatch(.restored(version: UInt64(version)), wish, to: key, connection)
+    }
+
+    private func dispatch(
+        _ event: EngineEvent,
+        _ wish: DispatchWish,
+        to key: SessionKey,
+        _ connection: ClientConnection
+    ) throws(Problem) {
+        let request = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
+        let app = try server.core.app(key.app)
+        server.ask(key, of: app, for: server.exchange(connection), Dispatch(request: request, wish: wish))
+    }
+
+    /// POST S/fork: begins another session with a state of this one.
+    func fork(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+        let app = try server.core.app(key.app)
+        let query = try Query(request, known: ["version", "strict"])
+        let version = try query.integer("version", in: 0...Int.max).map(UInt64.init)
+        let isStrict = try query.flag("strict")
+        let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
+        guard wish.state == nil else {
+            throw Problem(
+                .unexpectedState,
+                "a fork begins with the other session's state; leave \"state\" out, or create a session"
+            )
+        }
+        let target = try Route.sessionKey(app: app.name, id: wish.id ?? RandomToken.sessionID())
+        server.ask(key, of: app, for: server.exchange(connection)) { session, responder in
+            session.document(at: version) { result in
+                switch result {
+                case .failure(let error): responder.send(Response(refusing: error))
+                case .success(let document):
+                    let creation = Creation(state: JSONReader(document), isStrict: isStrict, isPost: true)
+                    responder.server.ask(target, of: app, for: responder.exchange, creation)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// A session's state and views: reading them, now and in the past, and writing where a binding is.
+struct StateEndpoint {
+    let server: ServerLoop
+
+    /// GET and PUT of a session's state, or of a key path below it.
+    func state(
+        _ key: SessionKey,
+        _ path: JSONPointer,
+        _ request: HTTPRequest,
+        _ connection: ClientConnection
+    ) throws(Problem) {
+        let app = try server.core.app(key.app)
+        guard request.method != .put else { return try write(path, of: key, app, request, connection) }
+        let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
+        try app.check(path)
+        let condition = request.tags("if-none-match")
+        server.ask(key, of: app, for: server.exchange(connection), .usable) { session, responder in
+            guard let version else {
+                return responder.send(session.read(path)) { .reading($0, unless: condition) }
+            }
+            session.read(path, at: UInt64(version)) { result in
+                responder.send(result) { Self.past($0, unless: condition) }
+            }
+        }
+    }
+
+    /// PUT of a key path: the event that the path's binding makes of the value.
+    private func write(
+        _ path: JSONPointer,
+        of key: SessionKey,
+        _ app: any HostedApp,
+        _ request: HTTPRequest,
+        _ connection: ClientConnection
+    ) throws(Problem) {
+        // An element's id may be none, as in a request to read it.
+        try app.check(path)
+        let wish = try DispatchWish(request, action: "state\(path)")
+        try JSONBody.checkType(request.headers["content-type"])
+        let value = DispatchRequest(
+            body: request.body,
+            boundPath: path,
+            expected: wish.expected,
+            isStrict: wish.isStrict
+        )
+        server.ask(key, of: app, for: server.exchange(connection), Dispatch(request: value, wish: wish))
+    }
+
+    /// Answers a value of the past.
+    ///
+    /// Another life of the session, or another build, may give this number another value, so a cache has to ask each time: the tag tells.
+    private static func past(_ answer: StateAnswer, unless condition: String?) -> Response {
+        let tag = ContentTag.past(answer)
+        let fields =
+            Response.fields(tag: tag, version: answer.cursor.position.version)
+            + [HTTPField("Cache-Control", "private, no-cache")]
+        if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
+            return Response(.notModified, fields: fields)
+        }
+        return Response(.ok, fields: fields + [HTTPField("Content-Type", "application/json")], body: answer.value)
+    }
+
+    /// GET of a view object, or of all of them by their names.
+    ///
+    /// Source: <Documentation/HTTP.md#resources>.
+    func view(
+        _ name: String?,
+        of key: SessionKey,
+        _ request: HTTPRequest,
+        _ connection: ClientConnection
+    ) throws(Problem) {
+        let app = try server.core.app(key.app)
+        _ = try Query(request, known: [])
+        try app.check(view: name)
+        let condition = request.tags("if-none-match")
+        server.ask(key, of: app, for: server.exchange(connection), .usable) { session, responder in
+            responder.send(session.readView(name)) { .reading($0, unless: condition) }
+        }
+    }
+}

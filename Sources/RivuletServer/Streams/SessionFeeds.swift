@@ -1,0 +1,43 @@
+import RivuletEngine
+import RivuletSessions
+
+/// Feeds the streams of one loop's sessions: the counterpart of `SharedFeeds`, whose state is in the sessions.
+struct SessionFeeds {
+    let server: ServerLoop
+
+    /// Passes a subscription to its session; the answer comes through the session's sink.
+    func join(_ subscription: StreamSubscription, to key: SessionKey, _ topic: StreamTopic) {
+        guard let app = server.context.apps[key.app] else { return }
+        let shard = server.shard
+        shard.find(key, of: app) { found in
+            switch found {
+            case .failure(let error): refuse(subscription, .failed(error))
+            case .success(let session):
+                if shard.isDeleted(subscription.resume ?? subscription.stood) {
+                    refuse(subscription, .gone)
+                } else if !session.isStored, app.sessionPolicy == .explicit {
+                    refuse(subscription, .failed(.notFound(key)))
+                } else {
+                    session.subscribe(StreamRequest(subscription, topic))
+                }
+            }
+        }
+    }
+
+    private func refuse(_ subscription: StreamSubscription, _ refusal: StreamRefusal) {
+        server.outbox.send(.refuse(subscription.stream, .session(refusal)), to: subscription.stream.loop)
+    }
+}
+
+extension StreamRequest {
+    /// The request of a subscription to a session.
+    fileprivate init(_ subscription: StreamSubscription, _ topic: StreamTopic) {
+        self.init(
+            stream: subscription.stream,
+            topic: topic,
+            resume: subscription.resume,
+            stood: subscription.stood,
+            resumesAll: subscription.resumesAll
+        )
+    }
+}

@@ -1,0 +1,138 @@
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+
+/// Writes the beginning and the end of streams: the heads, the framing, and what each stream is sent of its own.
+struct StreamWriter {
+    /// Source: <Documentation/HTTP.md#change-streams>.
+    private static let fields = [
+        HTTPField("Content-Type", "text/event-stream"),
+        HTTPField("Cache-Control", "no-store, no-transform"),
+        HTTPField("X-Accel-Buffering", "no"),
+        HTTPField("Vary", "Accept-Encoding"),
+    ]
+
+    private let core: LoopCore
+    private let connections: ConnectionDriver
+    private let coder: StreamCoder
+
+    init(_ core: LoopCore, _ connections: ConnectionDriver, _ coder: StreamCoder) {
+        (self.core, self.connections, self.coder) = (core, connections, coder)
+    }
+
+    /// Begins the answer to the request under way, which is a stream; nil when there is none.
+    ///
+    /// The head has its name as well: one that resumes has no snapshot that would say it.
+    func begin(_ connection: ClientConnection, named name: String, _ facts: OpenStream.Facts) -> [UInt8]? {
+        // RFC 8288, and RFC 5023 for "edit": where what the answer is of can be changed.
+        var fields = Self.fields + [HTTPField("Link", "</v1/streams/\(name)>; rel=\"edit\"")]
+        if facts.isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
+        guard let head = connections.beginStream(connection, fields) else { return nil }
+        core.wire.setStreaming(connection.id)
+        return head
+    }
+
+    /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
+    private static func appendOpening(to bytes: inout [UInt8]) {
+        ServerSentEvent.append(comment: "", to: &bytes)
+        ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
+    }
+
+    /// Writes the events that a stream begins or goes on with.
+    ///
+    /// - Parameters:
+    ///   - first: The events; a snapshot gets the stream's name.
+    ///   - name: The name.
+    ///   - head: The head of a stream that begins with them; nil for one that goes on.
+    ///   - id: The connection.
+    ///   - facts: The form of the body.
+    /// - Returns: The outcome, and the tally of the text of a compressed stream.
+    func write(
+        _ first: FirstEvents,
+        named name: String,
+        behind head: [UInt8]?,
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> (outcome: WriteOutcome, text: GzipTally?) {
+        var text: [UInt8] = []
+        if head != nil { Self.appendOpening(to: &text) }
+        if !first.head.isEmpty {
+            text += first.head
+            text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
+        }
+        guard facts.isCompressed else {
+            return (writePlain(text, first.body, behind: head ?? [], to: id, facts), nil)
+        }
+        for part in first.body { part.append(to: &text) }
+        let outcome = writeCompressed(text, behind: head ?? [], isFirst: head != nil, to: id, facts)
+        return (outcome, GzipTally(text.span))
+    }
+
+    /// Writes a head, if any, and what a stream alone is sent, as one chunk: no event is in two.
+    private func writePlain(
+        _ text: [UInt8],
+        _ body: [SharedBytes],
+        behind head: [UInt8],
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> WriteOutcome {
+        let count = body.reduce(text.count) { $0 + $1.count }
+        guard facts.isChunked, count > 0 else { return core.wire.write(id, head + text, body[...]) }
+        var head = head
+        HTTPChunk.appendHead(count: count, to: &head)
+        let blocks = body + [core.context.chunkTerminator]
+        return core.wire.write(id, head + text, blocks[...])
+    }
+
+    /// The same of a compressed stream, whose body begins with the head of gzip.
+    private func writeCompressed(
+        _ text: [UInt8],
+        behind head: [UInt8],
+        isFirst: Bool,
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> WriteOutcome {
+        guard !text.isEmpty else { return core.wire.write(id, head, []) }
+        // No other stream shares the block, but what waits for a reader has to be counted.
+        let block = coder.block((isFirst ? StreamCompressor.head : []) + coder.independent(text.span))
+        return core.wire.write(id, head, [block.bytes(isChunked: facts.isChunked)])
+    }
+
+    /// An event stream that only says `bye`: a browser never comes back after any other status.
+    ///
+    /// Source: <Documentation/HTTP.md#change-streams>.
+    func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
+        let isChunked = connection.takesChunks
+        guard let head = connections.beginStream(connection, Self.fields) else { return }
+        var text: [UInt8] = []
+        Self.appendOpening(to: &text)
+        text += Self.bye(reason.bye)
+        core.counters.streamRefused(reason)
+        _ = core.wire.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
+        core.wire.resumeReading(connection.id)
+        connections.closeGently(connection)
+    }
+
+    /// The text of a last word.
+    static func bye(_ reason: StreamEvent.ByeReason) -> [UInt8] {
+        var text: [UInt8] = []
+        StreamEvent.bye(reason).append(to: &text)
+        return text
+    }
+
+    /// Writes the last bytes of a stream, and closes its connection.
+    func end(_ connection: ClientConnection, with content: [UInt8], _ facts: OpenStream.Facts) {
+        _ = core.wire.write(connection.id, Self.lastBytes(content, isChunked: facts.isChunked))
+        connections.closeGently(connection)
+    }
+
+    /// The end of a body: what a stream is sent last and, of a chunked one, the last chunk.
+    ///
+    /// Nothing else writes the last chunk, so that without it the body is cut off for its reader.
+    private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
+        guard isChunked else { return content }
+        var bytes: [UInt8] = []
+        HTTPChunk.append(content, to: &bytes)
+        return bytes + HTTPChunk.end
+    }
+}
