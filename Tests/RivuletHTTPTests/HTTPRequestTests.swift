@@ -92,4 +92,23 @@ import Testing
         let reading = HTTPReading.of("\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(reading.requests == ["GET / HTTP/1.1 [host: h]"])
     }
+
+    @Test(
+        arguments: [
+            ("/a/one/b/two/c", "one two"), ("/a/x/b/y-1/c?d=e", "x y-1"), ("/a//b//c", " "), ("/a/one/b/two", nil),
+            ("/a/one/b/two/c/", nil), ("/a/one/b/two/cc", nil), ("/a/o%6ee/b/two/c", nil), ("/a/one/b/t%77o/c", nil),
+            ("/a/one/two/b/two/c", nil), ("/b/one/b/two/c", nil), ("/a", nil), ("/", nil),
+        ] as [(String, String?)]
+    )
+    func `a pattern gives the two segments of a path of its form`(target: String, segments: String?) throws {
+        let request = try oneRequest("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+        let found = request.segments(of: PathPattern("/a/", "/b/", "/c"))
+        #expect(found.map { "\($0.0) \($0.1)" } == segments)
+    }
+
+    @Test func `a field has a value only when its first line is exactly that`() throws {
+        let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nA: text \r\nA: other\r\n\r\n")
+        #expect(request.headers.has("a", "text") && !request.headers.has("a", "other"))
+        #expect(!request.headers.has("a", "tex") && !request.headers.has("b", "text"))
+    }
 }

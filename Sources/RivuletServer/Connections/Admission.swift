@@ -43,11 +43,15 @@ final class Admission {
         _ callers: DoorPass.Callers,
         on connection: ClientConnection
     ) throws(Problem) -> Route {
-        var segments = request.pathSegments
-        try resolveCaller(in: &segments, of: request, callers, on: connection)
+        let events = Route(eventsOf: request)
+        var segments: [String] = []
+        if events == nil {
+            segments = request.pathSegments
+            try resolveCaller(in: &segments, of: request, callers, on: connection)
+        }
         var cause = RequestRefusal.route
         do throws(Problem) {
-            let route = try Route(segments: segments)
+            let route = if let events { events } else { try Route(segments: segments) }
             let methods = context.methods(of: route)
             cause = .method
             guard methods.has(request.method) else {

@@ -119,6 +119,18 @@ enum Route: Hashable, Sendable {
         }
     }
 
+    /// The events of a session that its path names without escapes; nil: the segments decide.
+    ///
+    /// Nearly every request is for these, and needs no list of its segments. The session `me` is not among them.
+    init?(eventsOf request: HTTPRequest) {
+        guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isSessionID(id) else {
+            return nil
+        }
+        self = .events(SessionKey(app: app, id: id))
+    }
+
+    private static let eventsPath = PathPattern("/v1/apps/", "/sessions/", "/events")
+
     private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
         var rest = segments
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
@@ -202,6 +214,8 @@ enum Route: Hashable, Sendable {
         }
         return SessionKey(app: app, id: id)
     }
+
+    private static func isSessionID(_ id: String) -> Bool { id != "me" && id.utf8.count <= 128 && isID(id) }
 
     private static func isID(_ id: String) -> Bool {
         let bytes = id.utf8.span
