@@ -12,6 +12,8 @@ final class LineDispatch {
     private let lines: [ArraySlice<UInt8>]
     private let wish: DispatchWish
     private let session: Session
+    /// The place of the app among those that loops count by.
+    private let appIndex: Int
     private let responder: SessionResponder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
@@ -27,12 +29,14 @@ final class LineDispatch {
         _ lines: EventLines,
         _ wish: DispatchWish,
         to session: Session,
+        of app: ServedApp,
         _ responder: SessionResponder,
         _ trace: TraceParent?
     ) {
         self.lines = lines.lines
         self.wish = wish
         self.session = session
+        appIndex = app.index
         self.responder = responder
         self.trace = trace
         answers = Array(repeating: [], count: lines.lines.count)
@@ -62,13 +66,13 @@ final class LineDispatch {
         let request = DispatchRequest(body: body, isStrict: wish.isStrict)
         if let claim = wish.claim(line: line + 1, body: body, core.context.prints) {
             session.dispatch(request, once: claim) { [self] result in
-                core.count(result, of: session.key.app)
+                core.count(result, of: appIndex)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body), of: body)
             }
         } else {
             session.dispatch(request) { [self] result in
-                core.count(result, of: session.key.app)
+                core.count(result, of: appIndex)
                 finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
             }
         }

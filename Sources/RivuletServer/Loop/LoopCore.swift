@@ -28,7 +28,7 @@ final class LoopCore {
         self.loop = loop
         self.context = context
         wire = loop
-        counters = LoopCounters(apps: context.appIndices.count)
+        counters = LoopCounters(apps: context.served.count)
         log = RequestLog(context)
     }
 
@@ -69,8 +69,11 @@ final class LoopCore {
     }
 
     /// The app of a request; a request for one that is not hosted counts as refused.
-    func app(_ name: String) throws(Problem) -> any HostedApp {
-        guard let app = context.apps[name] else {
+    func app(_ name: String) throws(Problem) -> any HostedApp { try served(name).host }
+
+    /// The same with its place among the apps that loops count by.
+    func served(_ name: String) throws(Problem) -> ServedApp {
+        guard let app = context.served[name] else {
             counters.requestRefused(.route)
             let names = context.apps.keys.sorted().joined(separator: ", ")
             throw Problem(.appNotFound, "there is no app \"\(name)\"; this server hosts: \(names)")

@@ -9,6 +9,12 @@ import RivuletSessions
 import RivuletStores
 import Synchronization
 
+/// A hosted app, and its place among the apps that loops count by.
+struct ServedApp: Sendable {
+    let host: any HostedApp
+    let index: Int
+}
+
 /// The unchanging parts of a running server.
 final class ServerContext: Sendable {
     let options: ServerOptions
@@ -32,8 +38,8 @@ final class ServerContext: Sendable {
     /// The names of each app's events, by the app's name.
     let eventNames: [String: Set<String>]
     let metrics: ServerMetrics
-    /// The places of the apps among those that loops count by.
-    let appIndices: [String: Int]
+    /// The apps with their places among those that loops count by.
+    let served: [String: ServedApp]
     /// The clock of effects.
     let clock: any Clock<Duration>
     /// What the keys of the following are derived from.
@@ -71,14 +77,19 @@ final class ServerContext: Sendable {
     ) throws(ServerError) {
         self.options = options
         httpLimits = HTTPLimits(options.limits)
-        self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let hosted = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.apps = hosted
         documents = self.apps.mapValues(AppDocuments.init)
         openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
         self.files = files
         doors = try Doors(options, machineName: ProcessInfo.processInfo.hostName)
         pageFields = try PagePolicy.fields(options.contentSecurityPolicy)
         let names = self.apps.keys.sorted()
-        appIndices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        served = Dictionary(
+            uniqueKeysWithValues: names.enumerated().compactMap { index, name in
+                hosted[name].map { (name, ServedApp(host: $0, index: index)) }
+            }
+        )
         metrics = ServerMetrics(factory, apps: names, version: options.version)
         self.storage = SessionStorage(storage, meter: metrics.storage)
         erasing = storage as? any ErasingStorageEngine

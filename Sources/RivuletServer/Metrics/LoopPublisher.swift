@@ -31,25 +31,22 @@ final class LoopPublisher {
 }
 
 extension LoopCore {
-    /// Counts a dispatch to an app on the loop of its session.
-    func count(_ result: Result<DispatchAnswer, SessionError>, of app: String) {
+    /// Counts a dispatch to an app, by the app's index, on the loop of its session.
+    func count(_ result: Result<DispatchAnswer, SessionError>, of app: Int) {
         switch result {
-        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
-        case .failure(let error): count(app, DispatchOutcome(error))
+        case .success(let answer):
+            counters.dispatched(app: app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): counters.dispatched(app: app, DispatchOutcome(error))
         }
     }
 
     /// The same for a request with an idempotency key.
-    func count(_ result: Result<OnceAnswer, SessionError>, of app: String) {
+    func count(_ result: Result<OnceAnswer, SessionError>, of app: Int) {
         switch result {
-        case .success(let answer) where answer.isReplay: count(app, .replayed)
-        case .success(let answer): count(app, .accepted, DispatchDurability(isDurable: answer.isDurable))
-        case .failure(let error): count(app, DispatchOutcome(error))
+        case .success(let answer) where answer.isReplay: counters.dispatched(app: app, .replayed)
+        case .success(let answer):
+            counters.dispatched(app: app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): counters.dispatched(app: app, DispatchOutcome(error))
         }
-    }
-
-    private func count(_ app: String, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
-        guard let index = context.appIndices[app] else { return }
-        counters.dispatched(app: index, outcome, durability)
     }
 }

@@ -11,7 +11,7 @@ struct EventsEndpoint {
 
     /// POST S/events: one event, an array as one transaction, or lines that are a transaction each.
     func dispatch(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.served(key.app)
         let wish = try DispatchWish(request, action: "events")
         if !request.headers.has("content-type", JSONBody.usualType) {
             let contentType = request.headers["content-type"]
@@ -21,21 +21,21 @@ struct EventsEndpoint {
             try JSONBody.checkType(contentType)
         }
         let events = DispatchRequest(body: request.body, expected: wish.expected, isStrict: wish.isStrict)
-        server.ask(key, of: app, for: server.exchange(connection), Dispatch(request: events, wish: wish))
+        server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(events, wish, to: app))
     }
 
     private func dispatchLines(
         _ wish: DispatchWish,
         to key: SessionKey,
-        of app: any HostedApp,
+        of app: ServedApp,
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
         let linesMax = server.context.options.limits.linesPerRequestMax
         let lines = try EventLines(request.body, wish, linesMax: linesMax)
         let trace = connection.request?.trace
-        server.ask(key, of: app, for: server.exchange(connection), .usable) { session, responder in
-            LineDispatch(lines, wish, to: session, responder, trace).run()
+        server.ask(key, of: app.host, for: server.exchange(connection), .usable) { session, responder in
+            LineDispatch(lines, wish, to: session, of: app, responder, trace).run()
         }
     }
 
@@ -77,29 +77,43 @@ struct Dispatch: SessionAct {
     let scope = SessionScope.usable
     let request: DispatchRequest
     let wish: DispatchWish
+    /// The place of the app among those that loops count by.
+    let appIndex: Int
+
+    /// A dispatch to an app of this server.
+    init(_ request: DispatchRequest, _ wish: DispatchWish, to app: ServedApp) {
+        (self.request, self.wish, appIndex) = (request, wish, app.index)
+    }
 
     func act(on session: Session, _ responder: SessionResponder) {
-        let (app, isMinimal) = (session.key.app, wish.isMinimal)
-        // The body names the event that an error is about, but not where it is a value for a key path.
-        let (body, isBound) = (request.body, request.boundPath != nil)
-        guard let claim = wish.claim(body: body, responder.server.context.prints) else {
-            return session.dispatch(request) { result in
-                responder.server.core.count(result, of: app)
-                switch result {
-                case .success(let answer):
-                    responder.send(KeptResponse(answer, isMinimal: isMinimal).response())
-                case .failure(let error): responder.send(Response(refusing: error, of: isBound ? [] : body))
-                }
-            }
-        }
-        session.dispatch(request, once: claim) { result in
-            responder.server.core.count(result, of: app)
+        // Nearly every dispatch has no key.
+        guard wish.key == nil else { return actOnce(on: session, responder) }
+        let (index, isMinimal, core) = (appIndex, wish.isMinimal, responder.server.core)
+        let named = namedBody
+        session.dispatch(request) { result in
+            core.count(result, of: index)
             switch result {
-            case .success(let answer): responder.send(Self.response(to: answer))
-            case .failure(let error): responder.send(Response(refusing: error, of: isBound ? [] : body))
+            case .success(let answer): responder.send(KeptResponse(answer, isMinimal: isMinimal).response())
+            case .failure(let error): responder.send(Response(refusing: error, of: named))
             }
         }
     }
+
+    private func actOnce(on session: Session, _ responder: SessionResponder) {
+        let core = responder.server.core
+        guard let claim = wish.claim(body: request.body, core.context.prints) else { return }
+        let (index, named) = (appIndex, namedBody)
+        session.dispatch(request, once: claim) { result in
+            core.count(result, of: index)
+            switch result {
+            case .success(let answer): responder.send(Self.response(to: answer))
+            case .failure(let error): responder.send(Response(refusing: error, of: named))
+            }
+        }
+    }
+
+    /// The body where it names the event that an error is about; empty where it is a value for a key path.
+    private var namedBody: [UInt8] { request.boundPath == nil ? request.body : [] }
 
     private static func response(to answer: OnceAnswer) -> Response {
         if let kept = KeptResponse(answer.body) { return kept.response(isReplay: answer.isReplay) }

@@ -29,8 +29,8 @@ struct HistoryEndpoint {
         _ connection: ClientConnection
     ) throws(Problem) {
         let request = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
-        let app = try server.core.app(key.app)
-        server.ask(key, of: app, for: server.exchange(connection), Dispatch(request: request, wish: wish))
+        let app = try server.core.served(key.app)
+        server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(request, wish, to: app))
     }
 
     /// POST S/fork: begins another session with a state of this one.

@@ -13,8 +13,8 @@ struct StateEndpoint {
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
+        guard request.method != .put else { return try write(path, of: key, request, connection) }
         let app = try server.core.app(key.app)
-        guard request.method != .put else { return try write(path, of: key, app, request, connection) }
         let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
         try app.check(path)
         let condition = request.tags("if-none-match")
@@ -32,12 +32,12 @@ struct StateEndpoint {
     private func write(
         _ path: JSONPointer,
         of key: SessionKey,
-        _ app: any HostedApp,
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
+        let app = try server.core.served(key.app)
         // An element's id may be none, as in a request to read it.
-        try app.check(path)
+        try app.host.check(path)
         let wish = try DispatchWish(request, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])
         let value = DispatchRequest(
@@ -46,7 +46,7 @@ struct StateEndpoint {
             expected: wish.expected,
             isStrict: wish.isStrict
         )
-        server.ask(key, of: app, for: server.exchange(connection), Dispatch(request: value, wish: wish))
+        server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(value, wish, to: app))
     }
 
     /// Answers a value of the past.
