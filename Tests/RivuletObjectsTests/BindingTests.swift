@@ -17,11 +17,8 @@ import Testing
         }
     }
 
-    private enum Change: AppEvent {
+    private enum Change {
         case set(Int)
-
-        var persist: Bool { true }
-        var isUIEvent: Bool { true }
     }
 
     @Test func `C-10: a binding to a part writes the whole once`() {
@@ -48,8 +45,8 @@ import Testing
     @Test func `D-29: a value equal to the one that is there is not sent`() {
         let counter = Counter()
         let sent = Log<Int>()
-        let registry = ViewRegistry(appDispatch: { event in
-            if case .set(let value)? = event as? Change { sent.add(value) }
+        let registry = ObjectRegistry<Change>(appDispatch: { event in
+            if case .set(let value) = event { sent.add(value) }
         })
         let binding = makeBinding(
             get: { Float(counter.count) },

@@ -4,10 +4,9 @@ import RivuletObjects
 import Testing
 
 @Suite struct ViewRegistryTests {
-    private struct Tap: AppEvent {
-        var persist: Bool { false }
-        var isUIEvent: Bool { true }
-    }
+    private struct Tap: Sendable {}
+
+    private typealias ViewRegistry = ObjectRegistry<Tap>
 
     private struct CounterFactory: StateObjectFactory {
         func makeStateObject<T>() -> T? { T.self == Counter.self ? Counter() as? T : nil }
@@ -45,8 +44,8 @@ import Testing
 
     @Test func `D-30: events, dispatch, factories and bindings need no engine`() {
         // This target imports RivuletObjects alone; the table of WallsTests keeps the engine out of it.
-        let dispatch: AppDispatch = { _ in }
-        dispatch(Tap())
+        let registry = ObjectRegistry<Tap>()
+        registry.appDispatch(Tap())
         #expect(makeBinding(get: { 1 }, send: { _ in }).wrappedValue == 1)
     }
 }

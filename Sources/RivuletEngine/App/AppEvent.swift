@@ -4,6 +4,26 @@ import RivuletJSON
 public import RivuletObjects
 public import RivuletObservation
 
+/// Something that happened, sent to a session, where reducers turn it into a change of state.
+///
+/// Source: <Tests/Rows/Systems.md#d-05>.
+public protocol AppEvent: Sendable, Codable {
+    /// Whether the change is on disk (fsync returned) before the dispatch is acknowledged.
+    ///
+    /// False makes the event transient: it changes memory at once, has no version, and is lost by a restart.
+    var persist: Bool { get }
+    /// Whether a person caused it; only recorded, the engine does not look at it.
+    var isUIEvent: Bool { get }
+}
+
+/// Sends an event to the session; the call returns before the event is reduced.
+///
+/// Source: <Tests/Rows/Systems.md#d-28>.
+public typealias AppDispatch = @Sendable (any AppEvent) -> Void
+
+/// What views of one session are given, in the place of SwiftUI's environment: `appDispatch` and an object factory.
+public typealias ViewRegistry = ObjectRegistry<any AppEvent>
+
 extension AppEvent where Self: EventCoding {
     /// Writes the JSON form into an encoder of any format.
     ///

@@ -1,5 +1,3 @@
-internal import RivuletObjects
-
 /// An event of any type, as effects of a manager's reducers dispatch it.
 struct ErasedEvent: AppEvent {
     /// The event that reducers see.

@@ -1,16 +1,12 @@
 import Synchronization
 
-/// Sends an event to the session; the call returns before the event is reduced.
-///
-/// Source: <Tests/Rows/Systems.md#d-28>.
-public typealias AppDispatch = @Sendable (any AppEvent) -> Void
-
 /// What views of one session are given, in the place of SwiftUI's environment: `appDispatch` and an object factory.
 ///
-/// One registry per session. It is a factory itself, and may be passed on as one. Source: <Tests/Rows/Systems.md#d-28>.
-public final class ViewRegistry: StateObjectFactory {
+/// `Event` is the type of the events; the engine names the registry for any `AppEvent` `ViewRegistry`. One registry per session. It is a
+/// factory itself, and may be passed on as one. Source: <Tests/Rows/Systems.md#d-28>.
+public final class ObjectRegistry<Event>: StateObjectFactory {
     /// Sends an event to the session; does nothing unless the initialiser was given something else.
-    public let appDispatch: AppDispatch
+    public let appDispatch: @Sendable (Event) -> Void
     /// What is asked for types that nobody has registered; nil by default.
     public let objectFactory: (any StateObjectFactory)?
 
@@ -18,7 +14,7 @@ public final class ViewRegistry: StateObjectFactory {
 
     /// Makes a registry for one session.
     public init(
-        appDispatch: @escaping AppDispatch = { _ in },
+        appDispatch: @escaping @Sendable (Event) -> Void = { _ in },
         objectFactory: (any StateObjectFactory)? = nil
     ) {
         self.appDispatch = appDispatch
