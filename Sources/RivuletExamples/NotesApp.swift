@@ -31,7 +31,7 @@ enum NotesEvent {
 }
 
 /// The notes, as the server hosts them.
-struct NotesApp: AppDefinition {
+struct NotesApp: SharingApp {
     typealias State = AppState<Desk, EmptyTransient>
 
     let name = "notes"

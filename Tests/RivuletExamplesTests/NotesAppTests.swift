@@ -238,7 +238,7 @@ struct NotesAppTests {
     }
 
     /// An app that shares what a test says.
-    private struct OtherApp: AppDefinition {
+    private struct OtherApp: SharingApp {
         let name = "other"
         let defaultState = AppState(t: EmptyTransient(), p: Desk())
         var stores: [SharedStore] = []

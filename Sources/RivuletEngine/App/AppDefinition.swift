@@ -1,21 +1,8 @@
-public import RivuletObservation
-public import RivuletStores
-
-/// An app: one state type, its events, and the pure functions between them.
+/// An app as a server hosts it: what follows its events, its views, what clients may write, and its stored documents.
 ///
-/// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance.
-public protocol AppDefinition<State, Event>: Sendable {
-    /// What one session holds, an ``AppState`` or any `@ObservableState` struct.
-    associatedtype State: ObservableState & Equatable & Sendable
-    /// What clients may dispatch, an `@AppEvent` enum.
-    associatedtype Event: AppEvent & EventCoding
-
-    /// The name in URLs, `[a-z][a-z0-9-]{0,63}`.
-    var name: String { get }
-
-    /// The state of a new session.
-    var defaultState: State { get }
-
+/// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance. An app with stores,
+/// values or secrets is a `SharingApp`.
+public protocol AppDefinition<State, Event>: SharedApp {
     /// The version of the stored document's shape, 1 to 4,294,967,295, kept with each session.
     ///
     /// That of a ``VersionedState``, 1 for other states. Documents of an earlier version go through ``migrations``; those of a later one are
@@ -30,33 +17,11 @@ public protocol AppDefinition<State, Event>: Sendable {
     /// When sessions come into being; `.onDemand` unless said otherwise.
     var sessionPolicy: SessionPolicy { get }
 
-    /// The reducers in the order in which they run, each on what the one before left.
-    ///
-    /// By default there is one, which calls `reduce(into:event:)`; a list of one's own has it among the others, or leaves it out.
-    var reducers: [AnyReducer<State>] { get }
-
     /// The key paths that clients may write, each with the event that a written value becomes; none by default.
     var bindings: [StateBinding<Event>] { get }
 
     /// The view objects of each session, served and streamed at `…/views`; none by default.
     var views: [StateView<State>] { get }
-
-    /// The stores that all sessions share, served and streamed at `…/stores/{name}`; none by default.
-    ///
-    /// Effects change them too; no reducer does, for a reducer may run again.
-    var stores: [SharedStore] { get }
-
-    /// The values that all sessions share, served and streamed at `…/values/{name}`; none by default.
-    var values: [SharedValue] { get }
-
-    /// The secrets that clients may set at `…/secrets/{name}` and nobody reads there; none by default.
-    var secrets: [SharedSecret] { get }
-
-    /// Changes the state as the event asks. Pure: it may run again for the same event.
-    ///
-    /// - Throws: an ``EventRejection`` to refuse: nothing has changed then, and the sender reads its message. Any other error is a fault
-    ///   of the app: nothing has changed either, the error is logged, and the sender reads only that there is one.
-    func reduce(into state: inout State, event: Event) throws
 
     /// Says what follows an event, given the state that it led to, besides what its reducers ask for.
     ///
@@ -82,25 +47,11 @@ extension AppDefinition {
     /// The first event creates the session.
     public var sessionPolicy: SessionPolicy { .onDemand }
 
-    /// One reducer, which calls `reduce(into:event:)`.
-    public var reducers: [AnyReducer<State>] {
-        [AnyReducer(Event.self) { state, event in try reduce(into: &state, event: event) }]
-    }
-
     /// No key path can be written.
     public var bindings: [StateBinding<Event>] { [] }
 
     /// No views.
     public var views: [StateView<State>] { [] }
-
-    /// No stores.
-    public var stores: [SharedStore] { [] }
-
-    /// No values.
-    public var values: [SharedValue] { [] }
-
-    /// No secrets.
-    public var secrets: [SharedSecret] { [] }
 
     /// Nothing follows any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }

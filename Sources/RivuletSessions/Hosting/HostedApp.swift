@@ -83,7 +83,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         migrations = MigrationSearch(app: definition.name) { key, stored in
             RestoredState.findings(in: stored, of: definition, key)
         }
-        shared = SharedResources(stores: definition.stores, values: definition.values, secrets: definition.secrets)
+        shared = SharedResources(of: definition)
     }
 
     package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }

@@ -1,3 +1,4 @@
+import RivuletEngine
 package import RivuletStores
 
 /// The stores, values and secrets of an app, by their names.
@@ -8,6 +9,17 @@ package struct SharedResources: Sendable {
     package let values: [SharedValue]
     /// In the order of their declaration.
     package let secrets: [SharedSecret]
+
+    /// Takes what an app declares; an app that is no ``SharingApp`` has none.
+    ///
+    /// A cast, once per app: an overload would be chosen where the type is known, and generic code between, such as a test server's, would
+    /// choose the one without stores.
+    init(of app: some AppDefinition) {
+        let app = app as? any SharingApp
+        stores = app?.stores ?? []
+        values = app?.values ?? []
+        secrets = app?.secrets ?? []
+    }
 
     /// Why they cannot be served, in words for the app's author; nil: they can.
     var fault: String? {

@@ -32,7 +32,7 @@ import Testing
         var isUIEvent: Bool { true }
     }
 
-    struct PlotApp: AppDefinition {
+    struct PlotApp: SharingApp {
         let name = "plot-1"
         let defaultState = AppState(t: EmptyTransient(), p: Plot())
         var bindings: [StateBinding<PlotEvent>] { [StateBinding("/p/beds/*/limits/low", PlotEvent.water)] }

@@ -68,7 +68,7 @@ import Testing
         let store = Store<Tag>(storage: memory.collection("tags"))
         let value = StoredValue(key: "size", default: 1, storage: memory.collection("values"))
         let server = StateServer(storage: MemoryStorageEngine())
-        try server.host(SharingApp(stores: [SharedStore("tags", store)], values: [SharedValue(value)]))
+        try server.host(SharingTally(stores: [SharedStore("tags", store)], values: [SharedValue(value)]))
         var storage = Snapshots(documents: [:])
         storage.items = [
             "tags": [("a", #"{"id":"a"}"#), ("b", "{"), ("c", #"{"id":"x"}"#)],
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The fixture's app, with something shared.
-    private struct SharingApp: AppDefinition {
+    private struct SharingTally: SharingApp {
         let name = "tally"
         let defaultState = TallyApp().defaultState
         let stores: [SharedStore]
