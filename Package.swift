@@ -77,8 +77,13 @@ let package = Package(
         ),
         .target(
             name: "RivuletEngine",
+            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RivuletInProcess",
             dependencies: [
-                "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletStores",
+                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -130,6 +135,7 @@ let package = Package(
             name: "Rivulet",
             dependencies: [
                 "RivuletEngine",
+                "RivuletInProcess",
                 "RivuletJSON",
                 "RivuletMetrics",
                 "RivuletObjects",
@@ -297,9 +303,13 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletEngineTests",
+            dependencies: ["CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletInProcessTests",
             dependencies: [
-                "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation",
-                "RivuletTesting",
+                "CounterFixture", "RivuletEngine", "RivuletInProcess", "RivuletObservation", "RivuletTesting",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

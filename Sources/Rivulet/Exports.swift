@@ -1,6 +1,7 @@
 // Owns what app authors get by importing Rivulet: the public rooms under one name.
 
 @_exported public import RivuletEngine
+@_exported public import RivuletInProcess
 @_exported public import RivuletJSON
 @_exported public import RivuletMetrics
 @_exported public import RivuletObjects

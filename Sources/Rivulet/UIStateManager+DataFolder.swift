@@ -1,6 +1,7 @@
 // Owns the manager of an app that does not say where its state is kept.
 
 public import RivuletEngine
+public import RivuletInProcess
 
 extension UIStateManager {
     /// Starts with the defaults, with the stored `p` over them if there is one; `p` is kept in SQLite, see ``DataFolderStates``.

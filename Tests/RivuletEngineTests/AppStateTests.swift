@@ -8,7 +8,30 @@ import RivuletObservation
 import Synchronization
 import Testing
 
+private struct Saved: PersistentState {
+    var count = 0
+    var words: [String] = []
+}
+
+private struct Shown: Equatable, Sendable {
+    var last: String?
+}
+
+private enum Deed: AppEvent, Equatable {
+    case add(Int)
+
+    var persist: Bool { true }
+    var isUIEvent: Bool { true }
+}
+
+private struct Stranger: AppEvent {
+    var persist: Bool { true }
+    var isUIEvent: Bool { false }
+}
+
 @Suite struct AppStateTests {
+    private typealias DeedState = AppState<Saved, Shown>
+
     @Test func `D-01: halves may be plain values`() {
         var state = AppState(t: Shown(), p: Saved())
         let before = state

@@ -15,7 +15,8 @@ import Testing
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
         "RivuletStores": ["RivuletJSON", "RivuletObjects"],
-        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletStores"],
+        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation"],
+        "RivuletInProcess": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
         "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
         "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
@@ -24,8 +25,8 @@ import Testing
             "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
-            "RivuletEngine", "RivuletJSON", "RivuletMetrics", "RivuletObjects", "RivuletObservation", "RivuletSQLite",
-            "RivuletServer", "RivuletSessions", "RivuletStores",
+            "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
+            "RivuletObservation", "RivuletSQLite", "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",

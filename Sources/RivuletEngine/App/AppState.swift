@@ -2,7 +2,7 @@ public import RivuletObservation
 
 /// The state of one session in two halves: `p` is stored, `t` lives in memory only.
 ///
-/// The halves may be plain structs, for a ``UIStateManager``. Where both are `@ObservableState`, so is the whole: it can be hosted,
+/// The halves may be plain structs, for a `UIStateManager`. Where both are `@ObservableState`, so is the whole: it can be hosted,
 /// recorded and streamed. As JSON it is `{"p":{…},"t":{…}}`, so key paths begin with `/p/` or `/t/`. After a restart `t` has its default
 /// again. Replacing a half reports each differing field below it, not the half as a whole.
 /// Source: <Tests/Rows/Systems.md#d-01>.

@@ -1,21 +1,21 @@
 /// An event of any type, as effects of a manager's reducers dispatch it.
-struct ErasedEvent: AppEvent {
+package struct ErasedEvent: AppEvent {
     /// The event that reducers see.
-    let event: any AppEvent
+    package let event: any AppEvent
 
-    init(_ event: any AppEvent) {
+    package init(_ event: any AppEvent) {
         self.event = event
     }
 
-    var persist: Bool { event.persist }
-    var isUIEvent: Bool { event.isUIEvent }
+    package var persist: Bool { event.persist }
+    package var isUIEvent: Bool { event.isUIEvent }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try event.encode(to: encoder)
     }
 
     /// Never succeeds: nothing says which type to read.
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "an event of no known type")
         )

@@ -13,7 +13,7 @@ public struct ReducerEffects: Sendable {
     }
 
     /// All of them as one, whatever their event types.
-    var erased: Effect<ErasedEvent> { .merge(effects.map(\.erased)) }
+    package var erased: Effect<ErasedEvent> { .merge(effects.map(\.erased)) }
 
     /// All of them as one; nil for one of another event type, which the app does not have.
     package func merged<Event: AppEvent>(as event: Event.Type) -> Effect<Event>? {

@@ -17,7 +17,7 @@ public protocol StateForwarding: SendableMetatype {
     static var forwardedFields: [ForwardedField<ForwardedState, ViewObject>] { get }
 }
 
-/// Makes a class the ``StateListener`` that keeps an object's fields equal to what key paths of the state lead to.
+/// Makes a class the `StateListener` of a manager that keeps an object's fields equal to what key paths of the state lead to.
 ///
 /// `mapping` is an array of pairs: a key path of the state, also to a computed property, and one of the object. The object's type has an
 /// initialiser with these fields, in this order, under their names; the values are Equatable. The names `AppStateHolder` and

@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Asks something of the event log; no such event is in the log.
 public enum EventLoggingEvent: AppEvent, Equatable {
     /// Dispatches the logged events again, see ``EventEffectsProcessor``.

@@ -1,6 +1,7 @@
 // Owns the tests of forwarders: the sample of the WAVE document, and forwarding to a hosted session's objects.
 
 public import RivuletEngine
+import RivuletInProcess
 public import RivuletObservation
 import Synchronization
 import Testing

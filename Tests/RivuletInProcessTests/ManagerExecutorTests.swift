@@ -1,6 +1,7 @@
 // Checks that jobs of effects do not keep a manager for themselves.
 
 import RivuletEngine
+import RivuletInProcess
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 // Owns the samples of Documentation/Views.md, which are those of the WAVE document in their server form, compiled and run.
 
 import RivuletEngine
+import RivuletInProcess
 import RivuletObservation
 import Synchronization
 import Testing

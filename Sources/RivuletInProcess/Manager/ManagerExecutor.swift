@@ -1,4 +1,5 @@
 import DequeModule
+import RivuletEngine
 import Synchronization
 
 /// Keeps the jobs that come from the threads of effects, in their order, until the manager runs them.

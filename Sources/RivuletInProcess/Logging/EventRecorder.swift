@@ -1,4 +1,5 @@
 import DequeModule
+public import RivuletEngine
 import Synchronization
 
 /// Records events as a dispatch filter does, and replays them with the time that was between them.

@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Puts both halves back to their defaults, past all reducers, and saves that.
 ///
 /// Source: <Tests/Rows/Systems.md#d-10>.

@@ -1,6 +1,7 @@
 // Checks the recorder that stands before a state manager.
 
 import RivuletEngine
+import RivuletInProcess
 import Testing
 
 @Suite struct EventRecorderTests {

@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// A state as it was after one event; it never changes.
 ///
 /// Listeners get it as `AnyObject` and cast it to the type that they know. Source: <Tests/Rows/Systems.md#d-04>.

@@ -2,6 +2,7 @@
 
 import InMemoryLogging
 import RivuletEngine
+import RivuletInProcess
 import RivuletTesting
 import Synchronization
 import Testing

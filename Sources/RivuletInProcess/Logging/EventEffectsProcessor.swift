@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Replays the logged events when an app's effects hand it an ``EventLoggingEvent/replay``.
 ///
 /// Call it from the effects: `await processor.process(event: event, events: newState.t.log.events)`.

@@ -4,6 +4,7 @@ import CounterFixture
 import InMemoryLogging
 import Logging
 import RivuletEngine
+import RivuletInProcess
 import RivuletObservation
 import Testing
 

@@ -1,4 +1,5 @@
 public import Logging
+public import RivuletEngine
 import RivuletObservation
 import RivuletStores
 import Synchronization

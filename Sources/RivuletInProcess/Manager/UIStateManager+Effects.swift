@@ -1,6 +1,7 @@
 // Owns what follows an event in a manager: the effects of its reducers, and the one function beside them.
 
 import Logging
+import RivuletEngine
 import RivuletStores
 
 extension UIStateManager {

@@ -1,3 +1,4 @@
+import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 

@@ -1,4 +1,5 @@
 internal import Logging
+import RivuletEngine
 import RivuletJSON
 import RivuletStores
 import Synchronization

@@ -3,6 +3,7 @@
 import InMemoryLogging
 import Logging
 import RivuletEngine
+import RivuletInProcess
 import Synchronization
 
 struct Saved: PersistentState {

@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Keeps the newest events in an ``EventLoggingState``.
 ///
 /// `AnyReducer(EventLoggingAppReducer(keyPath: \AppState.t.log))` puts it beside an app's reducers.

@@ -1,3 +1,4 @@
+public import RivuletEngine
 import RivuletObservation
 
 /// What the log of events keeps of one event.

@@ -1,3 +1,5 @@
+import RivuletEngine
+
 /// Carries out effects of reducers for a ``UIStateManager``, and ends them when it goes.
 ///
 /// Lives in the manager's isolation.

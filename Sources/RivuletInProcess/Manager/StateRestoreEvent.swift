@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Replaces the persistent half, past all reducers; the transient half stays as it is.
 ///
 /// A manager dispatches one when it starts. It is not saved: what it brings was just read.

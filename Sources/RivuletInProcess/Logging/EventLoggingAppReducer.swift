@@ -1,3 +1,5 @@
+public import RivuletEngine
+
 /// Runs an ``EventLoggingReducer`` on a field of a state.
 public struct EventLoggingAppReducer<State>: EventReducer {
     private let keyPath: any WritableKeyPath<State, EventLoggingState> & Sendable

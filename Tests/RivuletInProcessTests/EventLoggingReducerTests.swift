@@ -2,6 +2,7 @@
 
 import CounterFixture
 import RivuletEngine
+import RivuletInProcess
 import Testing
 
 @Suite struct EventLoggingReducerTests {
@@ -34,7 +35,7 @@ import Testing
     @Test func `D-31: an entry tells the event, and of a sensitive one only its name`() {
         let entry = EventEntry(queuedEvent: QueuedEvent(event: Deed.say("hi"), timestamp: 7))
         #expect(entry.timestamp == 7 && entry.id == 7)
-        #expect(entry.typeName == "RivuletEngineTests.Deed" && entry.description == #"say("hi")"#)
+        #expect(entry.typeName == "RivuletInProcessTests.Deed" && entry.description == #"say("hi")"#)
         #expect(entry.persist && entry.isUIEvent)
         let secret = EventEntry(queuedEvent: QueuedEvent(event: TallyEvent.note("secret"), timestamp: 7))
         #expect(secret.description == "note")

@@ -1,4 +1,5 @@
 import DequeModule
+import RivuletEngine
 import Synchronization
 
 /// A bounded queue that any thread may add to, and that knows whether somebody is working on it.

@@ -1,3 +1,4 @@
+public import RivuletEngine
 import Synchronization
 
 /// Keeps documents for as long as it lives.
