@@ -48,6 +48,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "RivuletJSON", swiftSettings: settings),
+        .target(name: "RivuletSchema", dependencies: ["RivuletJSON"], swiftSettings: settings),
         .target(name: "RivuletHTTP", swiftSettings: settings),
         .target(name: "RivuletEventLoop", dependencies: ["CLibuv"], swiftSettings: settings),
         .target(
@@ -77,7 +78,7 @@ let package = Package(
         ),
         .target(
             name: "RivuletEngine",
-            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation"],
+            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
             swiftSettings: settings
         ),
         .target(
@@ -95,6 +96,7 @@ let package = Package(
                 "RivuletEngine",
                 "RivuletJSON",
                 "RivuletObservation",
+                "RivuletSchema",
                 "RivuletStores",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -122,6 +124,7 @@ let package = Package(
                 "RivuletJSON",
                 "RivuletMetrics",
                 "RivuletObservation",
+                "RivuletSchema",
                 "RivuletSessions",
                 "RivuletStores",
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -141,6 +144,7 @@ let package = Package(
                 "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSQLite",
+                "RivuletSchema",
                 "RivuletServer",
                 "RivuletSessions",
                 "RivuletStores",
@@ -256,7 +260,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "SeededRandom"], swiftSettings: settings),
+        .testTarget(
+            name: "RivuletJSONTests",
+            dependencies: ["RivuletJSON", "RivuletSchema", "SeededRandom"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletSchemaTests",
+            dependencies: ["RivuletJSON", "RivuletSchema"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RivuletMetricsTests",
             dependencies: ["RivuletMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
@@ -284,7 +297,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RivuletObservationTests",
-            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation", "SeededRandom"],
+            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation", "RivuletSchema", "SeededRandom"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -7,6 +7,7 @@
 @_exported public import RivuletObjects
 @_exported public import RivuletObservation
 @_exported public import RivuletSQLite
+@_exported public import RivuletSchema
 @_exported public import RivuletServer
 @_exported public import RivuletSessions
 @_exported public import RivuletStores

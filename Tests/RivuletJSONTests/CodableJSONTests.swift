@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import RivuletJSON
+import RivuletSchema
 import SeededRandom
 import Testing
 

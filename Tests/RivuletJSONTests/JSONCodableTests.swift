@@ -1,6 +1,7 @@
 // This file owns the tests of the standard types' JSON.
 
 import RivuletJSON
+import RivuletSchema
 import Testing
 
 struct JSONCodableTests {

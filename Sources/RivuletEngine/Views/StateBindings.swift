@@ -1,5 +1,6 @@
 package import RivuletJSON
 package import RivuletObservation
+import RivuletSchema
 
 /// The bindings of an app, by their key paths.
 package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {

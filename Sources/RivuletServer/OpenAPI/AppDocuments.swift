@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletSchema
 import RivuletSessions
 
 /// What a client can read of an app before it has a session.

@@ -1,6 +1,7 @@
 import RivuletHTTP
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 import RivuletSessions
 import RivuletStores
 

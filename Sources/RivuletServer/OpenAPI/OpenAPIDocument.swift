@@ -1,5 +1,6 @@
 import RivuletHTTP
 import RivuletJSON
+import RivuletSchema
 import RivuletSessions
 import RivuletStores
 

@@ -1,6 +1,7 @@
 import RivuletEngine
 package import RivuletJSON
 package import RivuletObservation
+import RivuletSchema
 
 /// What an app reads and writes, without its Swift types.
 package struct AppShape: Sendable {

@@ -1,6 +1,7 @@
 package import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 
 /// A session that was made of what storage has.
 package enum MadeSession {

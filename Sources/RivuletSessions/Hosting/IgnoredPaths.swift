@@ -1,5 +1,6 @@
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 
 /// Compares what is stored with the shape of a state, to tell what a build would leave out without a word.
 struct IgnoredPaths {

@@ -1,6 +1,7 @@
 // Owns what an app's description says of what its sessions share.
 
 package import RivuletJSON
+import RivuletSchema
 import RivuletStores
 
 extension SharedResources {

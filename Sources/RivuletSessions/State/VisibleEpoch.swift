@@ -1,6 +1,7 @@
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 
 /// Makes the epochs in cursors and documents of those in storage.
 ///

@@ -3,6 +3,7 @@
 import ChangeOracle
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 import Testing
 
 // WallsTests checks that every sample of that page stands here, line by line.

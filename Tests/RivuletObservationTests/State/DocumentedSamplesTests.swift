@@ -3,6 +3,7 @@
 import Observation
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 import Synchronization
 import Testing
 

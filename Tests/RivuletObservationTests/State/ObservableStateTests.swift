@@ -3,6 +3,7 @@
 import Foundation
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 import Testing
 
 @Suite

@@ -2,6 +2,7 @@
 
 import RivuletJSON
 import RivuletObservation
+import RivuletSchema
 import Testing
 
 @Suite

@@ -1,6 +1,7 @@
 // This file owns the tests of schemas as TypeScript.
 
 import RivuletJSON
+import RivuletSchema
 import Testing
 
 struct TypeScriptDeclarationsTests {

@@ -1,5 +1,7 @@
 // This file owns the shape of what stands below a value, and the kinds of JSON that a shape allows.
 
+package import RivuletJSON
+
 extension JSONSchema {
     /// The shape of what stands at a path below a value of this shape; nil when nothing can.
     ///

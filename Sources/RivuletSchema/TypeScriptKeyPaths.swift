@@ -1,3 +1,5 @@
+import RivuletJSON
+
 /// Lists the key paths of a schema, as string literals and, below collections, as template literals.
 struct TypeScriptKeyPaths {
     /// With more paths than so many, the type is any pointer: compilers become slow on large unions.

@@ -1,5 +1,7 @@
 // This file owns sample values of shapes, for documents that show one.
 
+package import RivuletJSON
+
 extension JSONSchema {
     /// A small value of this shape as it is written, the same each time; nil when none is found that ends.
     package var example: JSONValue? {

@@ -1,6 +1,7 @@
 // This file owns the tests of schemas: their documents and the paths that they accept.
 
 import RivuletJSON
+import RivuletSchema
 import Testing
 
 struct JSONSchemaTests {

@@ -1,6 +1,7 @@
 // Checks the sample values of shapes.
 
 import RivuletJSON
+import RivuletSchema
 import Testing
 
 @Suite struct JSONSchemaExampleTests {

@@ -1,3 +1,5 @@
+public import RivuletJSON
+
 /// Writes schemas so that every titled object is written once and referred to elsewhere.
 ///
 /// A document of several schemas, as OpenAPI's `components`, uses one of these for all and writes ``members`` last.
@@ -159,5 +161,28 @@ public struct JSONSchemaDefinitions: Sendable {
 
     private static func list(_ members: [(name: String, value: JSONValue?)]) -> [JSONValue.Member] {
         members.compactMap { member in member.value.map { JSONValue.Member(name: member.name, value: $0) } }
+    }
+}
+
+extension JSONSchema {
+    /// Writes the schema document; titled objects other than the root are under `$defs`.
+    public func encodeJSON(into writer: inout JSONWriter, direction: Direction = .written) {
+        document(direction).encodeJSON(into: &writer)
+    }
+
+    /// The schema document of what is written; titled objects other than the root are under `$defs`.
+    public var document: JSONValue { document(.written) }
+
+    /// The schema document; titled objects other than the root are under `$defs`.
+    public func document(_ direction: Direction) -> JSONValue {
+        var definitions = JSONSchemaDefinitions(direction: direction)
+        var members = [
+            JSONValue.Member(name: "$schema", value: "https://json-schema.org/draft/2020-12/schema")
+        ]
+        members += definitions.root(self)
+        if !definitions.members.isEmpty {
+            members.append(JSONValue.Member(name: "$defs", value: .object(definitions.members)))
+        }
+        return .object(members)
     }
 }

@@ -1,3 +1,5 @@
+import RivuletJSON
+
 /// Tells in words what a field's schema says and TypeScript cannot.
 struct TypeScriptFacts {
     /// A default of more bytes is not repeated in a comment.

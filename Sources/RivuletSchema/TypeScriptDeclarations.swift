@@ -1,3 +1,5 @@
+public import RivuletJSON
+
 /// Writes schemas as the text of a TypeScript module of types: a `.d.ts` file.
 ///
 /// Every titled object becomes an interface, and every other named shape an alias, of its own. The text depends on the schemas alone, so equal ones give equal bytes.

@@ -48,17 +48,19 @@ public indirect enum JSONSchema: Sendable {
             self.standard = standard
         }
 
-        func schema(_ direction: Direction) -> JSONSchema { direction == .written ? schema : accepted }
+        package func schema(_ direction: Direction) -> JSONSchema { direction == .written ? schema : accepted }
 
-        func isRequired(_ direction: Direction) -> Bool { direction == .written ? isRequired : isRequiredToRead }
+        package func isRequired(_ direction: Direction) -> Bool {
+            direction == .written ? isRequired : isRequiredToRead
+        }
     }
 
     /// What tells one object type from another: the type, or its title when no type is given.
-    enum Identity: Hashable {
+    package enum Identity: Hashable, Sendable {
         case type(ObjectIdentifier)
         case title(String)
 
-        init(_ title: String, _ type: ObjectIdentifier?) {
+        package init(_ title: String, _ type: ObjectIdentifier?) {
             self = type.map(Identity.type) ?? .title(title)
         }
     }
@@ -161,26 +163,5 @@ public indirect enum JSONSchema: Sendable {
             return schemas.contains { $0.accepts(path: path, wildcards: wildcards, checksIDs: checksIDs) }
         case .named(_, _, let shape): return shape().accepts(path: path, wildcards: wildcards, checksIDs: checksIDs)
         }
-    }
-
-    /// Writes the schema document; titled objects other than the root are under `$defs`.
-    public func encodeJSON(into writer: inout JSONWriter, direction: Direction = .written) {
-        document(direction).encodeJSON(into: &writer)
-    }
-
-    /// The schema document of what is written; titled objects other than the root are under `$defs`.
-    public var document: JSONValue { document(.written) }
-
-    /// The schema document; titled objects other than the root are under `$defs`.
-    public func document(_ direction: Direction) -> JSONValue {
-        var definitions = JSONSchemaDefinitions(direction: direction)
-        var members = [
-            JSONValue.Member(name: "$schema", value: "https://json-schema.org/draft/2020-12/schema")
-        ]
-        members += definitions.root(self)
-        if !definitions.members.isEmpty {
-            members.append(JSONValue.Member(name: "$defs", value: .object(definitions.members)))
-        }
-        return .object(members)
     }
 }
