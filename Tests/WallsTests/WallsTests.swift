@@ -38,11 +38,19 @@ import Testing
         "RivuletMain": ["RivuletCLI"],
     ]
 
-    /// Rooms that touch nothing outside of the process: no Foundation but where a type of it is the subject.
+    /// Rooms that touch nothing outside of the process: no I/O, no crypto, no threads of Dispatch, also not by what they import.
     private static let pureRooms: Set<String> = [
-        "RivuletHTTP", "RivuletObservation", "RivuletObjects", "RivuletEngine", "RivuletJSON",
+        "RivuletJSON", "RivuletHTTP", "RivuletSchema", "RivuletObservation", "RivuletObjects", "RivuletEngine",
     ]
-    private static let ioModules: Set<String> = ["Foundation", "Glibc", "Dispatch", "FoundationNetworking"]
+    /// The modules from outside of the package that a pure room may lead to.
+    private static let pureModules: Set<String> = [
+        "DequeModule", "FoundationEssentials", "HeapModule", "Logging", "Observation",
+        "OrderedCollections", "Synchronization",
+    ]
+    /// The packages that a pure room may link, of which each is a leaf.
+    private static let purePackages: Set<String> = ["swift-collections", "swift-log"]
+    /// The rooms that are the outside itself.
+    private static let systemRooms: Set<String> = ["CLibuv", "CProcessArguments", "CSQLite", "CZlib"]
 
     /// The parts of Foundation that link ICU's data (30 MB) into a binary, or that a server does not need.
     private static let largeModules: Set<String> = [
@@ -79,11 +87,62 @@ import Testing
         }
     }
 
-    @Test(arguments: pureRooms.sorted())
-    func `a pure room has no way to the outside`(_ room: String) throws {
-        for (file, module) in try imports(of: room) {
-            #expect(!Self.ioModules.contains(module), "\(room)/\(file) imports \(module)")
+    /// Everything that a room leads to, each with the way to it, such as `RivuletEngine → RivuletJSON → FoundationEssentials`.
+    private func ways(from room: String, _ next: (String) throws -> Set<String>) rethrows -> [String: String] {
+        var ways = [room: room]
+        var open = [room]
+        while let room = open.popLast(), let way = ways[room] {
+            for module in try next(room).sorted() where ways[module] == nil {
+                ways[module] = "\(way) → \(module)"
+                open.append(module)
+            }
         }
+        return ways
+    }
+
+    @Test(arguments: pureRooms.sorted())
+    func `a pure room leads to nothing outside of the process`(_ room: String) throws {
+        let ways = try ways(from: room) { room in
+            Self.rooms[room] == nil ? [] : Set(try imports(of: room).map(\.module))
+        }
+        for (module, way) in ways {
+            let isPure =
+                Self.rooms[module] == nil ? Self.pureModules.contains(module) : !Self.systemRooms.contains(module)
+            #expect(isPure, "\(way)")
+        }
+    }
+
+    /// What a target's declaration in Package.swift names: targets, and packages as `package swift-log`.
+    private static func dependencies() throws -> [String: Set<String>] {
+        let text = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
+        let targets = try #require(text.components(separatedBy: "\n    targets: [").last)
+        var found: [String: Set<String>] = [:]
+        for target in targets.components(separatedBy: "\n        .") {
+            guard let name = target.firstMatch(of: /name: "(\w+)"/)?.1 else { continue }
+            let lists = target.components(separatedBy: "dependencies: [").dropFirst()
+            let rest = lists.first?.components(separatedBy: "swiftSettings:").first ?? ""
+            let packages = rest.matches(of: /package: "([\w-]+)"/).map { "package \($0.1)" }
+            let names = rest.replacing(/\.product\(.*?\)/, with: "").matches(of: /"(\w+)"/).map { String($0.1) }
+            found[String(name)] = Set(packages + names)
+        }
+        return found
+    }
+
+    @Test(arguments: pureRooms.sorted())
+    func `a pure room links nothing that is not pure`(_ room: String) throws {
+        let dependencies = try Self.dependencies()
+        // The macros run in the compiler, and are in no program.
+        let ways = try ways(from: room) { room in
+            room.hasPrefix("package ") ? [] : try #require(dependencies[room], "\(room)").subtracting(["RivuletMacros"])
+        }
+        for (module, way) in ways {
+            let isPure =
+                module.hasPrefix("package ")
+                ? Self.purePackages.contains(String(module.dropFirst("package ".count)))
+                : !Self.systemRooms.contains(module)
+            #expect(isPure, "\(way)")
+        }
+        #expect(ways.keys.contains(room))
     }
 
     @Test func `the server links only the essentials of Foundation`() throws {
