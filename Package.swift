@@ -308,7 +308,8 @@ let package = Package(
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
-                "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
+                "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletSessions",
+                "RivuletStores",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -2,6 +2,7 @@
 
 import Foundation
 import RivuletJSON
+import RivuletSessions
 import RivuletStores
 import Testing
 

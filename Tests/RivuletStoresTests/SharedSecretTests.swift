@@ -4,6 +4,7 @@ import Foundation
 import InMemoryLogging
 import Logging
 import RivuletJSON
+import RivuletSessions
 import RivuletStores
 import Testing
 

@@ -1,6 +1,7 @@
 // Tests what clients do with a store, as JSON.
 
 import Foundation
+import RivuletSessions
 import RivuletStores
 import Testing
 

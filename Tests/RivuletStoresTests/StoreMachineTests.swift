@@ -3,6 +3,7 @@
 import Foundation
 import InMemoryLogging
 import Logging
+import RivuletSessions
 import RivuletStores
 import Testing
 

@@ -2,6 +2,7 @@
 
 import RivuletHTTP
 import RivuletJSON
+import RivuletSessions
 import RivuletStores
 
 extension Problem {

@@ -1,5 +1,6 @@
 import RivuletEngine
 import RivuletHTTP
+import RivuletSessions
 import RivuletStores
 
 extension ServerLoop {

@@ -1,5 +1,6 @@
 import RivuletHTTP
 import RivuletJSON
+import RivuletSessions
 import RivuletStores
 
 /// A store and its items: reading and changing them.

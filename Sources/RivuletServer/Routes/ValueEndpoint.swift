@@ -1,5 +1,6 @@
 import RivuletHTTP
 import RivuletJSON
+import RivuletSessions
 import RivuletStores
 
 /// A value that all sessions share: reading and changing it.

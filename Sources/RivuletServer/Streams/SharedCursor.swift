@@ -1,4 +1,5 @@
 import RivuletHTTP
+import RivuletSessions
 import RivuletStores
 
 /// A version of a store or a value, as clients have it: `epoch.version`.

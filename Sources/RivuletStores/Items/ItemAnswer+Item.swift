@@ -7,7 +7,7 @@ extension ItemAnswer {
     private static let tagBytes = 12
 
     /// An item as its store would write it now.
-    init(_ item: some StorableItem, id: String) {
+    package init(_ item: some StorableItem, id: String) {
         let json = ItemDocument.json(of: item)
         self.init(id: id, tag: Self.tag(of: ItemDocument.canonicalText(of: item) ?? json), json: json)
     }

@@ -1,7 +1,7 @@
-import RivuletJSON
+package import RivuletJSON
 
 /// Writes and reads items: types that are JSONCodable through theirs, any other type through its Codable.
-enum ItemDocument {
+package enum ItemDocument {
     /// Writes an item; what is transient is not kept.
     ///
     /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its words.
@@ -13,7 +13,7 @@ enum ItemDocument {
     }
 
     /// The JSON of an item as it is kept and served; what is transient is in neither.
-    static func json(of item: some Encodable) -> [UInt8] {
+    package static func json(of item: some Encodable) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         write(item, into: &writer)
         return writer.bytes
@@ -28,7 +28,7 @@ enum ItemDocument {
     }
 
     /// The shape of a type's JSON, as far as the type tells it.
-    static func schema(of type: Any.Type) -> JSONSchema {
+    package static func schema(of type: Any.Type) -> JSONSchema {
         (type as? any JSONCodable.Type)?.jsonSchema ?? CodableJSON.jsonSchema(of: type)
     }
 
@@ -45,7 +45,7 @@ enum ItemDocument {
     /// Reads what a client has sent.
     ///
     /// - Throws: what is wrong with the text, and where.
-    static func decode<Item: Decodable>(_ type: Item.Type, sent body: [UInt8]) throws(JSONError) -> Item {
+    package static func decode<Item: Decodable>(_ type: Item.Type, sent body: [UInt8]) throws(JSONError) -> Item {
         do throws(JSONError) {
             var reader = JSONReader(body)
             // A key that no item has is a slip of the sender's, which would go unnoticed otherwise.
@@ -60,7 +60,10 @@ enum ItemDocument {
     }
 
     /// Reads items; one that cannot be read hides no other.
-    static func decode<Item: Decodable>(_ type: Item.Type, from documents: [[UInt8]]) -> [Result<Item, JSONError>] {
+    package static func decode<Item: Decodable>(
+        _ type: Item.Type,
+        from documents: [[UInt8]]
+    ) -> [Result<Item, JSONError>] {
         if !(type is any JSONCodable.Type), let items = CodableJSON.decode(type, fromEach: documents) {
             return items.map { .success($0) }
         }
@@ -75,7 +78,7 @@ enum ItemDocument {
     }
 
     /// Writes a value of any type.
-    static func write(_ value: some Encodable, into writer: inout JSONWriter) {
+    package static func write(_ value: some Encodable, into writer: inout JSONWriter) {
         if let value = value as? any JSONCodable {
             value.encodeJSON(into: &writer)
         } else {
@@ -84,7 +87,7 @@ enum ItemDocument {
     }
 
     /// Reads a value of any type.
-    static func read<Item: Decodable>(
+    package static func read<Item: Decodable>(
         _ type: Item.Type,
         from reader: inout JSONReader
     ) throws(JSONError) -> Item {

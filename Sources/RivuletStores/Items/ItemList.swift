@@ -1,14 +1,14 @@
-import RivuletJSON
+package import RivuletJSON
 
 /// Lists of items in answers and events.
-enum ItemList {
+package enum ItemList {
     /// The bytes of items after which no more are written: the rest is for another answer.
-    static let bytesMax = 1 << 20
+    package static let bytesMax = 1 << 20
 
     /// Writes a member, `items` unless said otherwise: all of them, or as many as there is room for, one at least.
     ///
     /// - Returns: the index behind the last one that was written.
-    static func write<Item: StorableItem>(
+    package static func write<Item: StorableItem>(
         _ items: ArraySlice<Item>,
         as name: String = "items",
         into writer: inout JSONWriter

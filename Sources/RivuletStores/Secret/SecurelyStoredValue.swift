@@ -17,7 +17,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     public let service: KeychainService?
     /// Whom it belongs to; nil: nobody in particular.
     public let group: KeychainGroup?
-    let box: ValueBox<Item?>
+    package let box: ValueBox<Item?>
     private let keys: Keys
     private let logger: Logger
 
@@ -159,7 +159,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         _ = try box.changeNow(knowing: Self.removal)
     }
 
-    static var removal: ValueBox<Item?>.KnowingEdit {
+    package static var removal: ValueBox<Item?>.KnowingEdit {
         { value, standing in value == nil && standing.condition != .unreadable ? nil : .some(nil) }
     }
 
@@ -203,7 +203,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         try box.changeNow(knowing: renewal).isWritten
     }
 
-    var renewal: ValueBox<Item?>.KnowingEdit {
+    package var renewal: ValueBox<Item?>.KnowingEdit {
         { [keys] value, standing in
             switch standing.condition {
             case .current: nil

@@ -24,21 +24,3 @@ extension KeychainError: LoggableError {
     /// The whole text.
     public var logText: String { description }
 }
-
-extension SharedError: LoggableError {
-    /// The kind, and what storage says.
-    package var logText: String {
-        switch self {
-        case .storage(let error): error.logText
-        case .keychain(let error): error.logText
-        case .store(.full(let limitBytes)): "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax)"
-        case .store(.busy(let detail)): "the store is busy: \(detail)"
-        case .store(.unreadable(let type, _)): "a \(type) could not be read again, so it was not stored"
-        case .store(.unrepresentable): "an item has a value for which JSON has no form"
-        case .damagedItem: "an item cannot be read; `rivulet check` names it"
-        case .damagedValue: "what is stored of the value cannot be read; `rivulet check` says why"
-        case .fault: "an error that no case describes, whose text may quote a client and is left out"
-        case .body, .refused, .noItem, .pageGone, .moved, .itemMoved: "a request that cannot be met"
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 import Logging
 import OrderedCollections
-import RivuletJSON
+package import RivuletJSON
 import Synchronization
 
 extension Store {
@@ -25,7 +25,7 @@ extension Store {
     }
 
     /// Replies when the items are those that the storage has, at once when they are; for callers that do not wait.
-    func whenLoaded(_ reply: @escaping StoreReply) {
+    package func whenLoaded(_ reply: @escaping StoreReply) {
         do {
             if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForContents(reply) }) {
                 reply(result)
@@ -110,7 +110,7 @@ extension Store {
     }
 
     /// Why what was read is no item of this store; nil: it is.
-    func fault(of result: Result<Item, JSONError>, in stored: StoredItem) -> DamagedItem? {
+    package func fault(of result: Result<Item, JSONError>, in stored: StoredItem) -> DamagedItem? {
         switch result {
         case .success(let item):
             let identifier = item[keyPath: cacheIdentifier]

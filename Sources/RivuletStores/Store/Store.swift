@@ -1,6 +1,6 @@
 public import Logging
 public import Observation
-import Synchronization
+package import Synchronization
 
 /// Items of one type that are kept by a storage, each under its identifier, in the order in which the identifiers first came.
 ///
@@ -14,11 +14,11 @@ import Synchronization
 public final class Store<Item: StorableItem>: Observable, Sendable {
     /// Where the items are kept.
     public let collection: ItemCollection
-    let cacheIdentifier: any KeyPath<Item, String> & Sendable
+    package let cacheIdentifier: any KeyPath<Item, String> & Sendable
     /// The spelling that identifiers have here of what others may spell otherwise.
-    let canonicalIdentifier: @Sendable (String) -> String
+    package let canonicalIdentifier: @Sendable (String) -> String
     let logger: Logger
-    let machine: Mutex<StoreMachine<Item>>
+    package let machine: Mutex<StoreMachine<Item>>
     private let registrar = ObservationRegistrar()
     /// What of an item would not be there again after a restart; nil: nothing.
     private let unreadablePlace = ItemDocument.unreadablePlace(of: Item.self)
@@ -129,7 +129,7 @@ extension Store {
     }
 
     /// Makes steps in one commit, each with its event, if a condition holds; for callers that do not wait.
-    func perform(
+    package func perform(
         _ steps: [StoreStep<Item>],
         if condition: StoreRequest<Item>.Condition? = nil,
         reply: @escaping StoreReply

@@ -1,7 +1,7 @@
 import OrderedCollections
 
 /// The items of a store, and what lies beside them.
-struct StoreContents<Item: StorableItem>: Sendable {
+package struct StoreContents<Item: StorableItem>: Sendable {
     /// In the order in which their keys first came.
     private(set) var items: OrderedDictionary<ItemKey, Item> = [:]
     /// The bytes of each item's key and document, in that order.
@@ -9,22 +9,22 @@ struct StoreContents<Item: StorableItem>: Sendable {
     /// The bytes of all keys and documents.
     private(set) var bytes = 0
     /// What cannot be read.
-    var damaged: [DamagedItem] = []
+    package var damaged: [DamagedItem] = []
 
     /// The items as an array, which is not a copy.
-    var list: [Item] { items.values.elements }
+    package var list: [Item] { items.values.elements }
 
     /// The keys under which something lies that cannot be read.
-    var damagedKeys: Set<ItemKey> { Set(damaged.lazy.compactMap { $0.key.map(ItemKey.init) }) }
+    package var damagedKeys: Set<ItemKey> { Set(damaged.lazy.compactMap { $0.key.map(ItemKey.init) }) }
 
     /// How many items there are.
-    var count: Int { items.count }
+    package var count: Int { items.count }
 
     /// The item of an identifier.
-    subscript(id: String) -> Item? { items[ItemKey(id)] }
+    package subscript(id: String) -> Item? { items[ItemKey(id)] }
 
     /// Where the item of an identifier stands, counted from 0.
-    func place(of id: String) -> Int? { items.index(forKey: ItemKey(id)) }
+    package func place(of id: String) -> Int? { items.index(forKey: ItemKey(id)) }
 
     /// The bytes of one item; nil when there is none.
     func size(of key: ItemKey) -> Int? { items.index(forKey: key).map { sizes[$0] } }

@@ -37,9 +37,9 @@ package struct StoreUpdate<Item: StorableItem>: Sendable {
     /// The items that went before those of an `insert` came, in one step with it.
     ///
     /// The event is silent about them (<Tests/Rows/Systems.md#e-16>), but a copy that is kept by events would keep them for ever.
-    var removed: [Item] = []
+    package var removed: [Item] = []
     /// Whether all items went before those of an `insert` came.
-    var removesAll = false
+    package var removesAll = false
     /// The bytes of keys and documents of the items in it, as far as they were in the store.
-    let byteCount: Int
+    package let byteCount: Int
 }

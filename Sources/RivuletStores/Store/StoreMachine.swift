@@ -5,7 +5,7 @@ import OrderedCollections
 ///
 /// Requests go to the storage in the order in which they were asked for, several at a time, so that one fsync serves many; they
 /// are carried out here, one after the other, in that same order, when the storage has answered.
-struct StoreMachine<Item: StorableItem>: Sendable {
+package struct StoreMachine<Item: StorableItem>: Sendable {
     /// What the one who drives the store does next.
     enum Action: Sendable {
         /// Read the collection; the answer goes to ``loaded(_:)``.
@@ -47,9 +47,9 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     private var phase = Phase.unloaded(nil)
     private var isDriven = false
     /// Whether the items have been read.
-    private(set) var hasLoaded = false
-    private(set) var contents = StoreContents<Item>()
-    private(set) var version: UInt64 = 0
+    package private(set) var hasLoaded = false
+    package private(set) var contents = StoreContents<Item>()
+    package private(set) var version: UInt64 = 0
     private var waiting: Deque<StoreRequest<Item>> = []
     private var requestBytes = 0
     private var loadReplies: [StoreReply] = []
@@ -60,7 +60,7 @@ struct StoreMachine<Item: StorableItem>: Sendable {
     /// Whether the last commit goes by itself: what it means depends on what is there.
     private var isLastCommitAlone = false
     /// The keys under which something lies that cannot be read.
-    private(set) var damagedKeys: Set<ItemKey> = []
+    package private(set) var damagedKeys: Set<ItemKey> = []
     /// The event that a new subscriber gets first; nil: `loaded`, with the items that are there.
     private var latest: StoreUpdate<Item>?
     private var history: StoreHistory<Item>
@@ -334,7 +334,7 @@ extension StoreMachine {
 
 extension StoreMachine {
     /// All items as they are.
-    var everything: StoreUpdate<Item> {
+    package var everything: StoreUpdate<Item> {
         StoreUpdate(
             version: version,
             event: StoreEvent(operation: .loaded, items: contents.list),
@@ -357,22 +357,24 @@ extension StoreMachine {
     }
 
     /// Adds a subscriber that gets every later event, and is woken when there is one to take.
-    mutating func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 { subscribers.add(waking: wake) }
+    package mutating func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 { subscribers.add(waking: wake) }
 
     /// Takes all that waits for a subscriber; nil: it fell behind, and gets all items instead.
-    mutating func takeUpdates(of subscriber: UInt64) -> [StoreUpdate<Item>]? { subscribers.take(of: subscriber) }
+    package mutating func takeUpdates(of subscriber: UInt64) -> [StoreUpdate<Item>]? {
+        subscribers.take(of: subscriber)
+    }
 
     /// What one gets first who comes now.
-    var first: StoreUpdate<Item> { latest ?? everything }
+    package var first: StoreUpdate<Item> { latest ?? everything }
 
     /// What one has missed who has seen the store at a version; nil when it is gone.
-    func missed(since seen: UInt64) -> [StoreUpdate<Item>]? {
+    package func missed(since seen: UInt64) -> [StoreUpdate<Item>]? {
         if seen == version { return [] }
         return seen < version ? history.updates(after: seen).map(Array.init) : nil
     }
 
     /// Ends a subscription.
-    mutating func unsubscribe(_ subscriber: UInt64) -> [StoreSubscribers<Item>.Delivery] {
+    package mutating func unsubscribe(_ subscriber: UInt64) -> [StoreSubscribers<Item>.Delivery] {
         subscribers.remove(subscriber)
     }
 }

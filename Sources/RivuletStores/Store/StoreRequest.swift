@@ -16,11 +16,11 @@ package struct StoreOutcome: Hashable, Sendable {
 }
 
 /// Steps that are made in one commit, and who waits for it.
-struct StoreRequest<Item: StorableItem>: Sendable {
+package struct StoreRequest<Item: StorableItem>: Sendable {
     /// What has to be true of the store for the steps to be made; it throws the error that the request gets otherwise.
     ///
     /// Asked when everything before the request has been made, and nothing is under way.
-    typealias Condition = @Sendable (_ contents: StoreContents<Item>, _ version: UInt64) throws -> Void
+    package typealias Condition = @Sendable (_ contents: StoreContents<Item>, _ version: UInt64) throws -> Void
 
     let steps: [PreparedStep<Item>]
     let condition: Condition?

@@ -1,7 +1,7 @@
 import OrderedCollections
 
 /// One step of an operation; it ends in one event.
-enum StoreStep<Item: StorableItem>: Sendable {
+package enum StoreStep<Item: StorableItem>: Sendable {
     /// Items come, after others went; who follows the store hears only of those that came.
     case insert([Item], after: Removal)
     /// Items go; `isList` tells whether they were given as one.
@@ -12,7 +12,7 @@ enum StoreStep<Item: StorableItem>: Sendable {
     case removeAll
 
     /// What goes before an insert.
-    enum Removal: Sendable {
+    package enum Removal: Sendable {
         case nothing
         case items([Item])
         case keys([String])
@@ -24,7 +24,7 @@ extension StoreStep {
     /// Adds a step to a chain; an insert becomes one with the removal just before it, unless that was of a single item.
     ///
     /// Source: <Tests/Rows/Systems.md#e-16>.
-    static func append(_ step: Self, to steps: inout [Self]) {
+    package static func append(_ step: Self, to steps: inout [Self]) {
         guard case .insert(let items, .nothing) = step else { return steps.append(step) }
         switch steps.last {
         case .remove(let removed, isList: true): steps[steps.count - 1] = .insert(items, after: .items(removed))

@@ -4,7 +4,7 @@ import DequeModule
 package typealias StoreUpdateReply<Item: StorableItem> = @Sendable (StoreUpdate<Item>?) -> Void
 
 /// Those who follow a store.
-struct StoreSubscribers<Item: StorableItem>: Sendable {
+package struct StoreSubscribers<Item: StorableItem>: Sendable {
     private enum Pending {
         /// The subscriber gets these.
         case updates(StoreHistory<Item>)
@@ -28,11 +28,11 @@ struct StoreSubscribers<Item: StorableItem>: Sendable {
     }
 
     /// What was found to be told while the store was locked, and is told when it is not.
-    enum Delivery: Sendable {
+    package enum Delivery: Sendable {
         case update(StoreUpdate<Item>?, StoreUpdateReply<Item>)
         case wake(@Sendable () -> Void)
 
-        func make() {
+        package func make() {
             switch self {
             case .update(let update, let reply): reply(update)
             case .wake(let wake): wake()

@@ -1,9 +1,9 @@
-import RivuletJSON
+package import RivuletJSON
 
 /// The document `{"value": …}`.
 ///
 /// A box, because not every value is a JSON text of its own in all formats. Source: <Tests/Rows/Systems.md#e-19>.
-enum StoredBox {
+package enum StoredBox {
     private static let member = "value"
 
     /// The document of a value, which is there again after a restart.
@@ -29,7 +29,7 @@ enum StoredBox {
     /// The value of a document.
     ///
     /// - Throws: what is wrong with it.
-    static func value<Value: Decodable>(_ type: Value.Type, of document: [UInt8]) throws(JSONError) -> Value {
+    package static func value<Value: Decodable>(_ type: Value.Type, of document: [UInt8]) throws(JSONError) -> Value {
         var reader = JSONReader(document)
         let start = reader
         var found: Value?

@@ -13,7 +13,7 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
     public let key: String
     /// What it is without a stored value, and after a reset.
     public let defaultValue: Item
-    let box: ValueBox<Item>
+    package let box: ValueBox<Item>
     private let logger: Logger
 
     /// A value of a storage; nothing is read before it is asked for.

@@ -21,7 +21,7 @@ struct ValueForm<Value: Sendable>: Sendable {
 }
 
 /// What storage has of a value.
-enum StoredCondition {
+package enum StoredCondition {
     /// Nothing, or the document that the value has now.
     case current
     /// A document that the value had before.
@@ -31,33 +31,33 @@ enum StoredCondition {
 }
 
 /// Where a value stands.
-struct StoredStanding {
+package struct StoredStanding {
     /// What storage has of it.
-    var condition: StoredCondition
+    package var condition: StoredCondition
     /// How often it was written since it was read.
-    var version: UInt64
+    package var version: UInt64
 }
 
 /// What a change found and left.
-struct ValueChange<Value: Sendable>: Sendable {
-    let before: Value
-    let after: Value
+package struct ValueChange<Value: Sendable>: Sendable {
+    package let before: Value
+    package let after: Value
     /// Where the value stands after it.
-    let standing: StoredStanding
+    package let standing: StoredStanding
     /// Whether anything was written.
-    let isWritten: Bool
+    package let isWritten: Bool
 }
 
 /// A value in memory that is stored before anybody sees it.
 ///
 /// Changes happen one after the other, in the order in which they were asked for, each on what the one before left; the first one waits
 /// until the value is read. A change that storage does not take has not happened: not in memory, and no stream tells of it.
-final class ValueBox<Value: Sendable>: Sendable {
+package final class ValueBox<Value: Sendable>: Sendable {
     /// What makes another value of one; nil: it stays as it is, and nothing is written.
-    typealias Edit = @Sendable (Value) throws -> Value?
+    package typealias Edit = @Sendable (Value) throws -> Value?
     /// The same, for one that depends on where the value stands.
-    typealias KnowingEdit = @Sendable (Value, StoredStanding) throws -> Value?
-    typealias Outcome = Result<ValueChange<Value>, any Error>
+    package typealias KnowingEdit = @Sendable (Value, StoredStanding) throws -> Value?
+    package typealias Outcome = Result<ValueChange<Value>, any Error>
 
     /// The most changes that wait for storage.
     static var changesWaitingMax: Int { 4_096 }
@@ -112,8 +112,8 @@ final class ValueBox<Value: Sendable>: Sendable {
         mutating func removeAll() { (values, byteCount) = ([], 0) }
     }
 
-    let key: String
-    let storage: ItemCollection
+    package let key: String
+    package let storage: ItemCollection
     private let form: ValueForm<Value>
     private let logger: Logger
     private let content = Mutex(Content())
@@ -166,7 +166,7 @@ final class ValueBox<Value: Sendable>: Sendable {
     // MARK: - Followers
 
     /// Adds one who is woken when there are values to take, and takes each that is set from now on.
-    func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
+    package func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
         content.withLock { content in
             content.nextReader += 1
             content.followers[content.nextReader] = Follower(wake: wake)
@@ -175,7 +175,8 @@ final class ValueBox<Value: Sendable>: Sendable {
     }
 
     /// Takes what was set since it was taken last, the newest values when there are many, and what the value is at this moment.
-    func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value) {
+    package func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value)
+    {
         content.withLock { content in
             let values = content.followers[follower]?.values.map { ($0.version, $0.value) } ?? []
             content.followers[follower]?.removeAll()
@@ -184,19 +185,19 @@ final class ValueBox<Value: Sendable>: Sendable {
     }
 
     /// Removes one who followed.
-    func unfollow(_ follower: UInt64) {
+    package func unfollow(_ follower: UInt64) {
         content.withLock { content in content.followers[follower] = nil }
     }
 
     // MARK: - Changes
 
     /// Asks for a change; the reply comes on storage's thread, or at once.
-    func change(_ edit: @escaping Edit, reply: @escaping @Sendable (Outcome) -> Void) {
+    package func change(_ edit: @escaping Edit, reply: @escaping @Sendable (Outcome) -> Void) {
         change(knowing: { value, _ in try edit(value) }, reply: reply)
     }
 
     /// Asks for a change; the reply comes on storage's thread, or at once.
-    func change(knowing edit: @escaping KnowingEdit, reply: @escaping @Sendable (Outcome) -> Void) {
+    package func change(knowing edit: @escaping KnowingEdit, reply: @escaping @Sendable (Outcome) -> Void) {
         let isTaken = content.withLock { content in
             guard content.jobs.count < Self.changesWaitingMax else { return false }
             content.jobs.append(Job(edit: edit, reply: reply))

@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 
 /// Serves a securely stored value.
 struct SecretHost<Item: StorableItem>: HostedSecret {

@@ -1,4 +1,5 @@
 package import RivuletJSON
+package import RivuletStores
 
 /// What clients may know of a secret.
 package enum SecretPresence: Hashable, Sendable {

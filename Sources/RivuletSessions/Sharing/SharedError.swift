@@ -1,4 +1,5 @@
 package import RivuletJSON
+package import RivuletStores
 
 /// Why a request of a client to a store, a value or a secret was refused.
 package enum SharedError: Error {
@@ -57,6 +58,24 @@ extension SharedError: CustomStringConvertible {
         case .store(let error): "\(error)"
         case .storage(let error): "\(error)"
         case .keychain(let error): "\(error)"
+        }
+    }
+}
+
+extension SharedError: LoggableError {
+    /// The kind, and what storage says.
+    package var logText: String {
+        switch self {
+        case .storage(let error): error.logText
+        case .keychain(let error): error.logText
+        case .store(.full(let limitBytes)): "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax)"
+        case .store(.busy(let detail)): "the store is busy: \(detail)"
+        case .store(.unreadable(let type, _)): "a \(type) could not be read again, so it was not stored"
+        case .store(.unrepresentable): "an item has a value for which JSON has no form"
+        case .damagedItem: "an item cannot be read; `rivulet check` names it"
+        case .damagedValue: "what is stored of the value cannot be read; `rivulet check` says why"
+        case .fault: "an error that no case describes, whose text may quote a client and is left out"
+        case .body, .refused, .noItem, .pageGone, .moved, .itemMoved: "a request that cannot be met"
         }
     }
 }

@@ -1,3 +1,5 @@
+public import RivuletStores
+
 /// A ``SecurelyStoredValue`` that clients of an app can set and remove, and never read, at `…/secrets/{name}`.
 public struct SharedSecret: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.

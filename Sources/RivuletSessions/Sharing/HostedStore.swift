@@ -1,4 +1,21 @@
 package import RivuletJSON
+package import RivuletStores
+
+/// Some of a store's items.
+package struct StorePage: Sendable {
+    /// The version of the store.
+    package let version: UInt64
+    /// `{"version":v,"items":[…],"next":…}`.
+    package let json: [UInt8]
+}
+
+/// What a request has made of a store.
+package struct StoreAnswer: Sendable {
+    /// What it did.
+    package let outcome: StoreOutcome
+    /// The item, when the request had a single one.
+    package var item: ItemAnswer?
+}
 
 /// A store that clients read, change and follow by JSON.
 ///

@@ -1,5 +1,4 @@
 public import RivuletEngine
-public import RivuletStores
 
 /// An app whose sessions share stores, values or secrets.
 public protocol SharingApp<State, Event>: AppDefinition {

@@ -1,4 +1,5 @@
 package import RivuletJSON
+package import RivuletStores
 
 /// A value as clients get it.
 package struct ValueAnswer: Sendable {

@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 
 /// Serves a stored value.
 struct ValueHost<Item: StorableItem>: HostedValue {

@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 import Synchronization
 
 /// Feeds streams from a store.

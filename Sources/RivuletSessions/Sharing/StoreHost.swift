@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 import Synchronization
 
 /// Serves a store.

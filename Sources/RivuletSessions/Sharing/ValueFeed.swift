@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 
 /// Feeds streams from a stored value.
 final class ValueFeed<Item: StorableItem>: SharedFeed {

@@ -1,3 +1,5 @@
+public import RivuletStores
+
 /// A ``StoredValue`` that is served to all clients of an app, at `…/values/{name}`.
 public struct SharedValue: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.

@@ -1,3 +1,5 @@
+public import RivuletStores
+
 /// A ``Store`` that is served to all clients of an app, at `…/stores/{name}`.
 ///
 /// Whatever else the app does with the store, in effects or elsewhere, clients see it as it happens.

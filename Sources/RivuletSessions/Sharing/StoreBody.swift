@@ -1,4 +1,5 @@
 import RivuletJSON
+import RivuletStores
 
 /// Reads the bodies of requests.
 struct StoreBody<Item: StorableItem>: Sendable {
