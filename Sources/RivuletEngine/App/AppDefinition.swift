@@ -1,3 +1,5 @@
+import RivuletObservation
+
 /// An app as a server hosts it: what follows its events, its views, what clients may write, and its stored documents.
 ///
 /// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance. An app with stores,
@@ -61,4 +63,30 @@ extension AppDefinition {
 
     /// Nothing follows.
     public func effect(whenLoaded state: State) -> Effect<Event> { .none }
+}
+
+/// When a session of an app comes into being.
+public enum SessionPolicy: String, Sendable, Hashable {
+    /// The first event creates it; until then reads and streams serve the defaults at version 0 and store nothing.
+    case onDemand
+    /// Only POST and PUT create it; everything else of an unknown session is 404.
+    case explicit
+}
+
+/// A state that knows the version of the documents that it is stored as.
+///
+/// An ``AppDefinition`` whose state is one has its version as `schemaVersion`.
+public protocol VersionedState {
+    /// The version of the stored document's shape, from 1.
+    var version: Int { get }
+}
+
+extension AppState: VersionedState {
+    /// That of the stored half.
+    public var version: Int { p.version }
+}
+
+extension AppDefinition where State: VersionedState {
+    /// That of the default state.
+    public var schemaVersion: Int { defaultState.version }
 }

@@ -191,3 +191,44 @@ public struct Effect<Event: AppEvent>: Sendable {
         }
     }
 }
+
+/// The name of an effect within its session: any hashable value, equal only to a value of the same type.
+package struct EffectID: Hashable, Sendable, CustomStringConvertible {
+    private let base: any Hashable & Sendable
+
+    package init(_ base: some Hashable & Sendable) {
+        self.base = base
+    }
+
+    package var description: String { "\(base)" }
+
+    package static func == (left: EffectID, right: EffectID) -> Bool {
+        left.hashable == right.hashable
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hashable.hash(into: &hasher)
+    }
+
+    private var hashable: AnyHashable { AnyHashable(base) }
+}
+
+/// Queues events of one session from an effect, from any thread; calls keep their order.
+///
+/// Once its effect is cancelled, its events are dropped.
+public struct EffectDispatch<Event: AppEvent>: Sendable {
+    /// The session's clock, which tests control: `try await dispatch.clock.sleep(for: .seconds(1))`.
+    public let clock: any Clock<Duration>
+    private let send: @Sendable (Event) -> Void
+
+    /// Makes a handle that hands each event to `send`.
+    public init(clock: any Clock<Duration> = ContinuousClock(), _ send: @escaping @Sendable (Event) -> Void) {
+        self.clock = clock
+        self.send = send
+    }
+
+    /// Queues the event behind everything that is already queued in the session.
+    public func callAsFunction(_ event: Event) {
+        send(event)
+    }
+}

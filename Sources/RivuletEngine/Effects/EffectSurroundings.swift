@@ -18,3 +18,28 @@ package struct EffectSurroundings: Sendable {
         self.limits = limits
     }
 }
+
+/// A clock as a scale that begins where this value was made.
+package struct EffectClock: Sendable {
+    /// The clock itself.
+    package let clock: any Clock<Duration>
+    private let read: @Sendable () -> Duration
+    private let wait: @Sendable (Duration) async throws -> Void
+
+    package init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        self.clock = clock
+        read = { start.duration(to: clock.now) }
+        wait = { deadline in try await clock.sleep(until: start.advanced(by: deadline), tolerance: nil) }
+    }
+
+    /// How far the clock has come.
+    package var now: Duration { read() }
+
+    /// Waits until the clock has come so far.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    package func sleep(until deadline: Duration) async throws {
+        try await wait(deadline)
+    }
+}

@@ -88,3 +88,24 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         var description: String { "a reducer asks for an effect that dispatches other events than \(Event.self)" }
     }
 }
+
+/// The event at which a reducer threw an ``EventRejection``.
+package struct RefusedEvent: Error, Hashable {
+    /// Its place among the events of its transaction, from 0.
+    package let index: Int
+    package let eventName: String
+    package let rejection: EventRejection
+
+    package init(index: Int, eventName: String, rejection: EventRejection) {
+        self.index = index
+        self.eventName = eventName
+        self.rejection = rejection
+    }
+}
+
+/// What a reducer threw that is no ``EventRejection``: a fault of the app, not of the event's sender.
+package struct ReducerFailure: Error {
+    /// The event at which it failed.
+    package let eventName: String
+    package let error: any Error
+}

@@ -21,3 +21,29 @@ package protocol LoopDelegate: AnyObject {
     /// A connection was turned away, or could not be accepted; the peer got nothing but a close.
     func loopDidRefuseConnection(_ cause: AcceptFailure)
 }
+
+/// Why a connection did not come to be.
+package enum AcceptFailure: Hashable, Sendable {
+    /// `LoopLimits.connectionsMax` are open.
+    case connectionLimit
+    /// The system refused, mostly for want of descriptors (`EMFILE`); the listener rests for `LoopLimits.acceptPause`.
+    case failed(LoopError)
+}
+
+/// Why a connection was closed.
+package indirect enum CloseReason: Hashable, Sendable {
+    /// This side closed it, having nothing more to say.
+    case local
+    /// The peer ended its side, and this side had nothing more to say.
+    case peerEnded
+    /// Reading or writing failed, mostly because the peer has gone (`ECONNRESET`, `EPIPE`).
+    case failed(LoopError)
+    /// The peer did not take what was written within the time that `closeAfterFlush` gave it.
+    case flushTimedOut
+    /// More was written than `LoopLimits.unsentBytesMax` while the peer did not read.
+    case unsentLimit
+    /// One of the caller's own deadlines passed.
+    case timedOut
+    /// The loop is stopping.
+    case loopStopped
+}

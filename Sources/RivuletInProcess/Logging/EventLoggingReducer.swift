@@ -29,3 +29,47 @@ public struct EventLoggingReducer: EventReducer {
         return state
     }
 }
+
+/// The newest events, for a field of the transient half.
+public struct EventLoggingState: Equatable, Sendable {
+    /// The entries, oldest first.
+    public var events: [EventEntry]
+
+    /// Starts with these entries.
+    public init(events: [EventEntry] = []) {
+        self.events = events
+    }
+}
+
+/// Asks something of the event log; no such event is in the log.
+public enum EventLoggingEvent: AppEvent, Equatable {
+    /// Dispatches the logged events again, see ``EventEffectsProcessor``.
+    case replay
+    /// Empties the log.
+    case clear
+
+    /// False.
+    public var persist: Bool { false }
+    /// False.
+    public var isUIEvent: Bool { false }
+}
+
+/// Runs an ``EventLoggingReducer`` on a field of a state.
+public struct EventLoggingAppReducer<State>: EventReducer {
+    private let keyPath: any WritableKeyPath<State, EventLoggingState> & Sendable
+    private let reducer: EventLoggingReducer
+
+    /// Logs into this field.
+    public init(
+        keyPath: any WritableKeyPath<State, EventLoggingState> & Sendable,
+        reducer: EventLoggingReducer = EventLoggingReducer()
+    ) {
+        self.keyPath = keyPath
+        self.reducer = reducer
+    }
+
+    /// Adds the event to the field.
+    public func reduce(into state: inout State, queuedEvent: QueuedEvent) {
+        reducer.reduce(into: &state[keyPath: keyPath], queuedEvent: queuedEvent)
+    }
+}

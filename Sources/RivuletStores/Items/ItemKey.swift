@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// A key that equals another one only when it is spelled the same.
 ///
 /// Swift's strings compare by what they mean: "é" has two spellings, which are one key in a dictionary and two in a database or a URL.
@@ -19,5 +21,18 @@ package struct ItemKey: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) {
         // All at once: feeding each of them alone takes several times as long.
         unsafe text.utf8.span.bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+}
+
+extension OrderedDictionary where Key == ItemKey {
+    /// Removes keys, those that are there.
+    mutating func remove(_ keys: [ItemKey]) {
+        // Each removal moves up what stands behind it: of many keys one walk over everything costs less.
+        if keys.count < 4 {
+            for key in keys { self[key] = nil }
+        } else {
+            let gone = Set(keys)
+            removeAll { gone.contains($0.key) }
+        }
     }
 }
