@@ -6,11 +6,10 @@ import Glibc
 public func descriptorCopies(of path: String) -> [Int32] {
     var file = stat()
     guard unsafe stat(path, &file) == 0 else { return [] }
-    return (0..<Int32(65_536)).compactMap { descriptor in
+    let descriptors = (0..<Int32(65_536)).filter { descriptor in
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
-            return nil
-        }
-        return dup(descriptor)
+        return unsafe fstat(descriptor, &status) == 0 && status.st_ino == file.st_ino && status.st_dev == file.st_dev
     }
+    // Copied once all are found: a copy with a higher number than its original would be found and copied too, without end.
+    return descriptors.map { dup($0) }
 }
