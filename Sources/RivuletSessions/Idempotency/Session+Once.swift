@@ -13,7 +13,6 @@ extension Session {
     ) {
         noteUse()
         do throws(SessionError) {
-            try machine.admit()
             try machine.admit(bytes: request.body.count)
             try idempotency.claim(claim, of: key, underWayMax: environment.limits.engine.queuedDispatchesMax)
         } catch {

@@ -154,7 +154,6 @@ extension Session {
     ) {
         let bytes = request.body.count + replacement.document.count
         do throws(SessionError) {
-            try machine.admit()
             try machine.admit(bytes: bytes)
         } catch {
             return reply(.failure(error))

@@ -125,7 +125,6 @@ package final class Session {
         noteUse()
         do throws(SessionError) {
             let bytes = request.body.count
-            try machine.admit()
             try machine.admit(bytes: bytes)
             let events = try state.decode(request, eventsMax: environment.limits.engine.eventsPerBatchMax)
             machine.enqueue(
@@ -192,7 +191,9 @@ package final class Session {
 
     private func reduce(_ dispatch: QueuedDispatch) {
         if let tick = dispatch.source?.tick { state.tickDidEnd(tick) }
-        if let mismatch = machine.mismatch(with: dispatch.expected) { return refuse(dispatch, mismatch) }
+        if !dispatch.expected.isEmpty, let mismatch = machine.mismatch(with: dispatch.expected) {
+            return refuse(dispatch, mismatch)
+        }
         let start = environment.slowEvents?.begin()
         defer { if let start { reduced(dispatch, since: start) } }
         do throws(SessionError) {
@@ -340,8 +341,9 @@ package final class Session {
         } else {
             answer(dispatch, .success(answer(to: dispatch)))
         }
+        guard let effects = outcome.effects else { return }
         machine.willBeginEffects(of: outcome)
-        if let effects = outcome.effects { begin(effects, chain: outcome.chain) }
+        begin(effects, chain: outcome.chain)
     }
 
     private func answer(to dispatch: PendingDispatch) -> DispatchAnswer {

@@ -120,8 +120,9 @@ struct SessionMachine: ~Copyable {
         if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
     }
 
-    /// Makes sure that a dispatch of so many bytes has room in the queue.
+    /// Makes sure that the session takes requests, and that a dispatch of so many bytes has room in the queue.
     func admit(bytes: Int) throws(SessionError) {
+        try admit()
         guard queue.count < queuedMax else { throw .overloaded("event queue of session \(key.id)") }
         guard waitingBytes == 0 || waitingBytes + bytes <= waitingBytesMax else {
             throw .overloaded("bytes of the events that wait in session \(key.id) (waitingBytesMax)")

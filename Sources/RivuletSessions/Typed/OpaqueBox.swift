@@ -1,3 +1,5 @@
+import RivuletObservation
+
 /// A state, a view or the events of a dispatch, whose type only the session's ``SessionState`` knows.
 ///
 /// A session passes boxes on unopened, so its code is the same for all apps and is compiled once.
@@ -23,5 +25,13 @@ final class TypedBox<Value>: OpaqueBox {
     /// A box of the same type.
     ///
     /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; here it is at hand.
-    func another(_ value: Value) -> TypedBox { TypedBox(value) }
+    func another(_ value: consuming Value) -> TypedBox { TypedBox(value) }
+
+    /// A box of its own with the same value.
+    func copy() -> TypedBox { TypedBox(value) }
+}
+
+extension TypedBox where Value: ObservableState {
+    /// Settles what the last event left in a state.
+    func settle() { value._$settle() }
 }

@@ -111,8 +111,8 @@ final class TypedState<Definition: AppDefinition>: SessionState {
         let before = self.state(state)
         // The box is the head's and the readers', who are done with the marks of the last event. While more than one state is under way,
         // a box is not to change: a failure goes back to it.
-        if settles { before.value._$settle() }
-        return before.another(before.value)
+        if settles { before.settle() }
+        return before.copy()
     }
 
     private static func step(_ step: EventEngine<Definition>.Step, _ after: TypedBox<State>) -> SessionStep {

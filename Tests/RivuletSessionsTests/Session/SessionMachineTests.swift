@@ -85,7 +85,6 @@ import Testing
             let names = word.split(separator: ">").map(String.init)
             if names.count == 2 { followers[names[0]] = names[1] }
             do throws(SessionError) {
-                try machine.admit()
                 try machine.admit(bytes: 1)
             } catch {
                 return lines.append("no room for \(names[0])")
