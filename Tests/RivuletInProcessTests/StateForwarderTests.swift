@@ -161,7 +161,7 @@ enum WaveApp {
         forwarder.updateState(AppStateHolder(state: manager.getState()))
     }
 
-    @Test func `D-24: a forwarder is a zombie once its object is gone, or when somebody says so`() {
+    @Test func `D-24: a forwarder is a zombie once its object is gone, or when it is marked as one`() {
         let forwarder = MyForwarder(stateManager: manager)
         var object: MyStateObject? = forwarder.getStateObject()
         #expect(!forwarder.zombie)

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// What a target's declaration in Package.swift names: targets, and packages as `package swift-log`.
+    /// The dependencies of a target in Package.swift: targets, and packages as `package swift-log`.
     private static func dependencies() throws -> [String: Set<String>] {
         let text = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
         let targets = try #require(text.components(separatedBy: "\n    targets: [").last)

@@ -1,6 +1,6 @@
 import RivuletJSON
 
-/// The document's template, `openapi.json` beside this file, and the values that stand in it for its placeholders.
+/// The document's template, `openapi.json` beside this file, and the names and values that a server fills into it.
 ///
 /// The rules of the template:
 /// - `{name}` in a text is replaced by that name, for example an app's, if the server has one.
@@ -81,9 +81,9 @@ struct OpenAPITemplate {
         ["$ref": .string("#/components/\(kind)/\(name)")]
     }
 
-    // MARK: - Placeholders
+    // MARK: - Filling in
 
-    /// The value without placeholders; nil: it is one that has no value.
+    /// A copy of the value with names and insertions filled in; nil for an insertion that this server has no value for.
     private func expanded(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .string(let text): return .string(named(text))

@@ -223,7 +223,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-14: an ignored variable is stored as it is and tells nobody`() {
+    func `B-14: an ignored variable is stored as it is and notifies no observer`() {
         #expect(!fires(owner, reading: { _ = $0.state.cache }, writing: { $0.state.cache = 3 }))
         #expect(owner.state.cache == 3)
         #expect(Mirror(reflecting: owner.state).children.contains { $0.label == "cache" })

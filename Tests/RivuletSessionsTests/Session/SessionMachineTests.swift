@@ -222,7 +222,7 @@ import Testing
             .stored, "a! b! c! ok",
             "reduce a!, append 1 after 3 | reduce b! |  | show >a!, snapshot 4?, reduce c!, append 2 after 4"
         ),
-        // What a transient event left in stored fields becomes durable with the next durable event, even one without a change.
+        // The next durable event stores the changes that transient events made to stored fields, even if it changes nothing itself.
         (.stored, "a b!", "reduce a, show >a | reduce b!, append 1 after 3"),
         // A request that comes while an event is shown waits until that is over.
         (.stored, "a>b", "reduce a, show >a, reduce b, show a>ab"),

@@ -39,7 +39,7 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         snapshotBytesMax: 16_777_216,
         survivesPowerLoss: true
     )
-    /// How many appends have been asked for.
+    /// The number of appends that sessions have requested.
     var appends: Int { state.withLock { $0.appends } }
 
     /// Makes answers to `history` shorter than asked for, as an engine may.
