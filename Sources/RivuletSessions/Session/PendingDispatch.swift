@@ -61,8 +61,15 @@ final class PendingDispatch {
         self.reply = reply
     }
 
+    /// Whether the log has an entry of it; a pattern, because `!= nil` copies the entry.
+    var isLogged: Bool { if case .some = entry { true } else { false } }
+
     /// Whether storage has to take anything before it is visible.
-    var needsStorage: Bool { entry != nil || kept != nil }
+    var needsStorage: Bool {
+        if isLogged { return true }
+        if case .some = kept { return true }
+        return false
+    }
 
     /// Whether readers may see another state after it.
     var isVisible: Bool { !outcome.changes.isEmpty || outcome.hasOmittedWrite }

@@ -94,7 +94,10 @@ struct SessionMachine: ~Copyable {
     /// The state that the log leads to.
     var loggedState: OpaqueBox { timeline.loggedState }
 
-    var isStored: Bool { storedHead != nil }
+    /// Whether storage knows the session.
+    ///
+    /// A pattern, asked several times in each dispatch: `!= nil` of an optional value that is `Equatable` copies that value.
+    var isStored: Bool { if case .some = storedHead { true } else { false } }
 
     /// Whether nothing is queued or under way.
     var isQuiet: Bool {

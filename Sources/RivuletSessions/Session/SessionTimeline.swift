@@ -139,7 +139,7 @@ struct SessionTimeline: ~Copyable {
         standing.position = dispatch.position
         standing.unlogged = dispatch.unlogged
         visibleSize = dispatch.size
-        if dispatch.entry != nil || dispatch.unlogged.isEmpty {
+        if dispatch.isLogged || dispatch.unlogged.isEmpty {
             logged = nil
         } else if logged == nil {
             logged = old.state
