@@ -164,7 +164,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
             stored: stored,
             tailBytes: restored.tailBytes,
             stateBytes: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes,
-            isMigrated: restored.isMigrated,
+            storedForm: restored.isMigrated ? .earlierSchema : stored?.hasWholeSnapshot == false ? .partial : .whole,
             epoch: stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch)
         )
     }

@@ -8,7 +8,8 @@ extension Session {
     /// Begins to store a snapshot of a session without work that is about to leave memory, where that is worth a write; false: it is not, or there is work.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
-        guard isQuiet, let head = machine.storedHead,
+        // A session that was only read keeps its document of an earlier schema.
+        guard isQuiet, let head = machine.storedHead, machine.storedForm != .earlierSchema,
             log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.limits)
         else {
             return false

@@ -39,8 +39,8 @@ package final class Session {
         let tailBytes: Int
         /// The size of the state, or a little more.
         let stateBytes: Int
-        /// Whether it was stored in an earlier schema.
-        let isMigrated: Bool
+        /// The document that storage has of the state.
+        let storedForm: SessionMachine.StoredForm
         /// The name of the history in storage.
         let epoch: String
     }
@@ -72,16 +72,11 @@ package final class Session {
             ),
             size: StateSize(atMost: beginning.stateBytes),
             storedHead: stored?.head,
-            mustStoreWhole: beginning.isMigrated || stored?.hasWholeSnapshot == false,
+            storedForm: beginning.storedForm,
             queuedMax: environment.limits.engine.queuedDispatchesMax,
             waitingBytesMax: environment.limits.waitingBytesMax
         )
-        log = SessionLog(
-            stored,
-            tailBytes: beginning.tailBytes,
-            isMigrated: beginning.isMigrated,
-            now: environment.wallClock()
-        )
+        log = SessionLog(stored, tailBytes: beginning.tailBytes, now: environment.wallClock())
         streams = SessionStreams(key, state, from: position, environment: environment)
         past = SessionPast(environment)
         lastUsed = environment.uptime()

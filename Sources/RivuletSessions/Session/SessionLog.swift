@@ -10,8 +10,6 @@ struct SessionLog {
     private var bytesSinceSnapshot: Int
     /// The time of the oldest entry after the last snapshot.
     private var loggedSince: Int64?
-    /// Whether storage has the document of an earlier schema version.
-    private var isMigrated: Bool
     /// When the session was created, in milliseconds since 1970.
     private(set) var created: Int64
     /// When the newest entry was written, in the same unit.
@@ -28,10 +26,9 @@ struct SessionLog {
     /// Begins with what storage has; nil: nothing.
     ///
     /// `tailBytes` are those of the log after the snapshot.
-    init(_ stored: StoredSession?, tailBytes: Int, isMigrated: Bool, now: Int64) {
+    init(_ stored: StoredSession?, tailBytes: Int, now: Int64) {
         created = stored?.created ?? now
         updated = stored?.updated ?? now
-        self.isMigrated = isMigrated
         retained = stored?.retained ?? RetainedLog(from: 1, since: nil)
         snapshotBytes = stored?.snapshot?.state.count ?? 0
         snapshotVersion = stored?.snapshot?.version ?? 0
@@ -65,10 +62,7 @@ struct SessionLog {
     }
 
     /// Takes over what storage keeps after a compaction.
-    mutating func didCompact(keeping retained: RetainedLog) {
-        self.retained = retained
-        isMigrated = false
-    }
+    mutating func didCompact(keeping retained: RetainedLog) { self.retained = retained }
 
     /// Whether the log since the last snapshot has grown so much that a snapshot at this version keeps loading short.
     func isSnapshotDue(at version: UInt64, now: Int64, limits: SessionLimits) -> Bool {
@@ -81,8 +75,7 @@ struct SessionLog {
 
     /// Whether a snapshot at this version is worth a write before the session leaves memory.
     func isSnapshotWorthLeaving(at version: UInt64, now: Int64, limits: SessionLimits) -> Bool {
-        // A session that was only read keeps its document of an earlier schema version.
-        !isMigrated && (version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits))
+        version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits)
     }
 
     /// Whether entries are kept that are too old, or the next place up to which they can go is due.

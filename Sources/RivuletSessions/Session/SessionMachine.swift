@@ -36,12 +36,22 @@ struct SessionMachine: ~Copyable {
         case delete
     }
 
+    /// The document that storage has of a state, as this build sees it.
+    enum StoredForm {
+        /// All fields, in the schema of this build.
+        case whole
+        /// Not all fields: a snapshot goes before any further entry.
+        case partial
+        /// The schema of an earlier build: a snapshot goes before any further entry.
+        case earlierSchema
+    }
+
     let key: SessionKey
     private var timeline: SessionTimeline
     /// Where storage's log ends; nil while storage does not know the session.
     private(set) var storedHead: SessionHead?
-    /// Whether storage has another document of the state than this build would write: a snapshot goes before any further entry.
-    private var mustStoreWhole: Bool
+    /// The document that storage has of the state.
+    private(set) var storedForm: StoredForm
 
     private var queue: Deque<QueuedDispatch> = []
     private var commits = CommitQueue()
@@ -67,14 +77,14 @@ struct SessionMachine: ~Copyable {
         standing: SessionStanding,
         size: StateSize,
         storedHead: SessionHead?,
-        mustStoreWhole: Bool,
+        storedForm: StoredForm,
         queuedMax: Int,
         waitingBytesMax: Int
     ) {
         self.key = key
         timeline = SessionTimeline(standing, size: size)
         self.storedHead = storedHead
-        self.mustStoreWhole = mustStoreWhole
+        self.storedForm = storedForm
         self.queuedMax = queuedMax
         self.waitingBytesMax = waitingBytesMax
     }
@@ -294,7 +304,7 @@ struct SessionMachine: ~Copyable {
             return begin(.create(batch))
         }
         guard !batch.isEmpty else { return nextDeletion() }
-        guard !mustStoreWhole else { return begin(.storeWhole(storedHead)) }
+        guard storedForm == .whole else { return begin(.storeWhole(storedHead)) }
         commits.submit(batch)
         return begin(.append(batch, after: storedHead))
     }
@@ -337,7 +347,7 @@ struct SessionMachine: ~Copyable {
     mutating func didStoreSnapshot(_ head: SessionHead) {
         isStorageBusy = false
         storedHead = head
-        mustStoreWhole = false
+        storedForm = .whole
     }
 
     /// Takes the answer to a snapshot that storage did not need: the log is whole without it.

@@ -45,7 +45,7 @@ import Testing
                 ),
                 size: StateSize(atMost: 0),
                 storedHead: beginning == .new ? nil : SessionHead(epoch: "e", version: 3, token: 0),
-                mustStoreWhole: beginning == .migrated,
+                storedForm: beginning == .migrated ? .earlierSchema : .whole,
                 queuedMax: queuedMax,
                 waitingBytesMax: 8
             )
