@@ -18,12 +18,11 @@ extension Session {
         } catch {
             return reply(.failure(error))
         }
-        let bytes = request.body.count
-        machine.countWaiting(bytes)
+        let body = machine.hold(bytes: request.body.count)
         let ticket = idempotency.takeTicket()
         findKeptAnswer(claim) { [self] found in
             idempotency.fill(ticket) { [self] in
-                machine.countWaiting(-bytes)
+                machine.release(body)
                 dispatch(request, claim, found: found, reply)
             }
             // Storage may answer in any order; what is asked of the session happens in the order of the asking.

@@ -172,8 +172,8 @@ extension Session {
 
     /// Tells all who wait that what they asked for failed.
     func tell(_ failed: SessionMachine.Failed, _ error: SessionError) {
-        for dispatch in failed.dispatches { answer(dispatch, .failure(error)) }
-        for dispatch in failed.queued { answer(dispatch, .failure(error)) }
+        for dispatch in failed.dispatches { dispatch.reply(.failure(error)) }
+        for dispatch in failed.queued { dispatch.reply(.failure(error)) }
         for reply in failed.creations { reply(.failure(error)) }
         failed.deletion?(.failure(error))
     }

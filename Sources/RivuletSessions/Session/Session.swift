@@ -195,7 +195,8 @@ package final class Session {
             let step = try apply(dispatch)
             machine.accept(try pending(dispatch, step, size: try size(after: step)))
         } catch {
-            answer(dispatch, .failure(error))
+            machine.reject(dispatch)
+            dispatch.reply(.failure(error))
         }
     }
 
@@ -212,7 +213,7 @@ package final class Session {
 
     private func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) {
         guard !machine.refuse(dispatch, mismatch) else { return }
-        answer(dispatch, .failure(.precondition(mismatch, current: standingAnswer)))
+        dispatch.reply(.failure(.precondition(mismatch, current: standingAnswer)))
     }
 
     private func apply(_ dispatch: QueuedDispatch) throws(SessionError) -> SessionStep {
@@ -332,29 +333,15 @@ package final class Session {
         // written at once, and events at the end of the loop's turn, but for those of a single stream: its loop writes them before.
         if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
         if let mismatch = outcome.mismatch {
-            answer(dispatch, .failure(.precondition(mismatch, current: standingAnswer)))
+            dispatch.reply(.failure(.precondition(mismatch, current: standingAnswer)))
         } else {
-            answer(dispatch, .success(answer(to: dispatch)))
+            dispatch.reply(.success(answer(to: dispatch)))
         }
-        guard let effects = outcome.effects else { return }
-        machine.willBeginEffects(of: outcome)
-        begin(effects, chain: outcome.chain)
+        if let effects = outcome.effects { begin(effects, chain: outcome.chain) }
     }
 
     private func answer(to dispatch: PendingDispatch) -> DispatchAnswer {
         machine.answer(to: dispatch, survivesPowerLoss: environment.storage.capabilities.survivesPowerLoss)
-    }
-
-    /// Tells the sender; the body no longer waits.
-    func answer(_ dispatch: PendingDispatch, _ answer: Result<DispatchAnswer, SessionError>) {
-        machine.willAnswer(bodyBytes: dispatch.bodyBytes)
-        dispatch.reply(answer)
-    }
-
-    /// Tells the sender of a dispatch that was not accepted.
-    func answer(_ dispatch: QueuedDispatch, _ answer: Result<DispatchAnswer, SessionError>) {
-        machine.willAnswer(bodyBytes: dispatch.bodyBytes)
-        dispatch.reply(answer)
     }
 
     /// Where the session stands for everybody.

@@ -12,9 +12,9 @@ import RivuletObservation
 struct SessionMachine: ~Copyable {
     /// What the driver does next.
     enum Action {
-        /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)`` or ``refuse(_:_:)``, or the sender is told why not.
+        /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)``, ``refuse(_:_:)`` or ``reject(_:)``.
         case reduce(QueuedDispatch)
-        /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state.
+        /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state; answer it, and begin its effects.
         case publish(PendingDispatch, over: SessionTimeline.Seen)
         /// Tell those who created the session that it is stored.
         case created([SessionReply<SessionInfo>])
@@ -158,8 +158,17 @@ struct SessionMachine: ~Copyable {
         return nil
     }
 
-    /// Counts bytes that wait elsewhere in the session as waiting here, or no longer.
-    mutating func countWaiting(_ bytes: Int) { waitingBytes += bytes }
+    /// The body of an admitted request that is not queued before storage has been asked for its key.
+    struct HeldBody { fileprivate let bytes: Int }
+
+    /// Counts a body that is held as waiting, until ``release(_:)``.
+    mutating func hold(bytes: Int) -> HeldBody {
+        waitingBytes += bytes
+        return HeldBody(bytes: bytes)
+    }
+
+    /// Says that the request is queued now, or answered.
+    mutating func release(_ body: HeldBody) { waitingBytes -= body.bytes }
 
     /// Whether a creation would find the session as good as created: stored, or with work under way that stores it.
     var isBegun: Bool { isStored || !queue.isEmpty || !commits.isEmpty || isStorageBusy }
@@ -190,10 +199,13 @@ struct SessionMachine: ~Copyable {
     /// How none of the cursors is where the session stands; nil when one is, or none is asked for.
     func mismatch(with expected: [Cursor]) -> CursorMismatch? { timeline.mismatch(with: expected) }
 
-    /// Has the sender told that it expected another state, once what the dispatch saw is visible; false: it can be told now.
+    /// Has the sender told that it expected another state, once what the dispatch saw is visible; false: it is to be told now.
     mutating func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) -> Bool {
         // A session that storage does not know must not be created by a refusal.
-        guard isStored || !commits.isEmpty else { return false }
+        guard isStored || !commits.isEmpty else {
+            reject(dispatch)
+            return false
+        }
         commits.append(
             timeline.unchanged(
                 outcome: PendingDispatch.Outcome(mismatch: mismatch),
@@ -219,13 +231,8 @@ struct SessionMachine: ~Copyable {
     /// Keeps a size that was measured for an event that was refused, so that it is not measured again for the next one.
     mutating func didMeasure(_ size: StateSize) { timeline.didMeasure(size) }
 
-    /// Takes the bytes of a dispatch's body out of those that wait; called right before it is answered.
-    mutating func willAnswer(bodyBytes: Int) { waitingBytes -= bodyBytes }
-
-    /// Says that the effects of a visible dispatch begin.
-    mutating func willBeginEffects(of outcome: PendingDispatch.Outcome) {
-        if outcome.holdsQueue { effectsToCome -= 1 }
-    }
+    /// Drops a dispatch that was taken to be reduced and changes nothing; its sender is to be told why.
+    mutating func reject(_ dispatch: QueuedDispatch) { waitingBytes -= dispatch.bodyBytes }
 
     /// Whether a dispatch waits to be reduced.
     var hasQueued: Bool { !queue.isEmpty }
@@ -278,6 +285,9 @@ struct SessionMachine: ~Copyable {
 
     private mutating func nextAction(isHeld: Bool) -> Action? {
         if let dispatch = commits.popVisible(isStored: isStored) {
+            waitingBytes -= dispatch.bodyBytes
+            // Its effects begin before the next action is asked for.
+            if dispatch.outcome.holdsQueue { effectsToCome -= 1 }
             return .publish(dispatch, over: timeline.show(dispatch))
         }
         if isStored, let replies = creation.takeReplies() { return .created(replies) }
@@ -366,12 +376,18 @@ struct SessionMachine: ~Copyable {
         var queued: [QueuedDispatch] = []
         var creations: [SessionReply<SessionInfo>] = []
         var deletion: SessionReply<Void>?
+
+        /// The bytes of the bodies that waited.
+        fileprivate var bodyBytes: Int {
+            dispatches.reduce(0) { $0 + $1.bodyBytes } + queued.reduce(0) { $0 + $1.bodyBytes }
+        }
     }
 
     /// Takes back everything that is not durable.
     mutating func storageDidFail() -> Failed {
         isStorageBusy = false
         let failed = Failed(dispatches: commits.takeAll(), creations: creation.takeReplies() ?? [])
+        waitingBytes -= failed.bodyBytes
         creation = SessionCreation()
         effectsToCome = 0
         timeline.goBack()
@@ -384,16 +400,16 @@ struct SessionMachine: ~Copyable {
     mutating func close() -> Failed {
         isRetired = true
         effectsToCome = 0
-        defer {
-            queue = []
-            deletion = nil
-        }
-        return Failed(
+        let failed = Failed(
             dispatches: commits.takeAll(),
             queued: Array(queue),
             creations: creation.takeReplies() ?? [],
             deletion: deletion
         )
+        waitingBytes -= failed.bodyBytes
+        queue = []
+        deletion = nil
+        return failed
     }
 
     /// What an earlier incarnation of the session was.

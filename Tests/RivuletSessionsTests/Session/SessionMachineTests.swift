@@ -20,12 +20,14 @@ import Testing
     /// Drives a machine by words, and writes down what it does.
     ///
     /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue, `a=` changes nothing, and
-    /// `a?` expects another state. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
+    /// `a?` expects another state, `a#` is refused by its reducer. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
     /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published, `a~b` has an
     /// effect of `a` send `b` at once, and `again` is the drive that the session asks for then.
     private struct Driver: ~Copyable {
         var machine: SessionMachine
         var lines: [String] = []
+        /// The bytes of the dispatches that are not answered.
+        private(set) var unansweredBytes = 0
         private var turn: SessionMachine.StorageTurn?
         private var version: UInt64
         private var isHeld = false
@@ -96,6 +98,7 @@ import Testing
                 notes: nil
             )
             machine.enqueue(QueuedDispatch(.events(events), bodyBytes: 1) { _ in })
+            unansweredBytes += 1
         }
 
         private mutating func dispatchFromEffect(_ name: String) {
@@ -115,9 +118,8 @@ import Testing
             case .publish(let dispatch, let old):
                 let name = String(Self.text(dispatch.state).dropFirst(Self.text(old.state).count))
                 lines.append("show \(Self.text(old.state))>\(Self.text(dispatch.state))")
-                machine.willAnswer(bodyBytes: dispatch.bodyBytes)
+                unansweredBytes -= dispatch.bodyBytes
                 if let follower = followers.removeValue(forKey: name) { send(follower) }
-                machine.willBeginEffects(of: dispatch.outcome)
                 if dispatch.outcome.holdsQueue { isHeld = true }
                 if let echo = echoes.removeValue(forKey: name) { dispatchFromEffect(echo) }
                 if machine.yield() { lines.append("again?") }
@@ -149,11 +151,14 @@ import Testing
             let name = Self.text(events.box)
             lines.append("reduce \(name)")
             if name.hasSuffix("?") {
-                if !machine.refuse(dispatch, .moved) {
-                    machine.willAnswer(bodyBytes: 1)
-                    lines.append("refused \(name)")
-                }
-                return
+                guard !machine.refuse(dispatch, .moved) else { return }
+                unansweredBytes -= dispatch.bodyBytes
+                return lines.append("refused \(name)")
+            }
+            if name.hasSuffix("#") {
+                machine.reject(dispatch)
+                unansweredBytes -= dispatch.bodyBytes
+                return lines.append("rejected \(name)")
             }
             let changes = name.hasSuffix("=") ? [] : [StateChange(operation: .replace, path: "/\(name)", value: [0x30])]
             let place = machine.place(of: Recording(changes: changes), persists: dispatch.persists)
@@ -197,8 +202,8 @@ import Testing
 
         private mutating func tell(_ failed: SessionMachine.Failed) {
             turn = nil
-            for dispatch in failed.dispatches { machine.willAnswer(bodyBytes: dispatch.bodyBytes) }
-            for dispatch in failed.queued { machine.willAnswer(bodyBytes: dispatch.bodyBytes) }
+            unansweredBytes -= failed.dispatches.reduce(0) { $0 + $1.bodyBytes }
+            unansweredBytes -= failed.queued.reduce(0) { $0 + $1.bodyBytes }
             lines.append(
                 "failed \(failed.dispatches.count) \(failed.queued.count) \(failed.creations.count) "
                     + "\(failed.deletion == nil ? 0 : 1)"
@@ -259,6 +264,10 @@ import Testing
         // A refusal creates nothing, and says what it saw when that is visible.
         (.new, "a?", "reduce a?, refused a?"),
         (.stored, "a! b? ok", "reduce a!, append 1 after 3 | reduce b? | show >a!, show a!>a!, snapshot 4?"),
+        // An event that its reducer refuses is not seen, and takes no entry.
+        (.stored, "a#", "reduce a#, rejected a#"),
+        (.new, "a#", "reduce a#, rejected a#"),
+        (.stored, "a! b# ok", "reduce a!, append 1 after 3 | reduce b#, rejected b# | show >a!, snapshot 4?"),
         // A failure of storage takes back all that is not durable.
         (.stored, "a! b fail c", "reduce a!, append 1 after 3 | reduce b | failed 2 0 0 0 | reduce c, show >c"),
         (.new, "create fail a ok", "create with 0 | failed 0 0 1 0 | reduce a, create with 0 | show >a, snapshot 0?"),
@@ -296,7 +305,10 @@ import Testing
     @Test(arguments: rows.indices) func `nothing waits when everything was answered`(index: Int) {
         let (beginning, script, _) = Self.rows[index]
         var driver = Driver(beginning, queuedMax: 2)
-        for word in script.split(separator: " ") { driver.take(String(word)) }
+        for word in script.split(separator: " ") {
+            driver.take(String(word))
+            #expect(driver.machine.waitingBytes == driver.unansweredBytes, "\(script), after \(word)")
+        }
         driver.take("close")
         #expect(driver.machine.waitingBytes == 0)
         #expect(driver.machine.pendingBytes == 0)
