@@ -5,11 +5,10 @@ package final class ResidentMemory {
     /// What the resident ones take, roughly.
     private var residentBytes = 0
     /// What is kept of those that left memory while they were watched.
-    var parkedBytes = 0
+    private var parkedBytes = 0
     /// How many bytes they may take.
     let bytesMax: Int
-    /// Called when room is wanted, in the middle of a session's work: it must not touch the sessions before that is over.
-    var onWant: (() -> Void)?
+    private var onWant: (() -> Void)?
 
     /// It is time when less than this part is free, so that events need not be refused while there are sessions that can leave.
     private static let reserveShare = 32
@@ -17,6 +16,9 @@ package final class ResidentMemory {
     init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }
+
+    /// Has `body` called when room is wanted, in the middle of a session's work: it must not touch the sessions before that is over.
+    func onWant(_ body: @escaping () -> Void) { onWant = body }
 
     /// What all of them take, roughly.
     var bytes: Int { residentBytes + parkedBytes }
@@ -31,6 +33,9 @@ package final class ResidentMemory {
     func add(_ bytes: Int) {
         residentBytes += bytes
     }
+
+    /// Takes over what is kept of those that are parked now.
+    func countParked(_ bytes: Int) { parkedBytes = bytes }
 
     /// Says that somebody has no room.
     func wantRoom() { onWant?() }

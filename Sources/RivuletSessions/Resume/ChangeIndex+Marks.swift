@@ -23,9 +23,7 @@ extension ChangeIndex {
         private(set) var comings: [Coming] = []
         /// The last coming that is not known any more.
         private(set) var forgotten: Cursor.Position?
-        var moved: Move? {
-            didSet { latest = max(latest, moved?.position ?? latest) }
-        }
+        private(set) var moved: Move?
         /// The newest of all.
         private(set) var latest = Self.never
 
@@ -48,6 +46,11 @@ extension ChangeIndex {
         mutating func fold(at position: Cursor.Position) {
             written = max(written ?? position, position)
             latest = max(latest, position)
+        }
+
+        mutating func note(_ move: Move) {
+            moved = move
+            latest = max(latest, move.position)
         }
 
         mutating func note(_ coming: Coming) {

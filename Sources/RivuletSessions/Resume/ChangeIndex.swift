@@ -58,7 +58,7 @@ package struct ChangeIndex: Sendable {
             if change.operation == .move {
                 // Whoever knows the collection has to learn its order again, whichever element it was.
                 guard let collection = path.parent else { continue }
-                mark(place(of: collection)) { $0.moved = Marks.Move(position: position, element: path) }
+                mark(place(of: collection)) { $0.note(Marks.Move(position: position, element: path)) }
                 continue
             }
             let place = place(of: path)

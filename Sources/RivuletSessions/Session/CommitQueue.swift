@@ -17,8 +17,8 @@ struct CommitQueue: ~Copyable {
 
     /// What one append carries.
     struct Batch {
-        var entries: [LogEntry] = []
-        var answers: [KeptAnswer] = []
+        fileprivate(set) var entries: [LogEntry] = []
+        fileprivate(set) var answers: [KeptAnswer] = []
         /// How many dispatches it is of; some have nothing for storage.
         fileprivate(set) var count = 0
 

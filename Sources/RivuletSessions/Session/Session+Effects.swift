@@ -25,12 +25,6 @@ struct SessionEffects {
 }
 
 extension Session: SessionEffectHost {
-    /// Says that the shard has it: effects that follow from this begin.
-    package func didEnterMemory() {
-        account()
-        beginLoadedEffects()
-    }
-
     /// Begins what follows from the session's being in memory; once, and not before storage knows it: reads of made-up ids must not
     /// keep sessions in memory.
     func beginLoadedEffects() {

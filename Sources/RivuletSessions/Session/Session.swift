@@ -10,8 +10,8 @@ package typealias SessionReply<Answer> = (Result<Answer, SessionError>) -> Void
 /// It drives ``SessionMachine``, which decides what is to be done next, and holds the other parts, each with its own state. Every call
 /// and every reply is on the shard's thread.
 package final class Session {
-    /// Called when the session must leave memory at once: deleted, or in doubt about what storage holds.
-    package var onRetire: ((_ session: Session, _ deletedEpoch: String?) -> Void)?
+    /// Called when the session must leave memory at once.
+    private(set) var onRetire: Retirement?
     /// The uptime of the last request.
     package private(set) var lastUsed: Duration
 
@@ -28,6 +28,9 @@ package final class Session {
     var idempotency = SessionIdempotency()
     var effects = SessionEffects()
     private var memory = SessionMemory()
+
+    /// What is done when a session must leave memory at once: deleted, or in doubt about what storage holds.
+    package typealias Retirement = (_ session: Session, _ deletedEpoch: String?) -> Void
 
     /// What a session begins with.
     struct Beginning {
@@ -80,8 +83,15 @@ package final class Session {
         streams = SessionStreams(key, state, from: position, environment: environment)
         past = SessionPast(environment)
         lastUsed = environment.uptime()
-        streams.onTick = { [weak self] in self?.tickDidFire(of: $0) }
-        state.effectHost = self
+        streams.onTick { [weak self] in self?.tickDidFire(of: $0) }
+        state.attach(to: self)
+    }
+
+    /// Says that the shard has it: effects that follow from this begin.
+    package func didEnterMemory(onRetire: @escaping Retirement) {
+        self.onRetire = onRetire
+        account()
+        beginLoadedEffects()
     }
 
     package var key: SessionKey { machine.key }

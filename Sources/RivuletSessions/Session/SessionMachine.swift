@@ -372,10 +372,10 @@ struct SessionMachine: ~Copyable {
 
     /// Those who wait for something that failed.
     struct Failed {
-        var dispatches: [PendingDispatch] = []
-        var queued: [QueuedDispatch] = []
-        var creations: [SessionReply<SessionInfo>] = []
-        var deletion: SessionReply<Void>?
+        let dispatches: [PendingDispatch]
+        let queued: [QueuedDispatch]
+        let creations: [SessionReply<SessionInfo>]
+        let deletion: SessionReply<Void>?
 
         /// The bytes of the bodies that waited.
         fileprivate var bodyBytes: Int {
@@ -386,7 +386,12 @@ struct SessionMachine: ~Copyable {
     /// Takes back everything that is not durable.
     mutating func storageDidFail() -> Failed {
         isStorageBusy = false
-        let failed = Failed(dispatches: commits.takeAll(), creations: creation.takeReplies() ?? [])
+        let failed = Failed(
+            dispatches: commits.takeAll(),
+            queued: [],
+            creations: creation.takeReplies() ?? [],
+            deletion: nil
+        )
         waitingBytes -= failed.bodyBytes
         creation = SessionCreation()
         effectsToCome = 0

@@ -3,13 +3,13 @@ import RivuletObservation
 /// Where a session stands for its readers: what every part of it reads, and only ``SessionMachine`` changes.
 struct SessionStanding {
     /// The names of the session's history and of its stay in memory.
-    var names: SessionNames
+    private(set) var names: SessionNames
     /// The last visible change.
-    var position: Cursor.Position
+    private(set) var position: Cursor.Position
     /// Changes of stored fields by transient events, visible but in no log entry.
-    var unlogged: [StateChange]
+    private(set) var unlogged: [StateChange]
     /// The state after that change.
-    var state: OpaqueBox
+    private(set) var state: OpaqueBox
 
     /// The name of the session's history in storage.
     var epoch: String { names.epoch }
@@ -26,6 +26,18 @@ struct SessionStanding {
 
     /// The cursor of a group's members that have got everything.
     func cursor(of key: StreamGroupKey) -> Cursor { cursor.of(paths: key.pathsName) }
+
+    /// Moves to where a dispatch leads.
+    mutating func show(_ dispatch: PendingDispatch) {
+        state = dispatch.state
+        position = dispatch.position
+        unlogged = dispatch.unlogged
+    }
+
+    /// Takes the names of a history that a client began.
+    mutating func adopt(_ initial: SessionCreation.Initial) {
+        names = SessionNames(epoch: initial.epoch, visibleEpoch: initial.visibleEpoch, incarnation: incarnation)
+    }
 
     /// The cursor of another position of this incarnation.
     func cursor(at position: Cursor.Position, hasUnlogged: Bool) -> Cursor {

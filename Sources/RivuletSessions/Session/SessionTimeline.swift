@@ -44,11 +44,11 @@ struct SessionTimeline: ~Copyable {
 
     /// The place of a dispatch in the session's history.
     struct Place {
-        var position: Cursor.Position
+        let position: Cursor.Position
         /// What the log entry carries; nil: there is none.
-        var logged: [StateChange]?
+        let logged: [StateChange]?
         /// What no entry carries after it.
-        var unlogged: [StateChange]
+        let unlogged: [StateChange]
     }
 
     /// Says where a dispatch with these changes would stand.
@@ -65,10 +65,11 @@ struct SessionTimeline: ~Copyable {
         }
         // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
         guard !changes.isEmpty || recording.hasOmittedWrite else {
-            return Place(position: headPosition, unlogged: unlogged)
+            return Place(position: headPosition, logged: nil, unlogged: unlogged)
         }
         return Place(
             position: Cursor.Position(version: version, transients: transients + 1),
+            logged: nil,
             unlogged: unlogged.followed(by: changes.filter { !$0.isTransient })
         )
     }
@@ -135,9 +136,7 @@ struct SessionTimeline: ~Copyable {
     /// Shows a dispatch to readers.
     mutating func show(_ dispatch: PendingDispatch) -> Seen {
         let old = Seen(state: standing.state, position: standing.position)
-        standing.state = dispatch.state
-        standing.position = dispatch.position
-        standing.unlogged = dispatch.unlogged
+        standing.show(dispatch)
         visibleSize = dispatch.size
         if dispatch.isLogged || dispatch.unlogged.isEmpty {
             logged = nil
@@ -148,19 +147,16 @@ struct SessionTimeline: ~Copyable {
     }
 
     /// Takes the names of a history that a client began; no reader has seen the name before.
-    mutating func adopt(_ initial: SessionCreation.Initial) {
-        standing.names = SessionNames(
-            epoch: initial.epoch,
-            visibleEpoch: initial.visibleEpoch,
-            incarnation: standing.incarnation
-        )
-    }
+    mutating func adopt(_ initial: SessionCreation.Initial) { standing.adopt(initial) }
 
     /// Goes on as an earlier incarnation, with the state that its readers have seen.
     mutating func resume(_ earlier: SessionMachine.Passivated, state: OpaqueBox, size: StateSize) {
-        standing.names = earlier.names
-        standing.position = earlier.position
-        standing.state = state
+        let standing = SessionStanding(
+            names: earlier.names,
+            position: earlier.position,
+            unlogged: standing.unlogged,
+            state: state
+        )
         self = SessionTimeline(standing, size: size)
     }
 }

@@ -14,7 +14,7 @@ package final class SessionShard {
     private var entries: [SessionKey: Entry] = [:]
     /// What is kept of watched sessions that left memory.
     var parked = ParkedSessions() {
-        didSet { environment.memory.parkedBytes = parked.bytes }
+        didSet { environment.memory.countParked(parked.bytes) }
     }
     /// Which of the resident sessions leaves memory first.
     var order = EvictionOrder()
@@ -49,7 +49,7 @@ package final class SessionShard {
 
     package init(environment: SessionEnvironment) {
         self.environment = environment
-        environment.memory.onWant = { [weak self] in self?.wantRoom() }
+        environment.memory.onWant { [weak self] in self?.wantRoom() }
     }
 
     /// How many sessions are in memory.
@@ -126,11 +126,11 @@ package final class SessionShard {
             case .made(let made): session = made
             case .lacking(let paths): return search(for: paths, of: key, app: app, stored)
             }
-            session.onRetire = { [weak self] session, deletedEpoch in self?.retire(session, deletedEpoch: deletedEpoch)
-            }
             giveBack(parked.remove(key), to: session)
             entries[key] = .resident(session)
-            session.didEnterMemory()
+            session.didEnterMemory { [weak self] session, deletedEpoch in
+                self?.retire(session, deletedEpoch: deletedEpoch)
+            }
             for found in waiters { found(.success(session)) }
             forgetIfEmpty(session)
             if resident(key) === session { noteEntry(session) }

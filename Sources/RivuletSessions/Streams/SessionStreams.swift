@@ -20,8 +20,7 @@ final class SessionStreams {
     private var resumingCount = 0
     /// Whether the session's streams were ended: none begin any more.
     private(set) var hasEnded = false
-    /// Called when a group's timer has fired, to have ``tickDidFire(of:_:)`` called with where the session stands then.
-    var onTick: ((GroupID) -> Void)?
+    private var onTick: ((GroupID) -> Void)?
 
     init(
         _ key: SessionKey,
@@ -221,6 +220,9 @@ final class SessionStreams {
     }
 
     // MARK: - Pacing
+
+    /// Has `body` called when a group's timer has fired, to call ``tickDidFire(of:_:)`` with where the session stands then.
+    func onTick(_ body: @escaping (GroupID) -> Void) { onTick = body }
 
     private func scheduleTick(of id: GroupID) {
         guard let delay = members.nextTick(of: id, at: environment.uptime()) else { return }

@@ -80,9 +80,9 @@ protocol EffectRunning: AnyObject {
     var isHoldingQueue: Bool { get }
     /// Whether no effect and no timer is under way.
     var hasIdleEffects: Bool { get }
-    /// The session that effects dispatch events to; held weakly.
-    var effectHost: (any SessionEffectHost)? { get set }
 
+    /// Says which session effects dispatch events to; it is held weakly.
+    func attach(to host: any SessionEffectHost)
     /// What follows when a session comes into memory; nil: nothing.
     func effectsWhenLoaded(_ state: OpaqueBox) -> AnyObject?
     /// Begins effects that ``SessionStep`` or ``effectsWhenLoaded(_:)`` gave.

@@ -13,7 +13,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     private var driver: EffectDriver<Event>?
     /// The box of which those of events are made.
     private var eventBox: TypedBox<Event>?
-    weak var effectHost: (any SessionEffectHost)?
+    private weak var effectHost: (any SessionEffectHost)?
 
     init(_ engine: EventEngine<Definition>, effects surroundings: EffectSurroundings) {
         self.engine = engine
@@ -157,6 +157,8 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     }
 
     // MARK: - Effects
+
+    func attach(to host: any SessionEffectHost) { effectHost = host }
 
     var isHoldingQueue: Bool { driver?.isHoldingQueue == true }
 
