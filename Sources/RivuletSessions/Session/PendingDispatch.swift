@@ -18,7 +18,7 @@ final class PendingDispatch {
     let entry: LogEntry?
     let outcome: Outcome
     /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
-    var kept: KeptAnswer?
+    private(set) var kept: KeptAnswer?
     /// The bytes of its body, which count as waiting until it is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
@@ -60,6 +60,9 @@ final class PendingDispatch {
         self.bodyBytes = bodyBytes
         self.reply = reply
     }
+
+    /// Has storage take the dispatch's answer with it.
+    func keep(_ answer: KeptAnswer) { kept = answer }
 
     /// Whether the log has an entry of it; a pattern, because `!= nil` copies the entry.
     var isLogged: Bool { if case .some = entry { true } else { false } }

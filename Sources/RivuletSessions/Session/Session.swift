@@ -299,7 +299,7 @@ package final class Session {
             bodyBytes: dispatch.bodyBytes,
             reply: dispatch.reply
         )
-        if let keeper = dispatch.keeper { pending.kept = try keep(pending, keeper) }
+        if let keeper = dispatch.keeper { pending.keep(try keptAnswer(to: pending, keeper)) }
         return pending
     }
 
@@ -326,7 +326,10 @@ package final class Session {
     }
 
     /// The answer as storage keeps it; it goes out when storage has it.
-    private func keep(_ dispatch: PendingDispatch, _ keeper: AnswerKeeper) throws(SessionError) -> KeptAnswer {
+    private func keptAnswer(
+        to dispatch: PendingDispatch,
+        _ keeper: AnswerKeeper
+    ) throws(SessionError) -> KeptAnswer {
         let kept = keeper.keep(answer(to: dispatch))
         let bytesMax = environment.storage.capabilities.entryBytesMax
         guard kept.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }
