@@ -236,7 +236,7 @@ public final class TestStore<Definition: AppDefinition> {
     func settle() {
         repeat {
             executor.runUntilIdle()
-            runQueue()
+            drive()
         } while !executor.isIdle
     }
 
@@ -309,7 +309,7 @@ extension TestStore: EffectHost {
         return nil
     }
 
-    package func runQueue() {
+    package func drive() {
         while driver?.isHoldingQueue == false, !queue.isEmpty {
             let (event, source) = queue.removeFirst()
             if let tick = source.tick { driver?.tickDidEnd(tick) }

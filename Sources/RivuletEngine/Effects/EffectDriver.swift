@@ -9,7 +9,7 @@ package protocol EffectHost<Event>: AnyObject {
     /// - Returns: Why it was dropped; nil when it is queued.
     func enqueue(_ event: Event, from source: EffectSource) -> EffectFault?
     /// Goes on with the queue, if nothing holds it.
-    func runQueue()
+    func drive()
 }
 
 /// Carries out what an ``EffectScheduler`` decides: starts and cancels tasks, keeps one alarm for all timers, queues events.
@@ -139,7 +139,7 @@ package final class EffectDriver<Event: AppEvent> {
         guard !isStopped else { return drop(source, because: .late) }
         guard !life.isCancelled else { return }
         enqueue(event, from: source)
-        host?.runQueue()
+        host?.drive()
     }
 
     private func workDidEnd(_ id: EffectTaskID, _ failure: (any Error)?, _ source: EffectSource, _ life: EffectLife) {
@@ -148,7 +148,7 @@ package final class EffectDriver<Event: AppEvent> {
             report(.failed(failure), source.eventName)
         }
         perform(scheduler.workDidEnd(id, isDone: failure == nil, now: surroundings.clock.now))
-        host?.runQueue()
+        host?.drive()
     }
 
     // MARK: - Time
@@ -181,6 +181,6 @@ package final class EffectDriver<Event: AppEvent> {
         guard alarm?.deadline == deadline else { return }
         alarm = nil
         perform(scheduler.alarmDidRing(now: surroundings.clock.now))
-        host?.runQueue()
+        host?.drive()
     }
 }

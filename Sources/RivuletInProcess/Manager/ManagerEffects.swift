@@ -51,13 +51,13 @@ final class ManagerEffects: EffectHost {
     /// Resumes the manager when no effect holds its queue; there is one who waits.
     func resumeWhenFree(_ waiter: CheckedContinuation<Void, Never>) {
         self.waiter = waiter
-        runQueue()
+        drive()
     }
 
     /// Ends all effects; none begins any more.
     func stop() {
         driver.stop()
-        runQueue()
+        drive()
     }
 
     func enqueue(_ event: ErasedEvent, from source: EffectSource) -> EffectFault? {
@@ -72,7 +72,7 @@ final class ManagerEffects: EffectHost {
         }
     }
 
-    func runQueue() {
+    func drive() {
         guard !driver.isHoldingQueue else { return }
         waiter?.resume()
         waiter = nil

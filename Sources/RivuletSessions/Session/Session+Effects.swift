@@ -57,8 +57,6 @@ extension Session: SessionEffectHost {
         )
     }
 
-    func runQueue() { drive() }
-
     // MARK: - The log
 
     /// Logs what went wrong with an effect; it does not hold the session, which may be gone by then.

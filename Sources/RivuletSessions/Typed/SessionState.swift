@@ -100,7 +100,7 @@ protocol SessionEffectHost: AnyObject {
     /// - Returns: Why it was dropped; nil when it is queued.
     func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault?
     /// Goes on with the queue, if nothing holds it.
-    func runQueue()
+    func drive()
     /// Logs what went wrong with an effect; also when the session is gone.
     var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void { get }
 }

@@ -189,7 +189,7 @@ extension TypedState: EffectHost {
         return effectHost.enqueue(decoded(event), named: event.eventName, from: source)
     }
 
-    func runQueue() { effectHost?.runQueue() }
+    func drive() { effectHost?.drive() }
 }
 
 // MARK: - States

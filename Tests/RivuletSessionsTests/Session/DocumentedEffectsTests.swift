@@ -86,7 +86,7 @@ struct Counting: EffectReducer {
             }
             var ticks: [EffectTaskID] = []
             var driver: EffectDriver<SearchEvent>?
-            func runQueue() {
+            func drive() {
                 for tick in ticks { driver?.tickDidEnd(tick) }
                 ticks = []
             }
