@@ -158,9 +158,10 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         // A migration may have made any document of what was stored, and transient fields of elements are in none.
         let isMeasured = restored.isMigrated || (stored != nil && engine.hasTransientElements)
         let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
+        let state = TypedState(engine, effects: environment.effects)
         return Session.Beginning(
-            state: TypedState(engine, effects: environment.effects),
-            box: TypedBox(restored.state),
+            state: state,
+            box: state.box(restored.state),
             stored: stored,
             tailBytes: restored.tailBytes,
             stateBytes: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes,

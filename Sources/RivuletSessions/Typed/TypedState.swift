@@ -22,6 +22,9 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     private func state(_ box: OpaqueBox) -> TypedBox<State> { box.opened(as: State.self) }
 
+    /// The box of a state that was loaded.
+    func box(_ state: State) -> OpaqueBox { TypedBox(state) }
+
     // MARK: - Events
 
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents {
@@ -219,7 +222,7 @@ extension TypedState {
         changes.condensed(for: self.state(state).value)
     }
 
-    var defaultState: OpaqueBox { TypedBox(engine.definition.defaultState) }
+    var defaultState: OpaqueBox { box(engine.definition.defaultState) }
 
     func restore(_ past: StoredPast, of key: SessionKey) throws(SessionError) -> (state: OpaqueBox, MigrationFindings) {
         let restored = try RestoredState(
@@ -229,7 +232,7 @@ extension TypedState {
             engine.definition,
             key
         )
-        return (TypedBox(restored.state), restored.findings)
+        return (box(restored.state), restored.findings)
     }
 
     func replay(_ entry: LogEntry, onto state: OpaqueBox) throws(JSONError) -> OpaqueBox {
@@ -277,6 +280,42 @@ extension TypedState {
     func update(_ view: OpaqueBox, from old: OpaqueBox, to new: OpaqueBox, after changes: [StateChange]) -> ViewUpdate {
         view.opened(as: View.self).value.update(from: state(old).value, to: state(new).value, after: changes)
     }
+}
+
+/// A state, a view or the events of a dispatch, whose type only the session's ``SessionState`` knows.
+///
+/// A session passes boxes on unopened, so its code is the same for all apps and is compiled once.
+class OpaqueBox {
+    fileprivate init() {}
+
+    /// The value; `Value` has to be its type.
+    @inline(__always)
+    final func opened<Value>(as type: Value.Type) -> TypedBox<Value> {
+        // SAFETY: a session gets its boxes from one `TypedState`, which opens each as what it put in.
+        unsafe unsafeDowncast(self, to: TypedBox<Value>.self)
+    }
+}
+
+/// A box with its value, which only ``TypedState`` writes.
+final class TypedBox<Value>: OpaqueBox {
+    fileprivate(set) var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    /// A box of the same type.
+    ///
+    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; here it is at hand.
+    func another(_ value: consuming Value) -> TypedBox { TypedBox(value) }
+
+    /// A box of its own with the same value.
+    func copy() -> TypedBox { TypedBox(value) }
+}
+
+extension TypedBox where Value: ObservableState {
+    /// Settles what the last event left in a state.
+    func settle() { value._$settle() }
 }
 
 extension JSONSchema {
