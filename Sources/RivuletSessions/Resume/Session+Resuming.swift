@@ -115,17 +115,16 @@ extension Session {
         return history.index.changes(after: cursor.position)
     }
 
-    /// Asks storage for a stream, unless too many do at once; the session stays in memory until the answer is there.
+    /// Asks storage for a stream, which is refused when too many read logs already.
     func askLog<Answer: Sendable>(
         for subscriber: Subscriber,
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
         then body: @escaping (_ session: Session, _ answer: Answer) throws -> Void
     ) {
-        guard streams.beginResume() else { return streams.refuse(subscriber.request.stream, with: .full) }
-        ask(question) { session, result in
-            session.streams.endResume()
+        let isAsked = askLog(streams.reads, question) { session, result in
             session.take(result, for: subscriber) { try body(session, $0) }
         }
+        if !isAsked { streams.refuse(subscriber.request.stream, with: .full) }
     }
 
     private func take<Value>(

@@ -44,17 +44,29 @@ extension Session {
             reply(
                 history.flatMap { entries in
                     guard let entries else { return .failure(session.missing(version + 1)) }
-                    let bytesMax = session.environment.limits.logAnswerBytesMax
-                    return .success(
-                        SessionPast.page(of: entries, after: version, session.standing, bytesMax: bytesMax)
-                    )
+                    return .success(session.page(of: entries, after: version))
                 }
             )
         }
     }
 
+    /// The first of the entries that are visible and fit one answer, at least one; the entries come after version `version`.
+    private func page(of entries: [LogEntry], after version: UInt64) -> LogPage {
+        var bytes = 0
+        let shown = entries.prefix { $0.version <= standing.version }
+        let fitting = shown.prefix { entry in
+            bytes += entry.byteCount
+            return bytes <= environment.limits.logAnswerBytesMax
+        }
+        let page = shown.prefix(max(fitting.count, 1))
+        let last = page.last?.version ?? version
+        return LogPage(cursor: standing.cursor, entries: Array(page), hasMore: last < standing.version)
+    }
+
+    /// The error that says why a version is not there.
     private func missing(_ version: UInt64) -> SessionError {
-        SessionPast.missing(version, current: standing.version, retained: log.retained)
+        version <= standing.version
+            ? .versionGone(version, oldest: log.retained.from - 1) : .noVersion(version, current: standing.version)
     }
 
     // MARK: - States of the past
@@ -106,14 +118,12 @@ extension Session {
         }
     }
 
-    /// Asks storage, unless too many do at once; the session stays in memory until the answer is there.
+    /// Asks storage, unless too many read logs already.
     private func askForPast<Answer: Sendable>(
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
         then body: @escaping (_ session: Session, _ answer: Result<Answer, SessionError>) -> Void
     ) {
-        guard past.begin() else { return body(self, .failure(.overloaded("requests that read logs (resumesMax)"))) }
-        ask(question) { session, result in
-            session.past.end()
+        let isAsked = askLog(pastReads, question) { session, result in
             do throws(SessionError) {
                 try session.machine.admit()
                 body(session, result.mapError(SessionError.storage))
@@ -121,6 +131,7 @@ extension Session {
                 body(session, .failure(error))
             }
         }
+        if !isAsked { body(self, .failure(.overloaded("requests that read logs (resumesMax)"))) }
     }
 
     // MARK: - Going back

@@ -21,8 +21,8 @@ package final class Session {
     /// What needs the types of the app.
     let state: any SessionState
     let streams: SessionStreams
-    /// Reads of the past that wait for storage.
-    let past: SessionPast
+    /// The reads of the past that wait for storage.
+    let pastReads: LogReads
     var machine: SessionMachine
     var log: SessionLog
     var idempotency = SessionIdempotency()
@@ -81,7 +81,7 @@ package final class Session {
         )
         log = SessionLog(stored, tailBytes: beginning.tailBytes, now: environment.wallClock())
         streams = SessionStreams(key, state, from: position, environment: environment)
-        past = SessionPast(environment)
+        pastReads = LogReads(environment.resumes)
         lastUsed = environment.uptime()
         streams.onTick { [weak self] in self?.tickDidFire(of: $0) }
         state.attach(to: self)
@@ -107,7 +107,7 @@ package final class Session {
 
     /// Whether nothing is queued or under way.
     var isQuiet: Bool {
-        machine.isQuiet && streams.isQuiet && past.isQuiet && state.hasIdleEffects && idempotency.isQuiet
+        machine.isQuiet && streams.isQuiet && pastReads.count == 0 && state.hasIdleEffects && idempotency.isQuiet
     }
 
     /// Begins the idle time anew.

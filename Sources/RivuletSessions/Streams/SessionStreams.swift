@@ -9,6 +9,8 @@ final class SessionStreams {
     private let key: SessionKey
     private let state: any SessionState
     private let environment: SessionEnvironment
+    /// The reads of streams that wait for storage to be resumed.
+    let reads: LogReads
     private var members = StreamMembership()
     private var history: ChangeHistory
     private var views = SessionViews()
@@ -16,8 +18,6 @@ final class SessionStreams {
     private var ticks: Set<GroupID> = []
     /// Where the session stood before what is being told.
     private var positionBefore: Cursor.Position
-    /// Streams that wait for storage to be resumed.
-    private var resumingCount = 0
     /// Whether the session's streams were ended: none begin any more.
     private(set) var hasEnded = false
     private var onTick: ((GroupID) -> Void)?
@@ -31,6 +31,7 @@ final class SessionStreams {
         self.key = key
         self.state = state
         self.environment = environment
+        reads = LogReads(environment.resumes)
         history = ChangeHistory(from: position, limits: environment.limits)
         positionBefore = position
     }
@@ -39,7 +40,7 @@ final class SessionStreams {
     var isEmpty: Bool { members.isEmpty }
 
     /// Whether no stream waits for storage, and none for a timer.
-    var isQuiet: Bool { resumingCount == 0 && ticks.isEmpty }
+    var isQuiet: Bool { reads.count == 0 && ticks.isEmpty }
 
     /// Streams of all groups, and those that wait to be members.
     var count: Int { members.count }
@@ -74,20 +75,8 @@ final class SessionStreams {
 
     // MARK: - Joining and leaving
 
-    /// Begins to read the log for a stream; false: there is no room for another one.
-    func beginResume() -> Bool {
-        guard environment.resumes.begin() else { return false }
-        resumingCount += 1
-        return true
-    }
-
-    func endResume() {
-        resumingCount -= 1
-        environment.resumes.end()
-    }
-
     /// Whether the session has as many streams as it may.
-    var isFull: Bool { members.count + resumingCount >= environment.limits.streamsPerSessionMax }
+    var isFull: Bool { members.count + reads.count >= environment.limits.streamsPerSessionMax }
 
     /// Adds a stream, which gets `first`.
     func join(_ subscriber: Subscriber, first: [StreamEvent], _ standing: SessionStanding) {
