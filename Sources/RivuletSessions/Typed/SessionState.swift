@@ -5,10 +5,9 @@ import RivuletObservation
 /// What a session leaves to its app, because it needs the types of the app's state and events.
 ///
 /// A session has one of its own, and hands only boxes to it that came from it. Every call is on the shard's thread.
-protocol SessionState: AnyObject, StateReading, EventApplying, StateRestoring, ViewMaking, EffectRunning {}
+protocol SessionState: AnyObject {
+    // MARK: - Reading a state
 
-/// Reads a state.
-protocol StateReading {
     /// The schema version of documents that ``persistentJSON(of:capacity:)`` writes.
     var schema: UInt32 { get }
     /// The key paths of fields that no storage has.
@@ -26,10 +25,9 @@ protocol StateReading {
     func hasNumberForID(along path: JSONPointer) -> Bool
     /// The changes, with whole values in the place of too many changes within one keyed collection.
     func condensed(_ changes: [StateChange], for state: OpaqueBox) -> [StateChange]
-}
 
-/// Applies events.
-protocol EventApplying {
+    // MARK: - Applying events
+
     /// Reads the events of a request, or the one that the binding of its key path makes of a value.
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents
     /// Applies events to a copy of the state; the state itself stays, but settles what the last event left in it where `settles`.
@@ -46,10 +44,9 @@ protocol EventApplying {
     func name(of events: DecodedEvents) -> String
     /// Lays a partial document over a copy of the state.
     func merge(_ document: JSONReader, over state: OpaqueBox) throws(SessionError) -> MergedState
-}
 
-/// Makes states of what storage has, and tells what it does not have.
-protocol StateRestoring {
+    // MARK: - Restoring states
+
     /// The state of a new session.
     var defaultState: OpaqueBox { get }
     /// The state at a version of the past, and what its migration looked for.
@@ -60,10 +57,9 @@ protocol StateRestoring {
     func transients(of state: OpaqueBox, besides snapshot: StateSnapshot?, of key: SessionKey) -> TransientDocument?
     /// A copy of the state with what an earlier incarnation had in memory only.
     func lay(_ transients: TransientDocument, over state: OpaqueBox) throws(JSONError) -> OpaqueBox
-}
 
-/// Makes view objects and keeps them up to date.
-protocol ViewMaking {
+    // MARK: - Views
+
     /// The names of the app's views.
     var viewNames: [String] { get }
     /// A view object that stands where the state does; nil: the app has no such view.
@@ -72,10 +68,9 @@ protocol ViewMaking {
     func document(ofView view: OpaqueBox) -> ReadableDocument
     /// Brings a view up to date with a state that these changes led to.
     func update(_ view: OpaqueBox, from old: OpaqueBox, to new: OpaqueBox, after changes: [StateChange]) -> ViewUpdate
-}
 
-/// Runs effects.
-protocol EffectRunning: AnyObject {
+    // MARK: - Effects
+
     /// Whether the next event waits for an effect.
     var isHoldingQueue: Bool { get }
     /// Whether no effect and no timer is under way.
