@@ -47,10 +47,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "RivuletJSON", swiftSettings: settings),
+        .target(name: "RivuletBase", swiftSettings: settings),
+        .target(name: "RivuletJSON", dependencies: ["RivuletBase"], swiftSettings: settings),
         .target(name: "RivuletSchema", dependencies: ["RivuletJSON"], swiftSettings: settings),
-        .target(name: "RivuletHTTP", swiftSettings: settings),
-        .target(name: "RivuletEventLoop", dependencies: ["CLibuv"], swiftSettings: settings),
+        .target(name: "RivuletHTTP", dependencies: ["RivuletBase"], swiftSettings: settings),
+        .target(name: "RivuletEventLoop", dependencies: ["CLibuv", "RivuletBase"], swiftSettings: settings),
         .target(
             name: "RivuletObservation",
             dependencies: [
@@ -78,7 +79,9 @@ let package = Package(
         ),
         .target(
             name: "RivuletEngine",
-            dependencies: ["RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
+            dependencies: [
+                "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletSchema",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -93,6 +96,7 @@ let package = Package(
         .target(
             name: "RivuletSessions",
             dependencies: [
+                "RivuletBase",
                 "RivuletEngine",
                 "RivuletJSON",
                 "RivuletObservation",
@@ -106,7 +110,7 @@ let package = Package(
         ),
         .target(
             name: "RivuletSQLite",
-            dependencies: ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
+            dependencies: ["CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores"],
             swiftSettings: settings
         ),
         .target(
@@ -118,6 +122,7 @@ let package = Package(
             name: "RivuletServer",
             dependencies: [
                 "CZlib",
+                "RivuletBase",
                 "RivuletEngine",
                 "RivuletEventLoop",
                 "RivuletHTTP",
@@ -166,6 +171,7 @@ let package = Package(
             dependencies: [
                 "CProcessArguments",
                 "Rivulet",
+                "RivuletBase",
                 "RivuletExamples",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -260,6 +266,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "RivuletBaseTests", dependencies: ["RivuletBase"], swiftSettings: settings),
         .testTarget(
             name: "RivuletJSONTests",
             dependencies: ["RivuletJSON", "RivuletSchema", "SeededRandom"],
@@ -308,8 +315,8 @@ let package = Package(
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
-                "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletSessions",
-                "RivuletStores",
+                "CStorageFaults", "ItemStorageConformance", "RivuletBase", "RivuletJSON", "RivuletObjects",
+                "RivuletSessions", "RivuletStores",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -335,6 +342,7 @@ let package = Package(
                 "ChangeOracle",
                 "CounterFixture",
                 "ItemStorageConformance",
+                "RivuletBase",
                 "RivuletEngine",
                 "RivuletJSON",
                 "RivuletObjects",
@@ -367,9 +375,9 @@ let package = Package(
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [
-                "CZlib", "CounterFixture", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-                "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores",
-                "SeededRandom",
+                "CZlib", "CounterFixture", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
+                "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions",
+                "RivuletStores", "SeededRandom",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings

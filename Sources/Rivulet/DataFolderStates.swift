@@ -2,6 +2,7 @@ import FoundationEssentials
 public import RivuletEngine
 import RivuletSQLite
 import RivuletSessions
+import RivuletStores
 import Synchronization
 
 /// Keeps the stored halves of in-process states in SQLite, in the folder `states` of the data folder.
@@ -37,7 +38,7 @@ public struct DataFolderStates: StateStorage {
         try Self.open.withLock { open in
             let engine = try SQLiteStorageEngine.default(appendingPath: "states", dataFolder: folder)
             if let known = open[folder], known.engine === engine { return known.states }
-            let states = StoredStates(engine: engine) { Int64(Date().timeIntervalSince1970 * 1_000) }
+            let states = StoredStates(engine: engine, time: WallClock.milliseconds)
             open[folder] = (engine, states)
             return states
         }

@@ -1,4 +1,5 @@
 import Glibc
+import RivuletBase
 
 /// One question to `/healthz`, on a connection of its own and with one deadline for all of it.
 struct HealthQuestion: ~Copyable {
@@ -109,7 +110,7 @@ struct HealthQuestion: ~Copyable {
             guard left > .zero else { throw HealthError("the server at \(place) does not answer within 3 s") }
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             // SAFETY: the call reads and writes one `pollfd`.
-            let count = unsafe poll(&entry, 1, Int32(left / .milliseconds(1)) + 1)
+            let count = unsafe poll(&entry, 1, Int32(clamping: left.millisecondsRoundedUp))
             if count > 0 { return }
             guard count == 0 || errno == EINTR else {
                 throw HealthError("cannot ask \(place): \(Self.reason(errno))")

@@ -98,9 +98,9 @@ import Testing
         #expect(connection.deadline == nil)
         #expect(finish(&connection) == "wait")
         #expect(connection.deadline == .idle)
-        #expect(limits.time(of: .idle) == .seconds(75))
-        #expect(limits.time(of: .head) == .seconds(10))
-        #expect(limits.time(of: .body) == .seconds(30))
+        #expect(limits.milliseconds(of: .idle) == 75_000)
+        #expect(limits.milliseconds(of: .head) == 10_000)
+        #expect(limits.milliseconds(of: .body) == 30_000)
     }
 
     // MARK: - Heads

@@ -1,6 +1,7 @@
 // Tests what the streams of stores and values are made of.
 
 import Foundation
+import RivuletBase
 import RivuletSessions
 import RivuletStores
 import Synchronization

@@ -8,22 +8,24 @@ import Testing
     private static let rooms: [String: Set<String>] = [
         "CCurrentRun": [], "CLibuv": [], "CProcessArguments": [], "CSQLite": [], "CZlib": [],
         "RivuletMacros": [],
-        "RivuletJSON": [],
+        "RivuletBase": [],
+        "RivuletJSON": ["RivuletBase"],
         "RivuletSchema": ["RivuletJSON"],
-        "RivuletHTTP": [],
+        "RivuletHTTP": ["RivuletBase"],
         "RivuletMetrics": [],
-        "RivuletEventLoop": ["CLibuv"],
+        "RivuletEventLoop": ["CLibuv", "RivuletBase"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
         "RivuletStores": ["RivuletJSON", "RivuletObjects"],
-        "RivuletEngine": ["RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
+        "RivuletEngine": ["RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
         "RivuletInProcess": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
-        "RivuletSessions": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema", "RivuletStores"],
-        "RivuletSQLite": ["CSQLite", "CZlib", "RivuletSessions", "RivuletStores"],
+        "RivuletSessions": [
+            "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema", "RivuletStores",
+        ],
+        "RivuletSQLite": ["CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores"],
         "RivuletServer": [
-            "CZlib", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics",
-            "RivuletObservation",
-            "RivuletSchema", "RivuletSessions", "RivuletStores",
+            "CZlib", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
+            "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
             "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
@@ -34,13 +36,14 @@ import Testing
             "RivuletStores",
         ],
         "RivuletExamples": ["Rivulet"],
-        "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletExamples"],
+        "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletBase", "RivuletExamples"],
         "RivuletMain": ["RivuletCLI"],
     ]
 
     /// Rooms that touch nothing outside of the process: no I/O, no crypto, no threads of Dispatch, also not by what they import.
     private static let pureRooms: Set<String> = [
-        "RivuletJSON", "RivuletHTTP", "RivuletSchema", "RivuletObservation", "RivuletObjects", "RivuletEngine",
+        "RivuletBase", "RivuletJSON", "RivuletHTTP", "RivuletSchema", "RivuletObservation", "RivuletObjects",
+        "RivuletEngine",
     ]
     /// The modules from outside of the package that a pure room may lead to.
     private static let pureModules: Set<String> = [

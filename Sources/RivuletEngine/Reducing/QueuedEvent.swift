@@ -1,3 +1,5 @@
+import RivuletBase
+
 /// An event with the moment at which it was queued.
 ///
 /// Source: <Tests/Rows/Systems.md#d-06>.
@@ -33,7 +35,6 @@ enum UptimeClock {
 
     /// Nanoseconds since the system started, sleep included; never goes back.
     static func nanoseconds() -> UInt64 {
-        let (seconds, attoseconds) = start.duration(to: .now).components
-        return UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
+        start.duration(to: .now).nanoseconds
     }
 }

@@ -1,5 +1,7 @@
 // Owns the timers of a loop: one libuv timer over the wheel.
 
+import RivuletBase
+
 extension EventLoop {
     /// Runs `job` on the loop once `delay` has passed; never early, late by at most 1/31 of the delay and the turn.
     ///
@@ -29,17 +31,5 @@ extension EventLoop {
         state.armedWake = wake
         state.mustArmWake = false
         uv.setWake(at: wake)
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, not less than this duration; 0 for a negative one.
-    var millisecondsRoundedUp: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let attosecondsPerMillisecond: Int64 = 1_000_000_000_000_000
-        let fraction = (attoseconds + attosecondsPerMillisecond - 1) / attosecondsPerMillisecond
-        let secondsMax: Int64 = 1 << 50
-        return UInt64(min(seconds, secondsMax)) * 1_000 + UInt64(fraction)
     }
 }

@@ -210,12 +210,12 @@ package struct HTTPConnection: Sendable {
         case .head(let input, let scanner):
             let late = HTTPRefusal(
                 .requestTimeout,
-                "The request's head did not arrive within \(limits.headTime) (headTimeMax). Nothing has changed. Send the request again."
+                "The request's head did not arrive within \(limits.text(of: .head)) (headTimeMax). Nothing has changed. Send the request again."
             )
             return refuse(scanner.refusal(limits) ?? late, head: input, scanner)
         case .body:
             return refuseBody(
-                "The request's body did not arrive within \(limits.bodyTime) (bodyTimeMax). Nothing has changed. Send the request again."
+                "The request's body did not arrive within \(limits.text(of: .body)) (bodyTimeMax). Nothing has changed. Send the request again."
             )
         case .admitting, .responding, .dropping, .streaming, .closed: return .wait
         }

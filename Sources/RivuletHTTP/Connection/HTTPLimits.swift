@@ -28,23 +28,26 @@ package struct HTTPLimits: Hashable, Sendable {
     package var streamInputBytesMax = 4_096
 
     /// From the first byte of a head to its end; 408 beyond.
-    package var headTime = Duration.seconds(10)
+    package var headMilliseconds: UInt64 = 10_000
     /// From the end of a head to the end of its body; 408 beyond.
-    package var bodyTime = Duration.seconds(30)
+    package var bodyMilliseconds: UInt64 = 30_000
     /// Without a byte of a request, on a new connection or after a response; a silent close beyond.
-    package var idleTime = Duration.seconds(75)
+    package var idleMilliseconds: UInt64 = 75_000
 
     /// The defaults.
     package init() {}
 
     /// How long `deadline` lasts.
-    package func time(of deadline: HTTPDeadline) -> Duration {
+    package func milliseconds(of deadline: HTTPDeadline) -> UInt64 {
         switch deadline {
-        case .idle: idleTime
-        case .head: headTime
-        case .body: bodyTime
+        case .idle: idleMilliseconds
+        case .head: headMilliseconds
+        case .body: bodyMilliseconds
         }
     }
+
+    /// The same as a text for people.
+    func text(of deadline: HTTPDeadline) -> String { "\(Duration.milliseconds(milliseconds(of: deadline)))" }
 
     private func checkHeaderBytesMax() {
         precondition(
@@ -54,7 +57,7 @@ package struct HTTPLimits: Hashable, Sendable {
     }
 }
 
-/// What a connection is waiting for, so how long it may take; `HTTPLimits.time(of:)` says how long that is.
+/// The part of a request that a connection waits for; `HTTPLimits.milliseconds(of:)` bounds the wait.
 package enum HTTPDeadline: Hashable, Sendable {
     /// The first byte of a request.
     case idle

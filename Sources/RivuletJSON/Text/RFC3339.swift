@@ -1,6 +1,8 @@
+import RivuletBase
+
 /// A point in time as RFC 3339 writes it, in the years 0000 to 9999.
 ///
-/// Source: RFC 3339 section 5.6, <https://howardhinnant.github.io/date_algorithms.html>.
+/// Source: RFC 3339 section 5.6.
 package struct RFC3339: Hashable {
     private static let secondsPerDay = 86_400
     private static let nanosecondsPerSecond = 1_000_000_000
@@ -34,7 +36,7 @@ package struct RFC3339: Hashable {
             (1...12).contains(month), (1...Self.days(inMonth: month, of: year)).contains(day),
             hour < 24, minute < 60, second <= 60
         else { return nil }
-        let days = Self.days(year: year, month: month, day: day)
+        let days = CivilDate(year: year, month: month, day: day).daysSince1970
         self.init(
             seconds: days * Self.secondsPerDay + hour * 3600 + minute * 60 + second - offset,
             nanoseconds: nanoseconds
@@ -45,7 +47,7 @@ package struct RFC3339: Hashable {
     package var text: String {
         let days = seconds >= 0 ? seconds / Self.secondsPerDay : (seconds + 1) / Self.secondsPerDay - 1
         let second = seconds - days * Self.secondsPerDay
-        let date = Self.civil(days)
+        let date = CivilDate(daysSince1970: days)
         var text = "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2))"
         text += "T\(Self.padded(second / 3600, 2)):\(Self.padded(second / 60 % 60, 2)):\(Self.padded(second % 60, 2))"
         switch nanoseconds {
@@ -111,27 +113,5 @@ package struct RFC3339: Hashable {
         case 4, 6, 9, 11: 30
         default: 31
         }
-    }
-
-    /// Days since 1970-01-01; years from 0.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        // Years begin in March, so that the leap day is their last; January of the year 0 is thus in the era before.
-        let year = year - (month <= 2 ? 1 : 0)
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    /// The date that is so many days after 1970-01-01.
-    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 }

@@ -61,7 +61,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         self.folder = folder
         self.filename = filename
         self.limits = limits
-        self.clock = clock ?? ItemClock.milliseconds
+        self.clock = clock ?? WallClock.milliseconds
         sharedKeys = SharedKeys(keysMax: limits.keysRememberedMax)
         writes = WorkQueue(
             requestsMax: limits.writesWaitingMax,

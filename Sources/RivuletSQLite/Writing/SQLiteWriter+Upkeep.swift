@@ -1,5 +1,6 @@
 // What the writing thread does between commits: the log's index, checkpoints, erasing, free pages.
 
+internal import RivuletBase
 internal import RivuletSessions
 
 extension SQLiteWriter {
@@ -12,8 +13,7 @@ extension SQLiteWriter {
     /// How long the thread sleeps without a request; nil: until there is one.
     func idleMilliseconds(isTidy: Bool) -> Int? {
         guard fault == nil, statements.erasing.hasWork else { return isTidy ? nil : limits.idleMilliseconds }
-        let (seconds, attoseconds) = (nextErasing - .now).components
-        return max(0, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000) + 1)
+        return Int((nextErasing - .now).millisecondsRoundedUp)
     }
 
     // MARK: - Index

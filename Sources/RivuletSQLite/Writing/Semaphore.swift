@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RivuletStores
 
 /// A counting semaphore of the system.
 @safe final class Semaphore: @unchecked Sendable {
@@ -29,11 +30,9 @@ internal import Glibc
 
     /// Sleeps until a signal or for this long; false: no signal came.
     func wait(milliseconds: Int) -> Bool {
-        var deadline = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &deadline)
-        let nanoseconds = deadline.tv_nsec + milliseconds % 1_000 * 1_000_000
-        deadline.tv_sec += milliseconds / 1_000 + nanoseconds / 1_000_000_000
-        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        // The clock's fraction of a millisecond is cut off: one more, so that the sleep is not shorter.
+        let end = Int(WallClock.milliseconds()) + milliseconds + 1
+        var deadline = timespec(tv_sec: end / 1_000, tv_nsec: end % 1_000 * 1_000_000)
         while unsafe sem_timedwait(handle, &deadline) != 0 {
             guard errno == EINTR else { return false }
         }

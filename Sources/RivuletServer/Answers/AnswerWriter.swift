@@ -1,4 +1,5 @@
 import RivuletHTTP
+import RivuletStores
 
 /// Makes the bytes of answers.
 struct AnswerWriter {

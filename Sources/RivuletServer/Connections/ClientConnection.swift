@@ -136,7 +136,7 @@ final class ClientConnection {
         let deadline = http.deadline
         guard deadline != armed else { return }
         armed = deadline
-        due = deadline.map { now + limits.time(of: $0).milliseconds } ?? 0
+        due = deadline.map { now + limits.milliseconds(of: $0) } ?? 0
     }
 
     /// Removes the time that bounds the connection; the next `arm` sets one.

@@ -1,5 +1,6 @@
 public import Logging
 import RivuletJSON
+import RivuletStores
 import Synchronization
 
 #if canImport(Glibc)

@@ -21,11 +21,3 @@ enum MonotonicClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
-
-extension Duration {
-    /// Whole milliseconds, 0 for negative times.
-    var milliseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: attoseconds / 1_000_000_000_000_000)
-    }
-}

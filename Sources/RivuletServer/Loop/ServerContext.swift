@@ -1,6 +1,7 @@
 import CoreMetrics
 import FoundationEssentials
 import Logging
+import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
@@ -152,8 +153,8 @@ extension HTTPLimits {
         headerBytesMax = limits.headerBytesMax
         targetBytesMax = limits.targetBytesMax
         bodyBytesMax = limits.bodyBytesMax
-        headTime = limits.headTimeMax
-        bodyTime = limits.bodyTimeMax
-        idleTime = limits.idleTimeMax
+        headMilliseconds = limits.headTimeMax.milliseconds
+        bodyMilliseconds = limits.bodyTimeMax.milliseconds
+        idleMilliseconds = limits.idleTimeMax.milliseconds
     }
 }

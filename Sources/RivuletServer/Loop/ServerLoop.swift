@@ -1,8 +1,10 @@
 import Logging
+import RivuletBase
 import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
+import RivuletStores
 
 /// One event loop of the server: wires its parts, and passes them the loop's events.
 ///

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
@@ -224,25 +225,27 @@ enum StreamKind: Int, MetricLabel {
     }
 }
 
-/// Why a stream has ended: what its `bye` said, or `peer` when the client went first.
-enum StreamEnd: Int, MetricLabel {
-    case deleted, draining, expired, limit, revoked, slow, unavailable, peer
+/// The cause of a stream's end: that of its `bye`, or `peer` when the client went first.
+struct StreamEnd: MetricLabel {
+    private static let reasons = StreamEvent.ByeReason.allCases
 
+    static let allCases = (0..<count).map(StreamEnd.init(index:))
+    static let peer = StreamEnd(index: reasons.count)
     static let name = "reason"
-    static let count = allCases.count
+    static let count = reasons.count + 1
 
-    init(_ reason: StreamEvent.ByeReason) {
-        self =
-            switch reason {
-            case .deleted: .deleted
-            case .draining: .draining
-            case .expired: .expired
-            case .limit: .limit
-            case .revoked: .revoked
-            case .slow: .slow
-            case .unavailable: .unavailable
-            }
+    let rawValue: Int
+
+    private init(index: Int) { rawValue = index }
+
+    init?(rawValue: Int) {
+        guard (0..<Self.count).contains(rawValue) else { return nil }
+        self.rawValue = rawValue
     }
+
+    init(_ reason: StreamEvent.ByeReason) { self.init(index: Self.reasons.firstIndex(of: reason) ?? 0) }
+
+    var value: String { self == .peer ? "peer" : Self.reasons[rawValue].rawValue }
 }
 
 /// Why a stream did not begin: what the `bye` said that was its only event.
@@ -251,6 +254,8 @@ enum StreamTurnedAway: Int, MetricLabel {
 
     static let name = "reason"
     static let count = allCases.count
+
+    var value: String { bye.rawValue }
 
     var bye: StreamEvent.ByeReason {
         switch self {
@@ -262,39 +267,45 @@ enum StreamTurnedAway: Int, MetricLabel {
 }
 
 /// With what a stream begins.
-enum StreamStart: Int, MetricLabel {
+struct StreamStart: MetricLabel {
+    private static let reasons = ResetReason.allCases
+    private static let others = ["fresh", "merged", "all"]
+
     /// Without a cursor: a snapshot.
-    case fresh
+    static let fresh = StreamStart(index: 0)
     /// Where its reader stood, with one change for all that was missed, or nothing.
-    case merged
+    static let merged = StreamStart(index: 1)
     /// Where its reader stood, with every version that was missed.
-    case all
-    case resetUnknownCursor, resetHistoryGone, resetEpochChanged, resetPathsChanged
-    case resetPlacesUnknown
+    static let all = StreamStart(index: 2)
 
+    static let allCases = (0..<count).map(StreamStart.init(index:))
     static let name = "way"
-    static let count = allCases.count
+    static let count = others.count + reasons.count
 
-    init(_ reason: StreamEvent.ResetReason) {
-        self =
-            switch reason {
-            case .unknownCursor: .resetUnknownCursor
-            case .historyGone: .resetHistoryGone
-            case .epochChanged: .resetEpochChanged
-            case .pathsChanged: .resetPathsChanged
-            case .placesUnknown: .resetPlacesUnknown
-            }
+    let rawValue: Int
+
+    private init(index: Int) { rawValue = index }
+
+    init?(rawValue: Int) {
+        guard (0..<Self.count).contains(rawValue) else { return nil }
+        self.rawValue = rawValue
     }
+
+    /// With a `reset`.
+    init(_ reason: ResetReason) { self.init(index: Self.others.count + (Self.reasons.firstIndex(of: reason) ?? 0)) }
 
     /// As a stream of a store or a value begins; nil: where its reader stood.
     init?(_ start: SharedStart) {
         switch start {
         case .fresh: self = .fresh
         case .after: return nil
-        case .lost(.unknownCursor): self = .resetUnknownCursor
-        case .lost(.historyGone): self = .resetHistoryGone
-        case .lost(.epochChanged): self = .resetEpochChanged
+        case .lost(let reason): self.init(reason)
         }
+    }
+
+    var value: String {
+        guard rawValue >= Self.others.count else { return Self.others[rawValue] }
+        return "reset_" + Self.reasons[rawValue - Self.others.count].rawValue.replacing("-", with: "_")
     }
 }
 

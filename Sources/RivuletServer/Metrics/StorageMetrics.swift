@@ -1,4 +1,5 @@
 import CoreMetrics
+import RivuletBase
 import RivuletMetrics
 import RivuletSessions
 
@@ -23,7 +24,6 @@ struct StorageMetrics: AppendMeter {
         appends[outcome.index].increment(by: 1)
         guard outcome == .committed else { return }
         entries.record(Int64(count))
-        let (whole, attoseconds) = time.components
-        seconds.recordNanoseconds(whole * 1_000_000_000 + attoseconds / 1_000_000_000)
+        seconds.recordNanoseconds(Int64(time.nanoseconds))
     }
 }

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletHTTP
 import RivuletJSON
 import RivuletSchema
@@ -43,8 +44,8 @@ struct OpenAPIDocument {
             "formats": list(of: StreamFormat.self),
             "resumptions": list(of: StreamResumption.self),
             "bye reasons": list(of: StreamEvent.ByeReason.self),
-            "reset reasons": list(of: StreamEvent.ResetReason.self),
-            "shared reset reasons": list(of: LossReason.self),
+            "reset reasons": list(of: ResetReason.self),
+            "shared reset reasons": .array(ResetReason.ofShared.map { .string($0.rawValue) }),
             "problem types": list(of: ProblemType.self),
         ]
         for status in Set(ProblemType.allCases.map(\.status)) { values["problem \(status)"] = problems(of: status) }

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions

@@ -1,7 +1,9 @@
+import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
+import RivuletStores
 import Synchronization
 
 /// Drives the streams of one loop, of sessions and of stores and values alike: joining, writing within a turn's budget, falling behind, ending.
@@ -21,6 +23,8 @@ final class StreamDriver {
     /// Makes the bytes of the events.
     private let coder: StreamCoder
     private let writer: StreamWriter
+    /// The interval of heartbeats, shortened by the lateness of the timer wheel: up to 1/31 of a time.
+    private let heartbeatMilliseconds: UInt64
     /// Whether a single stream was written to before an answer in this turn.
     private var hasFlushedSingle = false
 
@@ -30,6 +34,8 @@ final class StreamDriver {
         self.table = StreamTable(of: table)
         coder = StreamCoder(core.context.heldBytes)
         writer = StreamWriter(core, connections, coder)
+        let interval = core.context.options.limits.heartbeatInterval.milliseconds
+        heartbeatMilliseconds = max(interval - interval / 32, 2) - 1
     }
 
     private var context: ServerContext { core.context }
@@ -265,12 +271,6 @@ final class StreamDriver {
         min(stream.facts.expires, stream.lastTraffic + heartbeatMilliseconds)
     }
 
-    /// The wheel is late by up to 1/31 of a time, which the interval is not to be.
-    private var heartbeatMilliseconds: UInt64 {
-        let interval = context.options.limits.heartbeatInterval.milliseconds
-        return max(interval - interval / 32 - 1, 1)
-    }
-
     /// A comment for a quiet stream, `bye` for one whose time is over.
     func deadlineDidPass(_ stream: OpenStream, on connection: ClientConnection, now: UInt64) {
         guard due(stream) <= now else { return watch(connection) }
@@ -299,7 +299,7 @@ final class StreamDriver {
         let stuck = table.all.filter { core.wire.unsentBytes($0.id) > 0 }
             .sorted { ($0.stream?.lastWrite ?? 0) < ($1.stream?.lastWrite ?? 0) }
         for connection in stuck.prefix(max(stuck.count / 4, 1)) {
-            forget(connection, .slow)
+            forget(connection, StreamEnd(.slow))
             core.wire.close(connection.id, .unsentLimit)
         }
     }

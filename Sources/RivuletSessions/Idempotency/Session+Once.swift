@@ -110,5 +110,5 @@ extension Session {
     }
 
     /// The time of the oldest answer that still counts, in milliseconds since 1970.
-    var oldestKept: Int64 { environment.wallClock() - environment.limits.keptAnswerMilliseconds }
+    var oldestKept: Int64 { environment.wallClock() - environment.keptAnswerMilliseconds }
 }

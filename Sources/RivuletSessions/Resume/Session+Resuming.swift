@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEngine
 import RivuletObservation
 

@@ -10,7 +10,7 @@ extension Session {
         let now = environment.wallClock()
         // A session that was only read keeps its document of an earlier schema.
         guard isQuiet, let head = machine.storedHead, machine.storedForm != .earlierSchema,
-            log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.limits)
+            log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.logLimits)
         else {
             return false
         }

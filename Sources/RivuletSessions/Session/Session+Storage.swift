@@ -99,13 +99,13 @@ extension Session {
 
     /// Stores a snapshot once the log since the last one has grown enough, so that loading stays short and writing stays cheap.
     func storeSnapshotIfDue(at head: SessionHead) {
-        let (now, limits) = (environment.wallClock(), environment.limits)
+        let (now, limits) = (environment.wallClock(), environment.logLimits)
         if log.isSnapshotDue(at: head.version, now: now, limits: limits) { storeSnapshot(at: head, now: now) }
     }
 
     func storeSnapshot(at head: SessionHead, now: Int64) {
         let snapshot = snapshot(at: head)
-        let keeping = SessionLog.keeping(at: head.version, now: now, limits: environment.limits)
+        let keeping = SessionLog.keeping(at: head.version, now: now, limits: environment.logLimits)
         machine.beginStorage()
         // Also when it fails: the log is still whole then, and it is tried again when that has grown.
         didBeginSnapshot(version: head.version, bytes: snapshot.state.count)

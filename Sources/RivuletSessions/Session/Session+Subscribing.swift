@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEngine
 
 extension Session {
@@ -47,7 +48,7 @@ extension Session {
         account()
     }
 
-    func reset(_ subscriber: Subscriber, _ reason: StreamEvent.ResetReason) {
+    func reset(_ subscriber: Subscriber, _ reason: ResetReason) {
         streams.reset(subscriber, reason, standing)
         account()
     }

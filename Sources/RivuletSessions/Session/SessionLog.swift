@@ -1,3 +1,5 @@
+import RivuletBase
+
 /// The bookkeeping of a session's stored log: how much of it there is, and when a snapshot is due.
 struct SessionLog {
     /// What storage keeps.
@@ -65,7 +67,7 @@ struct SessionLog {
     mutating func didCompact(keeping retained: RetainedLog) { self.retained = retained }
 
     /// Whether the log since the last snapshot has grown so much that a snapshot at this version keeps loading short.
-    func isSnapshotDue(at version: UInt64, now: Int64, limits: SessionLimits) -> Bool {
+    func isSnapshotDue(at version: UInt64, now: Int64, limits: Limits) -> Bool {
         let isLong =
             bytesSinceSnapshot >= max(limits.snapshotBytesMin, snapshotBytes)
             || (version - snapshotVersion >= limits.snapshotVersionsMax
@@ -74,30 +76,38 @@ struct SessionLog {
     }
 
     /// Whether a snapshot at this version is worth a write before the session leaves memory.
-    func isSnapshotWorthLeaving(at version: UInt64, now: Int64, limits: SessionLimits) -> Bool {
+    func isSnapshotWorthLeaving(at version: UInt64, now: Int64, limits: Limits) -> Bool {
         version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits)
     }
 
     /// Whether entries are kept that are too old, or the next place up to which they can go is due.
-    private func isOld(now: Int64, limits: SessionLimits) -> Bool {
-        let age = limits.logAgeMax.wholeMilliseconds
+    private func isOld(now: Int64, limits: Limits) -> Bool {
+        let age = limits.ageMilliseconds
         let step = age / Self.snapshotsPerLogAge
         if let loggedSince, now - loggedSince > step { return true }
         return now - (retained.since ?? now) > age && now - snapshotTime > step
     }
 
     /// What a compaction at this version has to keep.
-    static func keeping(at version: UInt64, now: Int64, limits: SessionLimits) -> (from: UInt64, since: Int64) {
-        let from = version > limits.logVersionsMax ? version - limits.logVersionsMax + 1 : 1
-        return (from, now - limits.logAgeMax.wholeMilliseconds)
+    static func keeping(at version: UInt64, now: Int64, limits: Limits) -> (from: UInt64, since: Int64) {
+        let from = version > limits.versionsMax ? version - limits.versionsMax + 1 : 1
+        return (from, now - limits.ageMilliseconds)
     }
 }
 
-extension Duration {
-    /// Whole milliseconds, 0 for negative times.
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, isTooLarge) = max(seconds, 0).multipliedReportingOverflow(by: 1_000)
-        return isTooLarge ? .max / 2 : min(whole, .max / 2) + max(attoseconds, 0) / 1_000_000_000_000_000
+extension SessionLog {
+    /// The limits of a log, in the units in which it counts.
+    struct Limits {
+        let versionsMax: UInt64
+        let ageMilliseconds: Int64
+        let snapshotVersionsMax: UInt64
+        let snapshotBytesMin: Int
+
+        init(_ limits: SessionLimits) {
+            versionsMax = limits.logVersionsMax
+            ageMilliseconds = Int64(limits.logAgeMax.milliseconds)
+            snapshotVersionsMax = limits.snapshotVersionsMax
+            snapshotBytesMin = limits.snapshotBytesMin
+        }
     }
 }

@@ -6,6 +6,10 @@ package final class SessionEnvironment {
     package let executor: any SessionExecutor
     package let storage: SessionStorage
     package let limits: SessionLimits
+    /// Those of `limits` that a log compares at each commit.
+    let logLimits: SessionLog.Limits
+    /// The milliseconds for which an answer is kept; each commit forgets older ones.
+    let keptAnswerMilliseconds: Int64
     package let logger: Logger
     /// Milliseconds since 1970, for the log and for people.
     package let wallClock: @Sendable () -> Int64
@@ -42,6 +46,8 @@ package final class SessionEnvironment {
         self.executor = executor
         self.storage = storage
         self.limits = limits
+        logLimits = SessionLog.Limits(limits)
+        keptAnswerMilliseconds = limits.keptAnswerMilliseconds
         memory = ResidentMemory(bytesMax: limits.residentBytesMax)
         resumes = ResumeGate(underWayMax: limits.resumesMax)
         self.logger = logger

@@ -1,3 +1,4 @@
+import RivuletBase
 public import RivuletEngine
 
 /// What a session may take at most.
@@ -126,8 +127,5 @@ public struct SessionLimits: Sendable, Hashable {
     }
 
     /// `keptAnswerTime` in milliseconds.
-    var keptAnswerMilliseconds: Int64 {
-        let (seconds, attoseconds) = keptAnswerTime.components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    }
+    var keptAnswerMilliseconds: Int64 { Int64(keptAnswerTime.milliseconds) }
 }

@@ -1,4 +1,5 @@
 package import Logging
+import RivuletBase
 
 /// Measures how long events hold the loop of their session, and logs those that hold it too long.
 package final class SlowEvents {
@@ -9,7 +10,7 @@ package final class SlowEvents {
 
     /// Logs events that take `timeMin` or longer by `now`, milliseconds of a clock that moves while an event is handled.
     package init(timeMin: Duration, logger: Logger, now: @escaping @Sendable () -> UInt64) {
-        self.timeMin = UInt64(max(0, timeMin / .milliseconds(1)))
+        self.timeMin = timeMin.milliseconds
         self.logger = logger
         self.now = now
     }

@@ -1,3 +1,5 @@
+package import RivuletBase
+
 /// One event of a stream of a store or a value, before it becomes bytes.
 package struct SharedEvent: Hashable, Sendable {
     /// Its name in the stream.
@@ -15,17 +17,7 @@ package enum SharedStart: Sendable {
     /// It has everything up to a version.
     case after(UInt64)
     /// It has something that no version stands for.
-    case lost(LossReason)
-}
-
-/// Why a stream cannot go on where it was.
-package enum LossReason: String, CaseIterable, Sendable {
-    /// The cursor is none.
-    case unknownCursor = "unknown-cursor"
-    /// What came after the cursor is not kept any more, or was too much.
-    case historyGone = "history-gone"
-    /// The cursor is of before a restart, or of before the storage was read again.
-    case epochChanged = "epoch-changed"
+    case lost(ResetReason)
 }
 
 /// What a feed gives at one moment.

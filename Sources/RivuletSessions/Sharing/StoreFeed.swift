@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletJSON
 import RivuletStores
 import Synchronization
@@ -12,7 +13,7 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
     private enum Entry {
         case event(Update)
         /// All items, for one who had others.
-        case reset(Update, LossReason)
+        case reset(Update, ResetReason)
     }
 
     private struct State {
@@ -80,7 +81,7 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
         updates.map { update in update.event.operation == .loaded ? loaded(update, .epochChanged) : .event(update) }
     }
 
-    private func loaded(_ update: Update, _ reason: LossReason) -> Entry {
+    private func loaded(_ update: Update, _ reason: ResetReason) -> Entry {
         state.withLock { state in
             defer { state.hasLoaded = true }
             return state.hasLoaded ? .reset(update, reason) : .event(update)

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
@@ -106,7 +107,7 @@ final class SessionStreams {
     }
 
     /// Adds a stream that has to drop what it has.
-    func reset(_ subscriber: Subscriber, _ reason: StreamEvent.ResetReason, _ standing: SessionStanding) {
+    func reset(_ subscriber: Subscriber, _ reason: ResetReason, _ standing: SessionStanding) {
         let document = document(of: subscriber.key.view, standing)
         let cursor = standing.cursor(of: subscriber.key)
         let event = StreamEvent.reset(of: document, at: subscriber.key.paths, cursor: cursor, reason: reason)

@@ -1,5 +1,6 @@
 // Owns the JSON data of snapshots, resets and changes.
 
+package import RivuletBase
 import RivuletJSON
 package import RivuletObservation
 
@@ -17,16 +18,6 @@ extension StreamEvent {
         reason: ResetReason
     ) -> StreamEvent {
         values(.reset, of: document, at: paths, cursor: cursor, reason: reason)
-    }
-
-    /// Why a stream cannot be resumed where the reader stands.
-    package enum ResetReason: String, CaseIterable, Sendable {
-        case unknownCursor = "unknown-cursor"
-        case historyGone = "history-gone"
-        /// What it missed replaced something with places of a wildcard in it, and nobody knows which of them it has to drop.
-        case placesUnknown = "places-unknown"
-        case epochChanged = "epoch-changed"
-        case pathsChanged = "paths-changed"
     }
 
     /// `{"version":v,"changes":[…]}`.

@@ -1,3 +1,4 @@
+package import RivuletBase
 import RivuletJSON
 
 /// One event of a change stream.

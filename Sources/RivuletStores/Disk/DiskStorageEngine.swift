@@ -42,7 +42,7 @@ public final class DiskStorageEngine: ItemStorage {
     ) {
         self.directory = DiskFolder(path: directory.isEmpty ? "." : directory)
         self.limits = limits
-        self.clock = clock ?? ItemClock.milliseconds
+        self.clock = clock ?? WallClock.milliseconds
     }
 
     deinit {

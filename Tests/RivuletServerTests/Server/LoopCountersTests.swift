@@ -1,8 +1,10 @@
 // Checks what a loop counts, and that publishing moves it once.
 
+import RivuletBase
 import RivuletHTTP
 import RivuletMetrics
 import RivuletSessions
+import RivuletStores
 import Testing
 
 @testable import RivuletServer
@@ -78,8 +80,8 @@ import Testing
         for _ in 0..<3 { counters.streamOpened(.session) }
         counters.streamOpened(.store)
         counters.streamStarted(.fresh)
-        counters.streamStarted(.resetHistoryGone)
-        counters.streamClosed(.session, .slow)
+        counters.streamStarted(StreamStart(.historyGone))
+        counters.streamClosed(.session, StreamEnd(.slow))
         metrics.publish(&counters)
         counters.streamClosed(.session, .peer)
         counters.delivered(events: 5, bytes: 700)

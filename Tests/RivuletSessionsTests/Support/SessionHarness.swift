@@ -3,6 +3,7 @@
 import CounterFixture
 import Dispatch
 import Logging
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
@@ -105,7 +106,7 @@ final class TestWallClock: Sendable {
     var milliseconds: Int64 { time.withLock { $0 } }
 
     func advance(by time: Duration) {
-        self.time.withLock { $0 += time.components.seconds * 1_000 }
+        self.time.withLock { $0 += Int64(time.milliseconds) }
     }
 }
 

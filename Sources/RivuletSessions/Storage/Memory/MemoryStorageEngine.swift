@@ -39,7 +39,7 @@ public final class MemoryStorageEngine: StorageRoles {
     /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
     public init(limits: MemoryStorageLimits = MemoryStorageLimits(), clock: (@Sendable () -> Int64)? = nil) {
         self.limits = limits
-        itemStorage = MemoryItemStorage(itemsMax: limits.itemsMax, clock: clock ?? ItemClock.milliseconds)
+        itemStorage = MemoryItemStorage(itemsMax: limits.itemsMax, clock: clock ?? WallClock.milliseconds)
         capabilities = StorageCapabilities(
             name: "memory",
             isShared: false,

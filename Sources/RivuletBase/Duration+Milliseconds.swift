@@ -1,0 +1,23 @@
+extension Duration {
+    /// Whole milliseconds, rounded down; 0 for a negative duration.
+    @inlinable package var milliseconds: UInt64 { milliseconds(adding: 0) }
+
+    /// Whole milliseconds, not less than this duration; 0 for a negative one.
+    @inlinable package var millisecondsRoundedUp: UInt64 { milliseconds(adding: 999_999_999_999_999) }
+
+    /// Whole milliseconds of the duration and `rest` attoseconds.
+    @inlinable package func milliseconds(adding rest: Int64) -> UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        // Milliseconds of more seconds could not be added to the time of a clock.
+        return UInt64(min(seconds, 1 << 50)) * 1_000 + UInt64((attoseconds + rest) / 1_000_000_000_000_000)
+    }
+
+    /// Whole nanoseconds, rounded down; 0 for a negative duration.
+    @inlinable package var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        // The next power of two would be more than a count of nanoseconds holds.
+        return UInt64(min(seconds, 1 << 33)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+}
