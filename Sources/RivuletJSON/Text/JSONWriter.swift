@@ -72,15 +72,14 @@ public struct JSONWriter: Sendable {
 
     /// Writes a member's name that the program knows, in a quarter of the time; it is not checked that nothing in it is to be escaped.
     package mutating func key(known name: StaticString) {
-        let isSeparated = needsComma
-        name.withUTF8Buffer { text in
-            bytes.append(addingCapacity: text.count + 4) { output in
-                if isSeparated { output.append(UInt8(ascii: ",")) }
-                output.append(UInt8(ascii: "\""))
-                for index in 0..<text.count { output.append(unsafe text[index]) }
-                output.append(UInt8(ascii: "\""))
-                output.append(UInt8(ascii: ":"))
-            }
+        name.withUTF8Buffer { text in unsafe append(quoted: text, isKey: true) }
+        needsComma = false
+    }
+
+    /// Writes the beginning of an object that the program knows, from its brace to the colon behind a name; the name's value must follow.
+    package mutating func beginObject(known beginning: StaticString) {
+        beginning.withUTF8Buffer { text in
+            unsafe append(atMost: text.count + 1) { end in unsafe Self.put(text, at: &end) }
         }
         needsComma = false
     }
@@ -158,9 +157,18 @@ public struct JSONWriter: Sendable {
         null()
     }
 
+    /// Gives what was written away, without a copy; the writer has no room then.
+    package mutating func takeBytes() -> [UInt8] {
+        defer { removeAll() }
+        return exchange(&bytes, with: [])
+    }
+
+    /// Makes room for so many bytes; none to write where there is room.
+    package mutating func reserveCapacity(_ capacity: Int) { bytes.reserveCapacity(capacity) }
+
     /// Forgets everything written, so that the writer can be used again.
     public mutating func removeAll(keepingCapacity: Bool = false) {
-        bytes.removeAll(keepingCapacity: keepingCapacity)
+        if !bytes.isEmpty { bytes.removeAll(keepingCapacity: keepingCapacity) }
         needsComma = false
         hasUnrepresentableNumber = false
         hasOmittedFields = false
@@ -178,22 +186,76 @@ public struct JSONWriter: Sendable {
     /// Writes a decimal integer.
     @usableFromInline
     mutating func digits(of magnitude: UInt64, isNegative: Bool) {
-        var reversed = InlineArray<20, UInt8>(repeating: 0)
-        var count = 0
-        var rest = magnitude
-        repeat {
-            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-            reversed[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
-            count += 1
-            rest = quotient
-        } while rest > 0
-        let isSeparated = needsComma
-        bytes.append(addingCapacity: count + 2) { output in
-            if isSeparated { output.append(UInt8(ascii: ",")) }
-            if isNegative { output.append(UInt8(ascii: "-")) }
-            for index in stride(from: count - 1, through: 0, by: -1) { output.append(reversed[index]) }
+        let count = Self.digitCount(of: magnitude)
+        unsafe append(atMost: count + 2) { end in
+            if isNegative { unsafe Self.put(UInt8(ascii: "-"), at: &end) }
+            // SAFETY: there is room for so many digits; the last one is written first.
+            unsafe end += count
+            var place = unsafe end
+            var rest = magnitude
+            repeat {
+                let tenth = rest / 10
+                unsafe place -= 1
+                unsafe place.initialize(to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
+                rest = tenth
+            } while rest > 0
         }
         needsComma = true
+    }
+
+    /// The digits of the largest integer.
+    private static let digitsMax = 20
+
+    @inline(__always)
+    private static func digitCount(of magnitude: UInt64) -> Int {
+        var count = 1
+        var bound: UInt64 = 10
+        while magnitude >= bound, count < digitsMax {
+            count &+= 1
+            bound &*= 10
+        }
+        return count
+    }
+
+    /// Writes a comma where one is needed, and what `body` puts at the end; there is room for `count` bytes in all.
+    @inline(__always)
+    private mutating func append(atMost count: Int, _ body: (inout UnsafeMutablePointer<UInt8>) -> Void) {
+        let isSeparated = needsComma
+        bytes.append(addingCapacity: count) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                guard let start = buffer.baseAddress else { return }
+                // SAFETY: what comes after `count` is free.
+                var end = unsafe start + count
+                if isSeparated { unsafe Self.put(UInt8(ascii: ","), at: &end) }
+                unsafe body(&end)
+                unsafe count = end - start
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func put(_ byte: UInt8, at end: inout UnsafeMutablePointer<UInt8>) {
+        unsafe end.initialize(to: byte)
+        unsafe end += 1
+    }
+
+    @inline(__always)
+    private static func put(_ text: UnsafeBufferPointer<UInt8>, at end: inout UnsafeMutablePointer<UInt8>) {
+        guard let first = text.baseAddress else { return }
+        // SAFETY: the caller has made room for the text.
+        unsafe end.initialize(from: first, count: text.count)
+        unsafe end += text.count
+    }
+
+    /// Writes a text in quotes that has nothing to escape, before a colon when it is a key.
+    @inline(__always)
+    private mutating func append(quoted text: UnsafeBufferPointer<UInt8>, isKey: Bool) {
+        unsafe append(atMost: text.count + 4) { end in
+            unsafe Self.put(UInt8(ascii: "\""), at: &end)
+            unsafe Self.put(text, at: &end)
+            unsafe Self.put(UInt8(ascii: "\""), at: &end)
+            if isKey { unsafe Self.put(UInt8(ascii: ":"), at: &end) }
+        }
     }
 
     private mutating func separate() {
@@ -205,21 +267,7 @@ public struct JSONWriter: Sendable {
         let utf8 = text.utf8
         let span = utf8.span
         guard span.firstEscaped() == span.count else { return quoteEscaping(utf8, isKey: isKey) }
-        let isSeparated = needsComma
-        bytes.append(addingCapacity: span.count + 4) { output in
-            if isSeparated { output.append(UInt8(ascii: ",")) }
-            output.append(UInt8(ascii: "\""))
-            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
-                unsafe span.withUnsafeBufferPointer { source in
-                    guard let first = source.baseAddress, let start = buffer.baseAddress else { return }
-                    // SAFETY: what comes after `count` is free, and there is room for the text and four bytes.
-                    unsafe (start + count).initialize(from: first, count: source.count)
-                }
-                count += span.count
-            }
-            output.append(UInt8(ascii: "\""))
-            if isKey { output.append(UInt8(ascii: ":")) }
-        }
+        unsafe span.withUnsafeBufferPointer { text in unsafe append(quoted: text, isKey: isKey) }
     }
 
     /// The same for a text that something is to be escaped in.
