@@ -135,8 +135,7 @@ extension CaseReader {
         _ type: Value.Type,
         default standard: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        let absent = standard() ?? Value.jsonAbsent
-        return try single(absent: absent, hasOwnKey: Value.jsonSchema.hasKey(CaseWriter.singleKey)) {
+        try single(absent: standard() ?? Value.jsonAbsent, hasOwnKey: Value.jsonSchema.hasKey(CaseWriter.singleKey)) {
             reader throws(JSONError) in try Value(json: &reader)
         }
     }
@@ -170,13 +169,15 @@ extension CaseReader {
     }
 
     /// `hasOwnKey` says that values have a key `_0` of their own, nil that they might; Swift's form is looked for first all the same.
+    ///
+    /// `absent` is asked only for a payload that is missing or empty: an optional of a type that is not known here is dear to make.
     private func single<Value>(
-        absent: Value?,
+        absent: @autoclosure () -> Value?,
         hasOwnKey: @autoclosure () -> Bool?,
         _ read: (inout JSONReader) throws(JSONError) -> Value
     ) throws(JSONError) -> Value {
         guard let payload else {
-            if let absent { return absent }
+            if let absent = absent() { return absent }
             throw start.error(.missing, "the \(noun.rawValue) \"\(name)\" needs a value: {\"\(name)\":…}")
         }
         guard try payload.peek() == .object else { return try Self.value(payload, read) }
@@ -190,7 +191,7 @@ extension CaseReader {
                 throw error
             }
         }
-        if members.isEmpty, let absent { return (try? Self.value(payload, read)) ?? absent }
+        if members.isEmpty, let absent = absent() { return (try? Self.value(payload, read)) ?? absent }
         return try Self.value(payload, read)
     }
 

@@ -20,6 +20,12 @@ public enum CaseWriter {
     ///
     /// A value that itself begins with a key `_0` gets Swift's own form around it, or it would be read as that form.
     public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+        guard !Value.jsonSchema.isNoObject else {
+            writer.beginObject()
+            writer.key(name)
+            value.encodeJSON(into: &writer)
+            return writer.endObject()
+        }
         guarded(name, into: &writer) { write(value, into: &$0) }
     }
 
@@ -69,6 +75,14 @@ public enum CaseWriter {
 }
 
 extension JSONSchema {
+    /// Whether values are never objects, and so have no key; nothing is made to find it out.
+    fileprivate var isNoObject: Bool {
+        switch self {
+        case .null, .boolean, .integer, .number, .string, .array: true
+        default: false
+        }
+    }
+
     /// Whether objects of this shape have a field of this name; nil when they can have any key.
     func hasKey(_ key: String) -> Bool? {
         switch self {

@@ -39,8 +39,8 @@ public struct ChangeCollector {
     /// What is found of the run's notes; nil for a run without.
     @usableFromInline let search: CoercionSearch?
 
-    /// The room of the last comparison, for the next one; most runs compare nothing.
-    private var room: Comparison?
+    /// The texts of the last comparison, whose room the next one uses.
+    private var texts = Comparison()
 
     @usableFromInline
     init(_ notes: CoercionNotes?) {
@@ -114,25 +114,26 @@ public struct ChangeCollector {
         _ new: (inout JSONWriter) -> Void
     ) -> Finding {
         guard purpose == .differences else { return .equal }
-        var texts = room.take() ?? Comparison()
-        defer { room = texts }
         texts.encode(old, new, includesTransient: true)
         // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
         if texts.new.hasUnrepresentableNumber, !texts.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         guard texts.isDifferent else { return texts.new.hasOmittedFields ? .equalBesideOmitted : .equal }
         if texts.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
-        var change = StateChange(
-            operation: .replace,
-            path: path,
-            value: texts.new.bytes,
-            isTransient: isTransient
-        )
-        if bearsState, !isTransient {
-            texts.encode(old, new, includesTransient: false)
-            change.isTransient = !texts.isDifferent
-            if texts.new.bytes != change.value { change.durableValue = texts.new.bytes }
+        guard bearsState, !isTransient else {
+            append(StateChange(operation: .replace, path: path, value: texts.takeNew(), isTransient: isTransient))
+            return .different
         }
-        append(change)
+        let value = texts.takeNew()
+        texts.encode(old, new, includesTransient: false)
+        append(
+            StateChange(
+                operation: .replace,
+                path: path,
+                value: value,
+                durableValue: texts.new.bytes == value ? nil : texts.new.bytes,
+                isTransient: !texts.isDifferent
+            )
+        )
         return .different
     }
 
@@ -194,8 +195,12 @@ public struct ChangeCollector {
 
     /// The JSON texts of a value as it was and as it is.
     private struct Comparison {
-        var old = JSONWriter()
-        var new = JSONWriter()
+        /// Without room at first: most runs compare nothing.
+        private(set) var old = JSONWriter(capacity: 0)
+        private(set) var new = JSONWriter(capacity: 0)
+
+        /// The room for a text at first.
+        private static let roomBytes = 256
 
         var isDifferent: Bool { old.bytes != new.bytes }
 
@@ -208,12 +213,16 @@ public struct ChangeCollector {
             Self.write(new, into: &self.new, includesTransient: includesTransient)
         }
 
+        /// Gives the text of the value as it is away.
+        mutating func takeNew() -> [UInt8] { new.takeBytes() }
+
         private static func write(
             _ value: (inout JSONWriter) -> Void,
             into writer: inout JSONWriter,
             includesTransient: Bool
         ) {
             writer.removeAll(keepingCapacity: true)
+            writer.reserveCapacity(roomBytes)
             writer.includesTransient = includesTransient
             value(&writer)
         }
