@@ -2,7 +2,7 @@
 ///
 /// Source: <Tests/Rows/Systems.md#d-07>, D-08.
 public struct AnyReducer<State>: EventReducer {
-    private let body: @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void
+    let body: @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void
 
     /// Wraps a reducer.
     public init(_ reducer: some EventReducer<State>) {
@@ -17,7 +17,8 @@ public struct AnyReducer<State>: EventReducer {
         _ reduce: @escaping @Sendable (_ state: inout State, _ event: Event) throws -> Void
     ) {
         body = { state, queuedEvent, _ in
-            guard let event = queuedEvent.event as? Event else { return }
+            // No `as?`, which makes an optional of a type that is not known here.
+            guard case let event as Event = queuedEvent.event else { return }
             try reduce(&state, event)
         }
     }
@@ -30,7 +31,7 @@ public struct AnyReducer<State>: EventReducer {
         _ reduce: @escaping @Sendable (_ state: inout State, _ event: Event) throws -> Effect<Event>
     ) {
         body = { state, queuedEvent, effects in
-            guard let event = queuedEvent.event as? Event else { return }
+            guard case let event as Event = queuedEvent.event else { return }
             effects.add(try reduce(&state, event))
         }
     }

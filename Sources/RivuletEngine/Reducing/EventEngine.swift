@@ -15,7 +15,10 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     package let defaultStateBytes: Int
     /// Whether a loaded state may have transient fields that neither its document nor the default state has.
     package let hasTransientElements: Bool
-    private let reducers: [AnyReducer<State>]
+    /// All reducers, in their order.
+    ///
+    /// A closure, because an array of a generic type is walked with metadata that is looked up at each event.
+    private let reduce: @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void
 
     /// What one atomic dispatch did.
     package struct Step: Sendable {
@@ -29,7 +32,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
 
     package init(_ definition: Definition) {
         self.definition = definition
-        reducers = definition.reducers
+        reduce = Self.joined(definition.reducers)
         bindings = StateBindings(definition.bindings)
         views = definition.views
         defaultStateBytes = definition.defaultState.jsonBytes().count
@@ -75,12 +78,19 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     private func apply(_ event: Event, to state: inout State) throws -> Effect<Event> {
         let queuedEvent = QueuedEvent(event: event)
         var asked = ReducerEffects()
-        for reducer in reducers {
-            try reducer.reduce(into: &state, queuedEvent: queuedEvent, effects: &asked)
-        }
+        try reduce(&state, queuedEvent, &asked)
         guard let ofReducers = asked.merged(as: Event.self) else { throw ForeignEffect() }
         let ofApp = definition.effect(of: event, state: state)
         return ofReducers.isNone ? ofApp : .merge(ofReducers, ofApp)
+    }
+
+    private static func joined(
+        _ reducers: [AnyReducer<State>]
+    ) -> @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void {
+        if reducers.count == 1 { return reducers[0].body }
+        return { state, queuedEvent, effects in
+            for reducer in reducers { try reducer.body(&state, queuedEvent, &effects) }
+        }
     }
 
     /// A reducer asks for an effect that dispatches events of another type than the app's.

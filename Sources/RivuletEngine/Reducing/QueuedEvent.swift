@@ -6,18 +6,22 @@ import RivuletBase
 public struct QueuedEvent: Sendable {
     /// The event as dispatched.
     public let event: any AppEvent
+    /// An instant, because few events are asked for their uptime in nanoseconds.
+    private let queued: ContinuousClock.Instant
+
     /// When it was queued, in nanoseconds of the system's uptime.
-    public let timestamp: UInt64
+    public var timestamp: UInt64 { UptimeClock.nanoseconds(at: queued) }
 
     /// Queues an event now.
     public init(event: any AppEvent) {
-        self.init(event: event, timestamp: UptimeClock.nanoseconds())
+        self.event = event
+        queued = .now
     }
 
-    /// Queues an event at a given uptime in nanoseconds.
+    /// Queues an event at a given uptime in nanoseconds, at most `Int64.max`.
     public init(event: any AppEvent, timestamp: UInt64) {
         self.event = event
-        self.timestamp = timestamp
+        queued = UptimeClock.instant(nanoseconds: timestamp)
     }
 }
 
@@ -33,8 +37,13 @@ public typealias EnqueuedEvent = QueuedEvent
 enum UptimeClock {
     private static let start = ContinuousClock().systemEpoch
 
+    /// The instant so many nanoseconds after the system started.
+    static func instant(nanoseconds: UInt64) -> ContinuousClock.Instant {
+        start.advanced(by: .nanoseconds(Int64(clamping: nanoseconds)))
+    }
+
     /// Nanoseconds since the system started, sleep included; never goes back.
-    static func nanoseconds() -> UInt64 {
-        start.duration(to: .now).nanoseconds
+    static func nanoseconds(at instant: ContinuousClock.Instant) -> UInt64 {
+        start.duration(to: instant).nanoseconds
     }
 }
