@@ -68,7 +68,9 @@ package struct HTTPHeaders: Sendable {
     }
 
     private func firstLine(called name: String) -> Line? {
-        for line in lines where isLine(line, called: name) { return line }
+        // Nearly every name that is asked for is missing, and differs from those that are there in its length.
+        let count = name.utf8.count
+        for line in lines where Int(line.nameCount) == count && isLine(line, called: name) { return line }
         return nil
     }
 
