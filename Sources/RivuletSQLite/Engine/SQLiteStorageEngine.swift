@@ -18,7 +18,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     /// The data folder as it was given.
     public var location: String { folder }
     let filename: String
-    private let writes: WorkQueue<WriteRequest>
+    private let writes: WorkQueue<any WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
     private let fault = SharedFault()
@@ -122,7 +122,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         snapshot: StateSnapshot?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
-        write(key, entries: [], snapshot: snapshot, reply) { statements throws(SQLiteError) in
+        write(key, snapshot: snapshot, reply) { statements throws(SQLiteError) in
             try statements.create(key, epoch: epoch, time: time, snapshot: snapshot)
         }
     }
@@ -137,10 +137,8 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     ) {
         var initial: StateSnapshot?
         if case .creating(_, _, let snapshot) = point { initial = snapshot }
-        write(key, entries: entries, answers: answers.answers, snapshot: initial, reply) {
-            statements throws(SQLiteError) in
-            try statements.append(key, at: point, entries, keeping: answers)
-        }
+        guard let byteCount = byteCount(of: entries, answers.answers, initial, reply) else { return }
+        submit(AppendRequest(key, at: point, entries, keeping: answers, byteCount: byteCount, reply))
     }
 
     /// Reads entries with a version greater than `version`, oldest first.
@@ -195,7 +193,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         keepingSince: Int64,
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
-        write(key, entries: [], snapshot: snapshot, reply) { statements throws(SQLiteError) in
+        write(key, snapshot: snapshot, reply) { statements throws(SQLiteError) in
             try statements.compact(
                 key,
                 at: head,
@@ -211,7 +209,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     /// No reader finds it from the answer on. Its bytes leave the files in the background, and `close()` waits for that; after the end of
     /// the process the next start goes on with it.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
-        write(key, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
+        write(key, snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
     }
 
     /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
@@ -226,7 +224,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
 
     /// Commits a row of its own.
     public func probe(reply: @escaping StorageReply<Void>) {
-        write(nil, entries: [], snapshot: nil, reply) { statements throws(SQLiteError) in try statements.probe() }
+        write(nil, snapshot: nil, reply) { statements throws(SQLiteError) in try statements.probe() }
     }
 
     /// Closes the database and unlocks the folder; blocks until every accepted request has been answered and what was deleted is erased.
@@ -341,15 +339,25 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
 
     private func write<Value: Sendable>(
         _ key: SessionKey?,
-        entries: [LogEntry],
-        answers: [KeptAnswer] = [],
         snapshot: StateSnapshot?,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
     ) {
+        guard let byteCount = byteCount(of: [], [], snapshot, reply) else { return }
+        submit(key, byteCount: byteCount, reply, body)
+    }
+
+    /// The bytes of a write; nil: one of its parts is too large, and the reply has said so.
+    private func byteCount<Value>(
+        of entries: [LogEntry],
+        _ answers: [KeptAnswer],
+        _ snapshot: StateSnapshot?,
+        _ reply: StorageReply<Value>
+    ) -> Int? {
         let snapshotBytes = snapshot?.state.count ?? 0
         guard snapshotBytes <= limits.snapshotBytesMax else {
-            return reply(.failure(.tooLarge(limitBytes: limits.snapshotBytesMax)))
+            reply(.failure(.tooLarge(limitBytes: limits.snapshotBytesMax)))
+            return nil
         }
         var bytes = 0
         var largest = 0
@@ -364,9 +372,10 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
             largest = max(largest, answerBytes)
         }
         guard largest <= limits.entryBytesMax else {
-            return reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
+            reply(.failure(.tooLarge(limitBytes: limits.entryBytesMax)))
+            return nil
         }
-        submit(key, byteCount: bytes + snapshotBytes, reply, body)
+        return bytes + snapshotBytes
     }
 
     /// Hands a write to the writer; one that `waits` also before the start.
@@ -378,17 +387,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
     ) {
-        let request = WriteRequest(
-            key: key,
-            collection: collection,
-            byteCount: byteCount,
-            write: { statements throws(SQLiteError) in
-                let value = try body(&statements)
-                return { reply(.success(value)) }
-            },
-            refuse: { error in reply(.failure(error)) }
-        )
-        if let refusal = writes.submit(request, byteCount: byteCount, waits: waits) { reply(.failure(refusal)) }
+        submit(Write(key, in: collection, byteCount: byteCount, reply, body), waits: waits)
+    }
+
+    private func submit(_ request: some WriteRequest, waits: Bool = false) {
+        if let refusal = writes.submit(request, byteCount: request.byteCount, waits: waits) { request.refuse(refusal) }
     }
 }
 

@@ -8,16 +8,22 @@ enum LogRow {
     static let insertion =
         "INSERT INTO log(seq, sid, v, time, crc, cmd, event, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
-    /// Binds all columns to a prepared `insertion`.
-    static func bind(_ entry: LogEntry, row: Int64, sid: Int64, to statement: SQLiteStatement) throws(SQLiteError) {
+    /// Runs a prepared `insertion`, which is to be reset then: it has the entry's bytes where they are.
+    static func insert(_ entry: LogEntry, row: Int64, sid: Int64, by statement: SQLiteStatement) throws(SQLiteError) {
         try statement.bind(row, at: 1)
         try statement.bind(sid, at: 2)
         try statement.bind(Int64(clamping: entry.version), at: 3)
         try statement.bind(entry.time, at: 4)
         try statement.bind(checksum(of: entry, sid: sid), at: 5)
         try statement.bind(entry.commandID, at: 6)
-        try statement.bind(entry.event, at: 7)
-        try statement.bind(entry.changes, at: 8)
+        try unsafe entry.event.span.bytes.withUnsafeBytes { event throws(SQLiteError) in
+            try unsafe entry.changes.span.bytes.withUnsafeBytes { changes throws(SQLiteError) in
+                // SAFETY: both stay where they are until the row is written, and the statement is not run again without new ones.
+                try unsafe statement.bind(inPlace: event, at: 7)
+                try unsafe statement.bind(inPlace: changes, at: 8)
+                try statement.step()
+            }
+        }
     }
 
     /// Reads the row that a statement over `columns` stands on, and checks it.

@@ -48,8 +48,7 @@ struct LogStatements {
     mutating func append(_ entry: LogEntry, sid: Int64) throws(SQLiteError) {
         defer { insertEntry.reset() }
         lastRow += 1
-        try LogRow.bind(entry, row: lastRow, sid: sid, to: insertEntry)
-        try insertEntry.step()
+        try LogRow.insert(entry, row: lastRow, sid: sid, by: insertEntry)
         finder.add(version: Int64(clamping: entry.version), row: lastRow, of: sid)
     }
 

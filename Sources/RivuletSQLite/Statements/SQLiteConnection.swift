@@ -18,7 +18,11 @@ internal import CSQLite
         case readOnly
     }
 
+    /// Sets up SQLite for the whole process, before the first connection.
+    private static let setUp: Void = rivulet_sqlite_forbid_memory_count()
+
     init(path: String, access: Access, lockWaitMilliseconds: Int) throws(SQLiteError) {
+        Self.setUp
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -45,6 +49,16 @@ internal import CSQLite
 
     /// The pages of the write-ahead log after the last commit, once `countWALPages()` was called.
     var walPages: Int { Int(unsafe walPagesCell.pointee) }
+
+    /// A number that each commit changes, of this connection and of any other one; it is read without I/O, so inside a transaction.
+    ///
+    /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
+    var dataVersion: UInt32 {
+        var version: UInt32 = 0
+        // It fails only for a database that is not attached; nil is the main one, which always is.
+        _ = unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
 
     /// Whether a transaction is open; SQLite ends one by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

@@ -30,11 +30,19 @@ struct WriteStatements {
     /// Heads as this connection has last seen them, by sid; right also inside the transaction under way.
     private var heads: [Int64: Head] = [:]
 
-    private struct Head {
+    /// An object: most writes look at one, and change its version.
+    private final class Head {
         let key: SessionKey
         let epoch: String
         let created: Int64
         var version: UInt64
+
+        init(key: SessionKey, epoch: String, created: Int64, version: UInt64) {
+            self.key = key
+            self.epoch = epoch
+            self.created = created
+            self.version = version
+        }
     }
 
     init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
@@ -159,7 +167,7 @@ struct WriteStatements {
     ) throws(SQLiteError) -> AppendOutcome {
         try log.refresh()
         let sid: Int64
-        var head: Head
+        let head: Head
         switch point {
         case .after(let expected):
             sid = Int64(bitPattern: expected.token)
@@ -174,7 +182,6 @@ struct WriteStatements {
         for entry in entries { try log.append(entry, sid: sid) }
         try keep(answers, sid: sid)
         head.version += UInt64(entries.count)
-        remember(head, sid: sid)
         return .committed(self.head(of: sid, head))
     }
 

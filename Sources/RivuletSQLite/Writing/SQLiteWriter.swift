@@ -1,38 +1,13 @@
 internal import RivuletSessions
 internal import RivuletStores
 
-/// A write that waits for its commit.
-struct WriteRequest: Sendable {
-    /// The session whose fault a failure of this write alone is.
-    let key: SessionKey?
-    /// The collection whose keys the write has to know.
-    let collection: ItemKey?
-    let byteCount: Int
-    /// Whether it may wait until another thread has read these keys.
-    private(set) var mayWaitForKeys = true
-    /// Writes inside a transaction, and says how to answer once that has ended: nil, it is durable.
-    let write: @Sendable (inout WriteStatements) throws(SQLiteError) -> Answer
-    /// Answers a write that was not tried, or that failed.
-    let refuse: @Sendable (StorageError) -> Void
-
-    typealias Answer = @Sendable () -> Void
-
-    /// The same write, which reads the keys by itself where they are missing still.
-    var withoutWaiting: WriteRequest {
-        var request = self
-        request.mayWaitForKeys = false
-        return request
-    }
-}
-
 /// The writing connection and its thread's function.
 final class SQLiteWriter {
-    private let queue: WorkQueue<WriteRequest>
+    private let queue: WorkQueue<any WriteRequest>
     let limits: SQLiteStorageLimits
     let connection: SQLiteConnection
     private let beginStatement: SQLiteStatement
     private let commitStatement: SQLiteStatement
-    private let dataVersion: SQLiteStatement
     private let sharedKeys: SharedKeys
     private let askForKeys: @Sendable (ItemKey) -> Bool
     private let onFault: @Sendable (StorageError) -> Void
@@ -40,8 +15,8 @@ final class SQLiteWriter {
 
     private var waitingForKeys = WritesWaitingForKeys()
     var statements: WriteStatements
-    /// Changes when another connection has committed.
-    private var lastDataVersion: Int64
+    /// The database's version after the last commit of this connection; another one at the next transaction: somebody else has committed.
+    private var lastDataVersion: UInt32 = 0
     var walPagesAtCheckpoint = 0
     /// The rows beside the log's index when it could not be brought up to date; 0: it could.
     var unindexedAtFailure = 0
@@ -61,7 +36,7 @@ final class SQLiteWriter {
     init(
         path: String,
         limits: SQLiteStorageLimits,
-        queue: WorkQueue<WriteRequest>,
+        queue: WorkQueue<any WriteRequest>,
         sharedKeys: SharedKeys,
         erasure: SharedErasure,
         askForKeys: @escaping @Sendable (ItemKey) -> Bool,
@@ -81,11 +56,8 @@ final class SQLiteWriter {
         try SQLiteSchema.prepareWriter(connection, limits: limits)
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
-        dataVersion = try SQLiteStatement("PRAGMA data_version", on: connection)
-        try dataVersion.step()
-        lastDataVersion = dataVersion.integer(0)
-        dataVersion.reset()
         statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
+        lastDataVersion = connection.dataVersion
         let isSecured = try SQLiteSchema.isSecured(connection)
         erasure.didOpen(isSecured: isSecured, pendingCount: statements.erasing.pendingCount)
     }
@@ -98,7 +70,8 @@ final class SQLiteWriter {
         while true {
             switch queue.take(idleMilliseconds: idleMilliseconds(isTidy: isTidy)) {
             case .requests(let requests):
-                for group in groups(of: writesWithKeys() + requests) {
+                var rest = withKeys(before: requests)[...]
+                while let group = nextGroup(of: &rest) {
                     let ready = ready(group)
                     commit(ready)
                     indexLogIfDue()
@@ -120,24 +93,26 @@ final class SQLiteWriter {
 
     // MARK: - Keys
 
-    /// The commits whose keys have been read; answers those whose keys cannot be.
-    private func writesWithKeys() -> [WriteRequest] {
-        sharedKeys.takeAnswers().flatMap { (name, error) in
+    /// The commits whose keys have been read, before `requests`; answers those whose keys cannot be.
+    private func withKeys(before requests: [any WriteRequest]) -> [any WriteRequest] {
+        let answers = sharedKeys.takeAnswers()
+        guard !answers.isEmpty else { return requests }
+        return answers.flatMap { (name, error) in
             let writes = waitingForKeys.take(name)
             guard let error else { return writes }
             refuse(writes[...], with: error)
             finish(writes[...])
             return []
-        }
+        } + requests
     }
 
     /// The writes of a group that are made now; the others wait for the keys of their collections, which can be many.
-    private func ready(_ group: ArraySlice<WriteRequest>) -> ArraySlice<WriteRequest> {
+    private func ready(_ group: ArraySlice<any WriteRequest>) -> ArraySlice<any WriteRequest> {
         guard fault == nil, group.contains(where: { $0.collection != nil }) else { return group }
         return group.filter { !waits($0) }[...]
     }
 
-    private func waits(_ write: WriteRequest) -> Bool {
+    private func waits(_ write: any WriteRequest) -> Bool {
         guard let name = write.collection else { return false }
         if !waitingForKeys.contain(name) {
             do throws(SQLiteError) {
@@ -153,24 +128,20 @@ final class SQLiteWriter {
 
     // MARK: - Commits
 
-    private func groups(of requests: [WriteRequest]) -> [ArraySlice<WriteRequest>] {
-        var groups: [ArraySlice<WriteRequest>] = []
-        var start = 0
+    /// Takes the first requests, as many as one commit may have; nil: none is left.
+    private func nextGroup(of requests: inout ArraySlice<any WriteRequest>) -> ArraySlice<any WriteRequest>? {
+        guard !requests.isEmpty else { return nil }
         var bytes = 0
-        for (index, request) in requests.enumerated() {
-            bytes += request.byteCount
-            guard index > start, index - start == limits.batchWritesMax || bytes > limits.batchBytesMax else {
-                continue
-            }
-            groups.append(requests[start..<index])
-            start = index
-            bytes = request.byteCount
+        let end = requests.indices.first { index in
+            bytes += requests[index].byteCount
+            return index > requests.startIndex
+                && (index - requests.startIndex == limits.batchWritesMax || bytes > limits.batchBytesMax)
         }
-        groups.append(requests[start...])
-        return groups
+        defer { requests = requests[(end ?? requests.endIndex)...] }
+        return requests[..<(end ?? requests.endIndex)]
     }
 
-    private func commit(_ group: ArraySlice<WriteRequest>) {
+    private func commit(_ group: ArraySlice<any WriteRequest>) {
         guard !group.isEmpty else { return }
         if let fault { return refuse(group, with: fault) }
         do throws(SQLiteError) {
@@ -179,11 +150,9 @@ final class SQLiteWriter {
             guard rollBack(group) else { return }
             return refuse(group, with: error.storageError(for: nil))
         }
-        var answers: [WriteRequest.Answer] = []
-        answers.reserveCapacity(group.count)
         for request in group {
             do throws(SQLiteError) {
-                answers.append(try request.write(&statements))
+                try request.write(&statements)
             } catch {
                 return writeDidFail(request, of: group, error)
             }
@@ -194,7 +163,7 @@ final class SQLiteWriter {
             return commitDidFail(group, error)
         }
         didCommit()
-        for answer in answers { answer() }
+        for request in group { request.answer() }
     }
 
     func beginTransaction() throws(SQLiteError) {
@@ -202,21 +171,18 @@ final class SQLiteWriter {
             defer { beginStatement.reset() }
             try beginStatement.step()
         }
-        defer { dataVersion.reset() }
-        try dataVersion.step()
-        let version = dataVersion.integer(0)
-        let othersHaveWritten = version != lastDataVersion
-        lastDataVersion = version
-        statements.didBegin(othersHaveWritten: othersHaveWritten)
+        statements.didBegin(othersHaveWritten: connection.dataVersion != lastDataVersion)
     }
 
     func endTransaction() throws(SQLiteError) {
         defer { commitStatement.reset() }
         try commitStatement.step()
+        lastDataVersion = connection.dataVersion
     }
 
     /// One write failed: the others are done again, each alone, so that it fails by itself.
-    private func writeDidFail(_ request: WriteRequest, of group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+    private func writeDidFail(_ request: any WriteRequest, of group: ArraySlice<any WriteRequest>, _ error: SQLiteError)
+    {
         if error.isWriteFault { return stop(group, error) }
         guard rollBack(group) else { return }
         if error.isFull, makeRoom() { return commit(group) }
@@ -224,7 +190,7 @@ final class SQLiteWriter {
         for index in group.indices { commit(group[index...index]) }
     }
 
-    func commitDidFail(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+    func commitDidFail(_ group: ArraySlice<any WriteRequest>, _ error: SQLiteError) {
         // A full disk is found before the commit mark is written; after any other failure the disk may have the commit.
         guard error.isFull else { return stop(group, error) }
         guard rollBack(group) else { return }
@@ -233,7 +199,7 @@ final class SQLiteWriter {
     }
 
     /// Undoes the transaction; false: not even that, and the group has been answered.
-    func rollBack(_ group: ArraySlice<WriteRequest>) -> Bool {
+    func rollBack(_ group: ArraySlice<any WriteRequest>) -> Bool {
         statements.didRollBack()
         guard connection.isInTransaction else { return true }
         do throws(SQLiteError) {
@@ -246,7 +212,7 @@ final class SQLiteWriter {
     }
 
     /// Ends all writing: what the disk holds is known only after the database has been opened anew.
-    private func stop(_ group: ArraySlice<WriteRequest>, _ error: SQLiteError) {
+    private func stop(_ group: ArraySlice<any WriteRequest>, _ error: SQLiteError) {
         stop(error)
         let detail = "\(error); the server must be restarted, and the sessions loaded again"
         refuse(group, with: .indeterminate(detail: detail))
@@ -270,11 +236,11 @@ final class SQLiteWriter {
         onFault(fault)
     }
 
-    private func refuse(_ group: ArraySlice<WriteRequest>, with error: StorageError) {
+    private func refuse(_ group: ArraySlice<any WriteRequest>, with error: StorageError) {
         for request in group { request.refuse(error) }
     }
 
-    private func finish(_ group: ArraySlice<WriteRequest>) {
+    private func finish(_ group: ArraySlice<any WriteRequest>) {
         queue.finish(group.count, byteCount: group.reduce(0) { $0 + $1.byteCount })
     }
 }
