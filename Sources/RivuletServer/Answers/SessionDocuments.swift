@@ -19,9 +19,13 @@ extension DispatchAnswer {
         writer.key(known: "durable")
         writer.bool(isDurable)
         writer.key(known: "changes")
-        writer.beginArray()
-        for change in changes { change.encodeJSON(into: &writer) }
-        writer.endArray()
+        if let changesJSON {
+            writer.raw(changesJSON)
+        } else {
+            writer.beginArray()
+            for change in changes { change.encodeJSON(into: &writer) }
+            writer.endArray()
+        }
         writer.writeCoerced(coerced)
         writer.endObject()
         return writer.bytes

@@ -26,6 +26,8 @@ final class PendingDispatch {
     /// What it did.
     struct Outcome {
         var changes: [StateChange] = []
+        /// Whether the log's entry has these changes, no others, and in the form that clients see.
+        var isLoggedAsAnswered = false
         var coercions: [Coercion] = []
         /// Whether it wrote a field that no change tells of; views may show what is computed from it.
         var hasOmittedWrite = false

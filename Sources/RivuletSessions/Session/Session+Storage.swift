@@ -30,11 +30,8 @@ extension Session {
 
     private func append(_ batch: CommitQueue.Batch, at point: AppendPoint) {
         let kept = KeptAnswers(batch.answers, droppingBefore: oldestKept)
-        ask {
-            $0.append(key, at: point, batch.entries, keeping: kept, reply: $1)
-        } then: {
-            $0.appendDidFinish($1, entries: batch.entries)
-        }
+        let append = PendingAppend(batch.entries, of: self)
+        environment.storage.log.append(key, at: point, batch.entries, keeping: kept) { append.take($0) }
     }
 
     /// The first event, or an explicit request, makes storage know the session.
@@ -63,7 +60,7 @@ extension Session {
         }
     }
 
-    private func appendDidFinish(_ outcome: Result<AppendOutcome, StorageError>, entries: [LogEntry]) {
+    func appendDidFinish(_ outcome: Result<AppendOutcome, StorageError>, entries: [LogEntry]) {
         switch outcome {
         case .success(.committed(let head)): didAppend(entries, head)
         case .success(.conflict): otherWriterDid("extended the log")

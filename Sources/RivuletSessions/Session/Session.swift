@@ -23,11 +23,17 @@ package final class Session {
     let streams: SessionStreams
     /// The reads of the past that wait for storage.
     let pastReads: LogReads
-    var machine: SessionMachine
+    var machine: SessionMachine {
+        _read { yield unsafe storedMachine }
+        _modify { yield unsafe &storedMachine }
+    }
     var log: SessionLog
     var idempotency = SessionIdempotency()
     var effects = SessionEffects()
     private var memory = SessionMemory()
+    // SAFETY: one thread has the session, and no method of the machine calls back into it, so no access begins during another one. It is
+    // asked some twenty times in each dispatch, and a check at run time costs as much as the asking.
+    @exclusivity(unchecked) private var storedMachine: SessionMachine
 
     /// What is done when a session must leave memory at once: deleted, or in doubt about what storage holds.
     package typealias Retirement = (_ session: Session, _ deletedEpoch: String?) -> Void
@@ -61,7 +67,7 @@ package final class Session {
         self.migrations = migrations
         state = beginning.state
         let position = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
-        machine = SessionMachine(
+        unsafe storedMachine = SessionMachine(
             key,
             standing: SessionStanding(
                 names: SessionNames(
@@ -289,6 +295,7 @@ package final class Session {
             },
             outcome: PendingDispatch.Outcome(
                 changes: step.recording.changes,
+                isLoggedAsAnswered: place.isLoggedAsAnswered,
                 coercions: step.recording.coercions,
                 hasOmittedWrite: step.recording.hasOmittedWrite,
                 persists: persists,

@@ -262,6 +262,7 @@ struct SessionMachine: ~Copyable {
             ),
             isDurable: dispatch.outcome.persists && survivesPowerLoss,
             changes: dispatch.outcome.changes,
+            changesJSON: dispatch.outcome.isLoggedAsAnswered ? dispatch.entry?.changes : nil,
             coerced: dispatch.outcome.coercions
         )
     }

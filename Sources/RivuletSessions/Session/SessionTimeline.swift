@@ -49,6 +49,8 @@ struct SessionTimeline: ~Copyable {
         let logged: [StateChange]?
         /// What no entry carries after it.
         let unlogged: [StateChange]
+        /// Whether what goes to the log are its own changes, in the form that clients see.
+        let isLoggedAsAnswered: Bool
     }
 
     /// Says where a dispatch with these changes would stand.
@@ -60,17 +62,19 @@ struct SessionTimeline: ~Copyable {
             return Place(
                 position: Cursor.Position(version: version + 1, transients: transients),
                 logged: unlogged.followed(by: changes),
-                unlogged: []
+                unlogged: [],
+                isLoggedAsAnswered: unlogged.isEmpty && changes.allSatisfy(\.isLoggedAsSeen)
             )
         }
         // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
         guard !changes.isEmpty || recording.hasOmittedWrite else {
-            return Place(position: headPosition, logged: nil, unlogged: unlogged)
+            return Place(position: headPosition, logged: nil, unlogged: unlogged, isLoggedAsAnswered: false)
         }
         return Place(
             position: Cursor.Position(version: version, transients: transients + 1),
             logged: nil,
-            unlogged: unlogged.followed(by: changes.filter { !$0.isTransient })
+            unlogged: unlogged.followed(by: changes.filter { !$0.isTransient }),
+            isLoggedAsAnswered: false
         )
     }
 

@@ -7,6 +7,8 @@ package struct DispatchAnswer: Sendable {
     /// Whether everything it changed was on disk before this answer.
     package let isDurable: Bool
     package let changes: [StateChange]
+    /// The changes as a JSON array, when the log's entry has the same text; nil: it is still to be written.
+    package let changesJSON: [UInt8]?
     package let coerced: [CoercedValue]
 }
 

@@ -7,10 +7,7 @@ extension StateChange {
     /// Writes `{"op":…,"path":…,"index":…,"value":…}`; the log's form has what goes to disk of the value, and marks
     /// transient changes, which a restart must not replay.
     package func encodeJSON(into writer: inout JSONWriter, forLog: Bool = false) {
-        writer.beginObject()
-        writer.key(known: "op")
-        writer.string(operation.rawValue)
-        writer.key(known: "path")
+        writer.beginObject(known: operation.beginning)
         writer.string(path)
         if let index {
             writer.key(known: "index")
@@ -26,6 +23,9 @@ extension StateChange {
         }
         writer.endObject()
     }
+
+    /// Whether the log's form is what clients see.
+    var isLoggedAsSeen: Bool { !isTransient && durableValue == nil }
 
     /// Reads the log's form.
     package init(log reader: inout JSONReader) throws(JSONError) {
@@ -68,5 +68,17 @@ extension [StateChange] {
         try reader.array { _, reader throws(JSONError) in changes.append(try StateChange(log: &reader)) }
         try reader.finish()
         self = changes
+    }
+}
+
+extension StateChange.Operation {
+    /// What a change of this kind begins with as JSON, up to its path.
+    fileprivate var beginning: StaticString {
+        switch self {
+        case .add: #"{"op":"add","path":"#
+        case .replace: #"{"op":"replace","path":"#
+        case .remove: #"{"op":"remove","path":"#
+        case .move: #"{"op":"move","path":"#
+        }
     }
 }

@@ -12,7 +12,7 @@ package final class SessionStorage: Sendable {
     package let answers: any AnswerStorage
     package let directory: any SessionDirectory
     package let lifecycle: any StorageLifecycle
-    private let meter: (any AppendMeter)?
+    let meter: (any AppendMeter)?
 
     /// Takes the roles of an engine; `meter` measures each append.
     package init(_ engine: any StorageEngine, meter: (any AppendMeter)? = nil) {
@@ -23,21 +23,5 @@ package final class SessionStorage: Sendable {
         directory = engine.directory
         lifecycle = engine.lifecycle
         self.meter = meter
-    }
-
-    /// Appends to a session's log, and measures that first: metrics that are read after an answer count its append.
-    func append(
-        _ key: SessionKey,
-        at point: AppendPoint,
-        _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
-        reply: @escaping StorageReply<AppendOutcome>
-    ) {
-        guard let meter else { return log.append(key, at: point, entries, keeping: answers, reply: reply) }
-        let (count, start) = (entries.count, ContinuousClock.now)
-        log.append(key, at: point, entries, keeping: answers) { outcome in
-            meter.record(outcome, entries: count, ContinuousClock.now - start)
-            reply(outcome)
-        }
     }
 }

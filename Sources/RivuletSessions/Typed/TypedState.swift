@@ -304,10 +304,14 @@ final class TypedBox<Value>: OpaqueBox {
         self.value = value
     }
 
-    /// A box of the same type.
+    /// A box of the same type with another value.
     ///
-    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; here it is at hand.
-    func another(_ value: consuming Value) -> TypedBox { TypedBox(value) }
+    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; a copy has it at hand.
+    func another(_ value: consuming Value) -> TypedBox {
+        let box = copy()
+        box.value = value
+        return box
+    }
 
     /// A box of its own with the same value.
     func copy() -> TypedBox { TypedBox(value) }

@@ -1,0 +1,33 @@
+import RivuletEngine
+
+/// An append that storage is making: one object from the request to the session's thread, because nearly every durable dispatch has one.
+final class PendingAppend: @unchecked Sendable {
+    // SAFETY: `session` is touched on its executor's thread only, which is checked. `outcome` is written once, before the executor has the
+    // job, and read by that job.
+    private let session: Session
+    private let executor: any SessionExecutor
+    private let meter: (any AppendMeter)?
+    private let entries: [LogEntry]
+    private let start = ContinuousClock.now
+    private var outcome: Result<AppendOutcome, StorageError>?
+
+    init(_ entries: [LogEntry], of session: Session) {
+        self.session = session
+        self.entries = entries
+        executor = session.environment.executor
+        meter = session.environment.storage.meter
+    }
+
+    /// Takes storage's answer, on any thread, once; measured first: metrics that are read after an answer count its append.
+    func take(_ outcome: Result<AppendOutcome, StorageError>) {
+        meter?.record(outcome, entries: entries.count, ContinuousClock.now - start)
+        self.outcome = outcome
+        executor.post { self.deliver() }
+    }
+
+    private func deliver() {
+        precondition(executor.isCurrent, "an append was answered outside of its session's thread")
+        guard let outcome = outcome.take() else { return }
+        session.appendDidFinish(outcome, entries: entries)
+    }
+}
