@@ -68,6 +68,7 @@ let package = Package(
         .target(
             name: "RivuletStores",
             dependencies: [
+                "RivuletBase",
                 "RivuletJSON",
                 "RivuletObjects",
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -87,7 +88,7 @@ let package = Package(
         .target(
             name: "RivuletInProcess",
             dependencies: [
-                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores",
+                "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -142,6 +143,7 @@ let package = Package(
         .target(
             name: "Rivulet",
             dependencies: [
+                "RivuletBase",
                 "RivuletEngine",
                 "RivuletInProcess",
                 "RivuletJSON",

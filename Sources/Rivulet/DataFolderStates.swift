@@ -1,5 +1,6 @@
 import FoundationEssentials
 public import RivuletEngine
+public import RivuletInProcess
 import RivuletSQLite
 import RivuletSessions
 import RivuletStores
@@ -42,5 +43,26 @@ public struct DataFolderStates: StateStorage {
             open[folder] = (engine, states)
             return states
         }
+    }
+}
+
+extension UIStateManager {
+    /// Starts with the defaults, with the stored `p` over them if there is one; `p` is kept in SQLite, see ``DataFolderStates``.
+    ///
+    /// - Parameters:
+    ///   - defaultState: Makes the state of a beginning; also of a reset.
+    ///   - persistenceKey: Under which `p` is stored; nil: nothing is, no file is opened, and a restart gives the defaults.
+    ///   - dispatchFilter: As `setDispatchFilter` sets it.
+    public init(
+        defaultState: @escaping @Sendable () -> State,
+        persistenceKey: String? = nil,
+        dispatchFilter: DispatchFilter? = nil
+    ) async {
+        await self.init(
+            defaultState: defaultState,
+            persistenceKey: persistenceKey,
+            storage: DataFolderStates(),
+            dispatchFilter: dispatchFilter
+        )
     }
 }

@@ -1,5 +1,6 @@
 // Owns what app authors get by importing Rivulet: the public rooms under one name.
 
+@_exported public import RivuletBase
 @_exported public import RivuletEngine
 @_exported public import RivuletInProcess
 @_exported public import RivuletJSON

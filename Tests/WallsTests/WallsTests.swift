@@ -16,9 +16,9 @@ import Testing
         "RivuletEventLoop": ["CLibuv", "RivuletBase"],
         "RivuletObservation": ["CCurrentRun", "RivuletJSON"],
         "RivuletObjects": [],
-        "RivuletStores": ["RivuletJSON", "RivuletObjects"],
+        "RivuletStores": ["RivuletBase", "RivuletJSON", "RivuletObjects"],
         "RivuletEngine": ["RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
-        "RivuletInProcess": ["RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletStores"],
+        "RivuletInProcess": ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSessions": [
             "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema", "RivuletStores",
         ],
@@ -28,7 +28,7 @@ import Testing
             "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
-            "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
+            "RivuletBase", "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
             "RivuletObservation", "RivuletSQLite", "RivuletSchema", "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
         "RivuletTesting": [

@@ -166,3 +166,13 @@ extension EventLoop {
         state.delegate?.connectionDidOpen(id, peer: peer)
     }
 }
+
+/// What became of the bytes of one write.
+package enum WriteOutcome: Hashable, Sendable {
+    /// The kernel has all of them.
+    case sent
+    /// Some wait in the connection's queue, which now holds this many; `connectionDidDrain` follows.
+    case queued(unsentBytes: Int)
+    /// The connection is closed or closing: none were taken.
+    case closed
+}

@@ -1,7 +1,7 @@
 internal import Logging
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
-import RivuletStores
 import Synchronization
 
 /// Saves the newest of the states that it is given.

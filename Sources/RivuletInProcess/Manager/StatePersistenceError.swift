@@ -1,4 +1,4 @@
-public import RivuletStores
+public import RivuletBase
 
 /// Why a state manager does not save.
 public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {

@@ -1,8 +1,8 @@
 // Owns what follows an event in a manager: the effects of its reducers, and the one function beside them.
 
 import Logging
+import RivuletBase
 import RivuletEngine
-import RivuletStores
 
 extension UIStateManager {
     /// Runs what the reducers ask for and the function for effects at the same time, and returns when the next event may run.

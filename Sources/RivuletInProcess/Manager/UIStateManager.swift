@@ -1,7 +1,7 @@
 public import Logging
+import RivuletBase
 public import RivuletEngine
 import RivuletObservation
-import RivuletStores
 import Synchronization
 
 /// A state that changes by events alone, in the process that holds it.

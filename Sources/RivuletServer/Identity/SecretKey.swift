@@ -1,5 +1,5 @@
 import Crypto
-import RivuletStores
+public import RivuletStores
 
 /// A secret that only the server's operator knows.
 ///
@@ -71,5 +71,19 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
         var bytes = Array(text.utf8).drop(while: isSpace)
         while let last = bytes.last, isSpace(last) { bytes.removeLast() }
         return bytes
+    }
+}
+
+extension SealingKeys {
+    /// The keys that are derived from a secret, and from earlier ones, whose values still open.
+    public init(_ secret: SecretKey, older: [SecretKey] = []) {
+        self.init(secret.sealingKey, older: older.map(\.sealingKey))
+    }
+}
+
+extension ServerOptions {
+    /// The keys of the server's secret, for the securely stored values of its apps; nil without a ``secretKey``.
+    public var sealingKeys: SealingKeys? {
+        secretKey.map { SealingKeys($0, older: olderSecretKey.map { [$0] } ?? []) }
     }
 }

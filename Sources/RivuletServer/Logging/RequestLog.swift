@@ -1,4 +1,5 @@
 import Logging
+import RivuletBase
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions

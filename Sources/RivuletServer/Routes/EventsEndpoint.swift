@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions

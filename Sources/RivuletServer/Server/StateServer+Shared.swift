@@ -1,6 +1,7 @@
 // Owns what a server does at its start with what all sessions of an app share.
 
 import Logging
+import RivuletBase
 import RivuletHTTP
 import RivuletSessions
 import RivuletStores

@@ -1,4 +1,5 @@
 import Logging
+import RivuletBase
 import RivuletEngine
 import RivuletStores
 

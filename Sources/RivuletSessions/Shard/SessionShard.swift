@@ -1,5 +1,6 @@
 import DequeModule
 import Logging
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
 import RivuletStores

@@ -1,3 +1,4 @@
+import RivuletBase
 package import RivuletJSON
 package import RivuletStores
 

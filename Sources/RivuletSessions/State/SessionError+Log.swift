@@ -1,6 +1,6 @@
 // Owns what a log says of errors of sessions: never which session.
 
-public import RivuletStores
+public import RivuletBase
 
 extension StorageError: LoggableError {
     /// The whole text but for the session's id, which `rivulet check` tells.

@@ -1,3 +1,5 @@
+package import RivuletStores
+
 /// Why storage did not do what it was asked to.
 ///
 /// Every case but `indeterminate` means that nothing was written. A conflict is not an error: see `AppendOutcome`.
@@ -40,5 +42,21 @@ extension StorageError: CustomStringConvertible {
         case .closed:
             "storage is closed: the server is shutting down"
         }
+    }
+}
+
+extension ItemStorageError {
+    /// The same failure in the words of the stored family.
+    package init(_ error: StorageError) {
+        self =
+            switch error {
+            case .unavailable(let detail): .unavailable(detail: detail)
+            case .indeterminate(let detail): .indeterminate(detail: detail)
+            case .full(let detail): .full(detail: detail)
+            case .tooLarge(let limitBytes): .tooLarge(limitBytes: limitBytes)
+            case .corrupt(_, let detail): .corrupt(detail: detail)
+            case .incompatible(let detail): .incompatible(detail: detail)
+            case .closed: .closed
+            }
     }
 }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Logging
+import RivuletBase
 import RivuletJSON
 
 /// Values of one type in an ``ItemCollection``, read and written as JSON, and not kept in memory.

@@ -1,3 +1,5 @@
+public import RivuletBase
+
 /// Why storage did not do what it was asked to.
 ///
 /// Every case but `indeterminate` means that nothing was written.
@@ -36,4 +38,9 @@ extension ItemStorageError: CustomStringConvertible {
         case .closed: "storage is closed: the server is shutting down"
         }
     }
+}
+
+extension ItemStorageError: LoggableError {
+    /// The whole text: it names places and remedies only.
+    public var logText: String { description }
 }

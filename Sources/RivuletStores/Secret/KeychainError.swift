@@ -1,3 +1,5 @@
+public import RivuletBase
+
 /// Why a securely stored value is not what it was to become.
 ///
 /// The names are Boutique's; there is no keychain here but values that are sealed at rest. Faults of the storage are
@@ -26,4 +28,9 @@ public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
             "the file of the key cannot be read or made (errno \(status)); the log names it"
         }
     }
+}
+
+extension KeychainError: LoggableError {
+    /// The whole text.
+    public var logText: String { description }
 }

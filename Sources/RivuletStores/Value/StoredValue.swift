@@ -1,4 +1,5 @@
 public import Logging
+import RivuletBase
 public import RivuletObjects
 
 /// A value that is stored under a key, with a default while nothing is.

@@ -1,5 +1,6 @@
 import DequeModule
 import Logging
+import RivuletBase
 import Synchronization
 
 /// How a value becomes a document, and a document a value.

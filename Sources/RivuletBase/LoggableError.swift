@@ -14,13 +14,3 @@ package enum LogText {
         (error as? any LoggableError)?.logText ?? "\(type(of: error))"
     }
 }
-
-extension ItemStorageError: LoggableError {
-    /// The whole text: it names places and remedies only.
-    public var logText: String { description }
-}
-
-extension KeychainError: LoggableError {
-    /// The whole text.
-    public var logText: String { description }
-}
