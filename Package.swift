@@ -249,6 +249,12 @@ let package = Package(
             path: "Tests/Support/ItemStorageConformance",
             swiftSettings: settings
         ),
+        .target(
+            name: "StoreFixture",
+            dependencies: ["RivuletStores"],
+            path: "Tests/Support/StoreFixture",
+            swiftSettings: settings
+        ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .testTarget(name: "WallsTests", swiftSettings: settings),
         .testTarget(
@@ -317,8 +323,8 @@ let package = Package(
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
-                "CStorageFaults", "ItemStorageConformance", "RivuletBase", "RivuletJSON", "RivuletObjects",
-                "RivuletSessions", "RivuletStores",
+                "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
+                "StoreFixture",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -354,6 +360,8 @@ let package = Package(
                 "RivuletTesting",
                 "SeededRandom",
                 "StorageConformance",
+                "StoreFixture",
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

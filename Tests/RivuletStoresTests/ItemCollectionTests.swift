@@ -2,6 +2,7 @@
 
 import Foundation
 import RivuletStores
+import StoreFixture
 import Synchronization
 import Testing
 

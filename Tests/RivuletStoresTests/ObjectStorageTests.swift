@@ -5,6 +5,7 @@ import InMemoryLogging
 import Logging
 import RivuletJSON
 import RivuletStores
+import StoreFixture
 import Testing
 
 @Suite struct ObjectStorageTests {

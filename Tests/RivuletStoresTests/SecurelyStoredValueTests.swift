@@ -4,6 +4,7 @@ import InMemoryLogging
 import Logging
 import RivuletObjects
 import RivuletStores
+import StoreFixture
 import Testing
 
 @Suite struct SecurelyStoredValueTests {

@@ -3,6 +3,7 @@
 import Foundation
 import RivuletJSON
 import RivuletStores
+import StoreFixture
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StoreEventTests {

@@ -1,6 +1,7 @@
 // Tests chains of operations by what they leave on disk, and by their commits and events.
 
 import RivuletStores
+import StoreFixture
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StoreOperationTests {

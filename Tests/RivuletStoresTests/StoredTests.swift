@@ -3,6 +3,7 @@
 import Foundation
 import Observation
 import RivuletStores
+import StoreFixture
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@
 import InMemoryLogging
 import Logging
 import RivuletObjects
+import StoreFixture
 import Synchronization
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import RivuletBase
 import RivuletSessions
 import RivuletStores
+import StoreFixture
 import Synchronization
 import Testing
 
@@ -73,6 +74,20 @@ import Testing
         #expect(lines.first?.hasPrefix("reset 1") == true)
         #expect(lines.first?.hasSuffix("epoch-changed") == true)
         #expect(lines.last == "insert 2 b")
+    }
+
+    @Test(arguments: [true, false])
+    func `what was seen before is not continued over a commit of which the outcome is unknown`(
+        isWritten: Bool
+    ) async throws {
+        let store = try await store()
+        try await store.insert(Note("a"))
+        let events = await store.laterEvents()
+        storage.failCommit(.indeterminate(detail: "fsync"), isWritten: isWritten)
+        await #expect(throws: ItemStorageError.self) { try await store.insert(Note("b")) }
+        #expect(await events.lines(1) == [isWritten ? "loaded a,b" : "loaded a"])
+        try await store.insert(Note("c"))
+        #expect(try feed(of: store).take(joining: .after(1)).first.map(\.name) == ["reset"])
     }
 
     @Test func `an event too large for one block is a reset with the place where the list goes on`() async throws {

@@ -1,10 +1,10 @@
 // Owns a storage that fails, waits and counts as a test says.
 
-import RivuletStores
+package import RivuletStores
 import Synchronization
 
 /// A memory storage whose answers a test can hold back, and whose requests it can have fail.
-final class ScriptedItemStorage: ItemStorage {
+package final class ScriptedItemStorage: ItemStorage {
     private struct Script {
         var isHeld = false
         var held: [@Sendable () -> Void] = []
@@ -18,21 +18,24 @@ final class ScriptedItemStorage: ItemStorage {
     private let memory = MemoryItemStorage(itemsMax: 1_000) { 7 }
     private let script = Mutex(Script())
 
+    /// A storage without items that answers at once.
+    package init() {}
+
     /// Every commit that was asked for.
-    var commits: [[ItemChange]] { script.withLock { $0.commits } }
+    package var commits: [[ItemChange]] { script.withLock { $0.commits } }
     /// How often a collection was read.
-    var reads: Int { script.withLock { $0.reads } }
+    package var reads: Int { script.withLock { $0.reads } }
     /// How many requests wait to be answered.
-    var heldCount: Int { script.withLock { $0.held.count } }
+    package var heldCount: Int { script.withLock { $0.held.count } }
 
     /// Returns when so many commits were asked for.
-    func waitForCommits(_ count: Int) async { while commits.count < count { await Task.yield() } }
+    package func waitForCommits(_ count: Int) async { while commits.count < count { await Task.yield() } }
 
     /// Answers nothing from now on.
-    func hold() { script.withLock { $0.isHeld = true } }
+    package func hold() { script.withLock { $0.isHeld = true } }
 
     /// Answers what waits, in its order or from the last one to the first, and the rest at once.
-    func release(isReversed: Bool = false) {
+    package func release(isReversed: Bool = false) {
         let held = script.withLock { script in
             script.isHeld = false
             defer { script.held = [] }
@@ -42,17 +45,17 @@ final class ScriptedItemStorage: ItemStorage {
     }
 
     /// Has the next read fail.
-    func failRead(_ error: ItemStorageError) { script.withLock { $0.readErrors.append(error) } }
+    package func failRead(_ error: ItemStorageError) { script.withLock { $0.readErrors.append(error) } }
 
     /// Has the next commit fail, with or without its changes made.
-    func failCommit(_ error: ItemStorageError, isWritten: Bool = false) {
+    package func failCommit(_ error: ItemStorageError, isWritten: Bool = false) {
         script.withLock { $0.commitErrors.append((error, isWritten)) }
     }
 
     /// Names something that cannot be read.
-    func damage(_ item: DamagedItem) { script.withLock { $0.damaged.append(item) } }
+    package func damage(_ item: DamagedItem) { script.withLock { $0.damaged.append(item) } }
 
-    func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+    package func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
         let (error, damaged) = script.withLock { script in
             script.reads += 1
             return (script.readErrors.isEmpty ? nil : script.readErrors.removeFirst(), script.damaged)
@@ -63,7 +66,7 @@ final class ScriptedItemStorage: ItemStorage {
         }
     }
 
-    func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+    package func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         let failure = script.withLock { script in
             script.commits.append(changes)
             return script.commitErrors.isEmpty ? nil : script.commitErrors.removeFirst()
