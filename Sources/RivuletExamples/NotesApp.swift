@@ -55,9 +55,9 @@ struct NotesApp: SharingApp {
         self.now = now
     }
 
-    var stores: [SharedStore] { [SharedStore("notes", notes)] }
-    var values: [SharedValue] { [SharedValue(theme), SharedValue(hapticsEnabled), SharedValue(recent)] }
-    var secrets: [SharedSecret] { [SharedSecret(apiToken)] }
+    var stores: [SharedStore<Self>] { [SharedStore("notes", notes)] }
+    var values: [SharedValue<Self>] { [SharedValue(theme), SharedValue(hapticsEnabled), SharedValue(recent)] }
+    var secrets: [SharedSecret<Self>] { [SharedSecret(apiToken)] }
 
     func reduce(into state: inout State, event: NotesEvent) throws {
         switch event {

@@ -188,7 +188,7 @@ struct NotesAppTests {
         let (first, second) = (StoredValue(key: "k", default: 1), StoredValue(key: "k", default: 2))
         let app = OtherApp(values: [SharedValue(first), SharedValue(second, name: "second")])
         #expect(throws: ServerError.self) { try StateServer(storage: storage).host(app) }
-        let other = SharedValue(StoredValue(key: "other", default: 2))
+        let other = SharedValue<OtherApp>(StoredValue(key: "other", default: 2))
         try StateServer(storage: storage).host(OtherApp(values: [SharedValue(first), other]))
     }
 
@@ -241,8 +241,8 @@ struct NotesAppTests {
     private struct OtherApp: SharingApp {
         let name = "other"
         let defaultState = AppState(t: EmptyTransient(), p: Desk())
-        var stores: [SharedStore] = []
-        var values: [SharedValue] = []
+        var stores: [SharedStore<Self>] = []
+        var values: [SharedValue<Self>] = []
 
         func reduce(into state: inout AppState<Desk, EmptyTransient>, event: NotesEvent) {}
     }

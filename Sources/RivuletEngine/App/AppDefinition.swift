@@ -3,7 +3,7 @@ import RivuletObservation
 /// An app as a server hosts it: what follows its events, its views, what clients may write, and its stored documents.
 ///
 /// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance. An app with stores,
-/// values or secrets is a `SharingApp`.
+/// values or secrets is a `SharingApp`: in any other app these do not compile.
 public protocol AppDefinition<State, Event>: SharedApp {
     /// The version of the stored document's shape, 1 to 4,294,967,295, kept with each session.
     ///

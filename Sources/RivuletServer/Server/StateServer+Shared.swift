@@ -57,7 +57,7 @@ extension StateServer {
         }
     }
 
-    private func read(_ value: SharedValue, of app: String) {
+    private func read(_ value: SharedResource<any HostedValue>, of app: String) {
         value.host.read { [logger] result in
             guard case .failure(let error) = result else { return }
             // The value itself has told why.
@@ -69,7 +69,7 @@ extension StateServer {
         }
     }
 
-    private func reseal(_ secret: SharedSecret, of app: String) {
+    private func reseal(_ secret: SharedResource<any HostedSecret>, of app: String) {
         let metadata: Logger.Metadata = ["app": "\(app)", "secret": "\(secret.name)"]
         secret.host.reseal { [logger] result in
             switch result {

@@ -4,11 +4,11 @@ package import RivuletStores
 /// The stores, values and secrets of an app, by their names.
 package struct SharedResources: Sendable {
     /// In the order of their declaration.
-    package let stores: [SharedStore]
+    package let stores: [SharedResource<any HostedStore>]
     /// In the order of their declaration.
-    package let values: [SharedValue]
+    package let values: [SharedResource<any HostedValue>]
     /// In the order of their declaration.
-    package let secrets: [SharedSecret]
+    package let secrets: [SharedResource<any HostedSecret>]
 
     /// Takes what an app declares; an app that is no ``SharingApp`` has none.
     ///
@@ -16,9 +16,9 @@ package struct SharedResources: Sendable {
     /// choose the one without stores.
     init(of app: some AppDefinition) {
         let app = app as? any SharingApp
-        stores = app?.stores ?? []
-        values = app?.values ?? []
-        secrets = app?.secrets ?? []
+        stores = app?.storeResources ?? []
+        values = app?.valueResources ?? []
+        secrets = app?.secretResources ?? []
     }
 
     /// Why they cannot be served, in words for the app's author; nil: they can.
@@ -53,6 +53,19 @@ package struct SharedResources: Sendable {
                 return SharedPlace(owner: "the secret \"\(secret.name)\"", collection: place.collection, key: place.key)
             }
     }
+}
+
+extension SharingApp {
+    // Of types without `Self`, so that an app of any type has them.
+    fileprivate var storeResources: [SharedResource<any HostedStore>] { stores.map(\.resource) }
+    fileprivate var valueResources: [SharedResource<any HostedValue>] { values.map(\.resource) }
+    fileprivate var secretResources: [SharedResource<any HostedSecret>] { secrets.map(\.resource) }
+}
+
+/// A store, a value or a secret under its name in URLs.
+package struct SharedResource<Host: Sendable>: Sendable {
+    package let name: String
+    package let host: Host
 }
 
 /// Where a shared resource is kept.

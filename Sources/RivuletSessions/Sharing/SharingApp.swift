@@ -5,22 +5,22 @@ public protocol SharingApp<State, Event>: AppDefinition {
     /// The stores that all sessions share, served and streamed at `…/stores/{name}`; none by default.
     ///
     /// Effects change them too; no reducer does, for a reducer may run again.
-    var stores: [SharedStore] { get }
+    var stores: [SharedStore<Self>] { get }
 
     /// The values that all sessions share, served and streamed at `…/values/{name}`; none by default.
-    var values: [SharedValue] { get }
+    var values: [SharedValue<Self>] { get }
 
-    /// The secrets that clients may set at `…/secrets/{name}` and nobody reads there; none by default.
-    var secrets: [SharedSecret] { get }
+    /// The secrets that clients may set at `…/secrets/{name}` and cannot read there; none by default.
+    var secrets: [SharedSecret<Self>] { get }
 }
 
 extension SharingApp {
     /// No stores.
-    public var stores: [SharedStore] { [] }
+    public var stores: [SharedStore<Self>] { [] }
 
     /// No values.
-    public var values: [SharedValue] { [] }
+    public var values: [SharedValue<Self>] { [] }
 
     /// No secrets.
-    public var secrets: [SharedSecret] { [] }
+    public var secrets: [SharedSecret<Self>] { [] }
 }

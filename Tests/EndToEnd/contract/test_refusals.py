@@ -85,6 +85,33 @@ def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
     assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
 
 
+def sharing(protocol):
+    return f"""import RivuletSessions
+import RivuletStores
+@ObservableState struct S: PersistentState {{ var x = 1 }}
+@AppEvent enum E {{ case a; {TRAITS} }}
+struct App: {protocol} {{
+    let name = "a"
+    let defaultState = AppState(t: EmptyTransient(), p: S())
+    func reduce(into state: inout AppState<S, EmptyTransient>, event: E) {{}}
+    let notes: Store<[String]>, theme: StoredValue<String>, token: SecurelyStoredValue<String>
+    var stores: [SharedStore<Self>] {{ [SharedStore("notes", notes)] }}
+    var values: [SharedValue<Self>] {{ [SharedValue(theme)] }}
+    var secrets: [SharedSecret<Self>] {{ [SharedSecret(token)] }}
+}}"""
+
+
+def test_a_store_a_value_and_a_secret_are_one_error_each_in_an_app_that_shares_nothing(tmp_path):
+    page = (ROOT / "Documentation" / "Shared.md").read_text()
+    (message,) = re.findall(r'The error is "(.*?)"', page)
+    found = errors(tmp_path, sharing("AppDefinition"))
+    assert len(found) == 3 and all(message in error for error in found), found
+
+
+def test_a_store_a_value_and_a_secret_are_no_error_in_an_app_that_shares(tmp_path):
+    assert errors(tmp_path, sharing("SharingApp")) == []
+
+
 def messages():
     """What Documentation/Observation.md says that the compiler says, by the words that it quotes."""
     page = (ROOT / "Documentation" / "Observation.md").read_text()

@@ -37,13 +37,13 @@ import Testing
         let defaultState = AppState(t: EmptyTransient(), p: Plot())
         var bindings: [StateBinding<PlotEvent>] { [StateBinding("/p/beds/*/limits/low", PlotEvent.water)] }
 
-        let stores = [
+        let stores: [SharedStore<Self>] = [
             SharedStore("plots", Store<[String: String]>.previewStore(items: [], cacheIdentifier: \.description))
         ]
-        let values = [
+        let values: [SharedValue<Self>] = [
             SharedValue(StoredValue(key: "flag", default: false, storage: MemoryItemStorage { 0 }.collection("values")))
         ]
-        let secrets = [
+        let secrets: [SharedSecret<Self>] = [
             SharedSecret(
                 SecurelyStoredValue<String>(
                     key: "token",

@@ -97,8 +97,8 @@ import Testing
     private struct SharingTally: SharingApp {
         let name = "tally"
         let defaultState = TallyApp().defaultState
-        let stores: [SharedStore]
-        let values: [SharedValue]
+        let stores: [SharedStore<Self>]
+        let values: [SharedValue<Self>]
 
         func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
     }

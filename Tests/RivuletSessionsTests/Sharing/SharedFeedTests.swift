@@ -15,7 +15,7 @@ import Testing
         try await Store<Note>(storage: storage.collection("notes"), limits: limits)
     }
 
-    private func feed(of store: Store<Note>) -> any SharedFeed { SharedStore("notes", store).host.makeFeed {} }
+    private func feed(of store: Store<Note>) -> any SharedFeed { SharedResource("notes", store).host.makeFeed {} }
 
     @Test func `E-11: who comes gets the latest event, and who follows each later one`() async throws {
         let store = try await store()
@@ -162,7 +162,7 @@ import Testing
         storage.hold()
         let woken = Mutex(0)
         let store = Store<Note>.loading(storage)
-        let feed = SharedStore("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
+        let feed = SharedResource("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
         storage.release()
         await #expect(throws: ItemStorageError.self) { try await store.itemsHaveLoaded() }
         #expect(throws: SharedError.self) { try feed.take(joining: nil) }
@@ -172,7 +172,7 @@ import Testing
     @Test func `a feed is woken once for all that waits`() async throws {
         let store = try await store()
         let woken = Mutex(0)
-        let feed = SharedStore("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
+        let feed = SharedResource("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
         for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
         #expect(woken.withLock { $0 } == 1)
         _ = try feed.take(joining: nil)
@@ -188,7 +188,7 @@ import Testing
 
     @Test func `E-18: a value is told as it is, then each time that it is set`() async throws {
         let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
-        let host = SharedValue(value).host
+        let host = SharedResource(value).host
         let start = try await host.current()
         #expect(start.text == #"0 "light""#)
         let feed = host.makeFeed {}
@@ -210,7 +210,7 @@ import Testing
 
     @Test func `a feed of a value that is not read misses the oldest`() async throws {
         let value = StoredValue(key: "count", default: 0, storage: storage.collection("values"))
-        let feed = SharedValue(value).host.makeFeed {}
+        let feed = SharedResource(value).host.makeFeed {}
         for number in 1...1_025 { try await value.set(number) }
         let events = try feed.take(joining: nil).events
         #expect(events.count == 1_024)
@@ -222,7 +222,7 @@ import Testing
     func `a value that may be stored is read again, and told under a version of its own`(_ isWritten: Bool) async throws
     {
         let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
-        let host = SharedValue(value).host
+        let host = SharedResource(value).host
         try await value.set("dark")
         let feed = host.makeFeed {}
         storage.failCommit(.indeterminate(detail: "power"), isWritten: isWritten)
@@ -238,7 +238,7 @@ import Testing
 
     @Test func `a feed of a value keeps the newest values, as many as have room`() async throws {
         let value = StoredValue(key: "text", default: "", storage: storage.collection("values"))
-        let feed = SharedValue(value).host.makeFeed {}
+        let feed = SharedResource(value).host.makeFeed {}
         for number in 1...30 { try await value.set(String(repeating: "x", count: 400_000) + "\(number)") }
         let events = try feed.take(joining: nil).events
         #expect(events.count == 10)
@@ -250,7 +250,7 @@ import Testing
     @Test func `a value that cannot be read is told as such, until it is set or reset`() async throws {
         let values = storage.collection("values")
         try await values.commit([.put(key: "flag", document: Array("{".utf8))])
-        let host = SharedValue(StoredValue(key: "flag", default: false, storage: values)).host
+        let host = SharedResource(StoredValue(key: "flag", default: false, storage: values)).host
         await expect(refusal: "what is stored of the value cannot be read") { _ = try await host.current() }
         await expect(refusal: "what is stored of the value cannot be read") {
             _ = try await host.toggled(expected: nil)
@@ -265,7 +265,7 @@ import Testing
 
     @Test func `E-19, E-21: a value is set, toggled and reset under a condition`() async throws {
         let value = StoredValue(key: "flag", default: false, storage: storage.collection("values"))
-        let host = SharedValue(value).host
+        let host = SharedResource(value).host
         #expect(host.isBool)
         #expect(try await host.set("true").text == "1 true")
         #expect(try await host.toggled(expected: [1]).text == "2 false")

@@ -26,7 +26,7 @@ import Testing
             keys: keys,
             logger: Logger(label: "test") { [log] _ in log }
         )
-        return SharedSecret(secret).host
+        return SharedResource(secret).host
     }
 
     @Test func `E-22: a secret is set, known to be there, and removed, also by another start`() async throws {

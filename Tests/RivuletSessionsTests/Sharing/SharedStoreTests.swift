@@ -12,7 +12,7 @@ import Testing
     private func host(_ ids: String..., limits: StoreLimits = StoreLimits()) async throws -> any HostedStore {
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
         if !ids.isEmpty { try await store.insert(ids.map { Note($0) }) }
-        return SharedStore("notes", store).host
+        return SharedResource("notes", store).host
     }
 
     private func ids(_ host: any HostedStore) async throws -> [String] {
@@ -62,7 +62,7 @@ import Testing
     @Test func `requests wait for the load, and a load that fails is told to each`() async throws {
         storage.failRead(.corrupt(detail: "torn"))
         storage.hold()
-        let host = SharedStore("notes", Store<Note>.loading(storage)).host
+        let host = SharedResource("notes", Store<Note>.loading(storage)).host
         let page = Task { try await host.page().text }
         storage.release()
         await expect(refusal: "the stored collection is damaged: torn; restore it from a backup") {
@@ -158,7 +158,7 @@ import Testing
 
     @Test func `E-04: clients may write a UUID in lower case`() async throws {
         let store = try await Store<Token>(storage: storage.collection("tokens"))
-        let host = SharedStore("tokens", store).host
+        let host = SharedResource("tokens", store).host
         let (upper, lower) = ("4A68C0DE-0000-4000-8000-000000000001", "4a68c0de-0000-4000-8000-000000000001")
         #expect(try await host.put(#"{"id":"\#(lower)"}"#, under: lower).outcome.line == "v1 +1 =0 -0")
         #expect(try await host.put(#"{"id":"\#(upper)"}"#, under: upper).outcome.line == "v2 +0 =1 -0")
