@@ -81,7 +81,7 @@ final class ServerContext: Sendable {
         let hosted = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.apps = hosted
         documents = self.apps.mapValues(AppDocuments.init)
-        openAPI = OpenAPIDocument(of: apps.map(\.shape), options).file
+        openAPI = try OpenAPIDocument(of: apps.map(\.shape), options).file
         self.files = files
         doors = try Doors(options, machineName: ProcessInfo.processInfo.hostName)
         pageFields = try PagePolicy.fields(options.contentSecurityPolicy)

@@ -65,18 +65,18 @@ struct OpenAPIApp {
 
     private mutating func addEvents() {
         let examples = shape.events.compactMap { event in event.schema.example.map { (name: event.name, $0) } }
-        template.values["event examples"] = .object(
+        template.values[.eventExamples] = .object(
             examples.map { JSONValue.Member(name: $0.name, value: ["value": $0.1]) }
         )
-        template.values["event lines"] = .string(examples.prefix(2).map { "\($0.1)\n" }.joined())
+        template.values[.eventLines] = .string(examples.prefix(2).map { "\($0.1)\n" }.joined())
     }
 
     private mutating func addViews() {
         let views = shape.views.map { JSONValue.Member(name: $0.name, value: types.value(of: $0.schema)) }
-        template.values["views"] = .object(views)
-        template.values["view"] = views.isEmpty ? ["type": "object"] : ["anyOf": .array(views.map(\.value))]
+        template.values[.views] = .object(views)
+        template.values[.view] = views.isEmpty ? ["type": "object"] : ["anyOf": .array(views.map(\.value))]
         let names: JSONValue = .array(views.map { .string($0.name) })
-        template.values["view name"] = [
+        template.values[.viewName] = [
             "name": "view", "in": "path",
             "description": .string(views.isEmpty ? "A view's name; this app has none." : "The view's name."),
             "required": true,
@@ -94,11 +94,11 @@ struct OpenAPIApp {
         var template = template
         template.names[kind] = name
         // Only the schemas that the operations refer to become components.
-        if resource != .secret { template.values["written"] = types.value(of: schema) }
+        if resource != .secret { template.values[.written] = types.value(of: schema) }
         if resource != .storeEvents, resource != .valueChanges, resource != .toggle {
-            template.values["accepted"] = accepted.value(of: schema)
+            template.values[.accepted] = accepted.value(of: schema)
         }
-        template.values["example"] = schema.example
+        template.values[.example] = schema.example
         return template.path(of: resource, tag: shape.name)
     }
 
@@ -120,13 +120,13 @@ struct OpenAPIApp {
         }
         template.names["pointer"] = pointer
         template.names["place"] = pointer.isEmpty ? "The whole state." : "The value at `\(pointer)`."
-        template.values["elements"] = .array(elements)
-        template.values["written"] =
+        template.values[.elements] = .array(elements)
+        template.values[.written] =
             place.tokens.isEmpty
             ? OpenAPITemplate.reference(to: "schemas", "\(shape.name).State") : types.value(of: place.schema)
-        template.values["default"] = place.standard
-        template.values["accepted"] = place.bound.map { accepted.value(of: $0) }
-        template.values["example"] = place.bound?.example
+        template.values[.standard] = place.standard
+        template.values[.accepted] = place.bound.map { accepted.value(of: $0) }
+        template.values[.example] = place.bound?.example
         let item = template.path(of: .state, tag: shape.name, without: place.bound == nil ? "put" : nil)
         return JSONValue.Member(name: item.name + path, value: item.value)
     }

@@ -13,10 +13,17 @@ struct OpenAPIDocument {
     /// The whole document.
     let json: JSONValue
 
+    /// The template of this build, read once.
+    private static let embedded = Result { () throws(ServerError) in
+        try OpenAPITemplate(PackageResources.openapi_json, parts: problems)
+    }
+
     /// Describes the server; the order of the apps does not matter.
-    init(of shapes: [AppShape], _ options: ServerOptions) {
+    ///
+    /// - Throws: `ServerError` when the template is faulty: a fault of the build, which its tests name too.
+    init(of shapes: [AppShape], _ options: ServerOptions) throws(ServerError) {
         let shapes = shapes.sorted { $0.name < $1.name }
-        let template = Self.template(of: shapes.map(\.name), options)
+        let template = try Self.template(of: shapes.map(\.name), options)
         var apps = shapes.map { OpenAPIApp($0, template) }
         var paths: [JSONValue.Member] = []
         for resource in Resource.allCases {
@@ -33,30 +40,38 @@ struct OpenAPIDocument {
     var file: StaticFile { StaticFile(contentType: "application/json", lastModified: nil, bytes: json.json) }
 
     /// The template with the server's limits and the names that the sources have.
-    private static func template(of apps: [String], _ options: ServerOptions) -> OpenAPITemplate {
-        let names = apps.map { app -> JSONValue in ["name": .string(app)] }
-        var values: [String: JSONValue] = [
-            "tags": .array([["name": "server"]] + names),
-            "apps": .array(names),
-            "paths at most": .number("\(options.sessionLimits.pathsPerStreamMax)"),
-            "shortest interval": .number("\(StreamEndpoint.intervalRange.lowerBound)"),
-            "longest interval": .number("\(StreamEndpoint.intervalRange.upperBound)"),
-            "formats": list(of: StreamFormat.self),
-            "resumptions": list(of: StreamResumption.self),
-            "bye reasons": list(of: StreamEvent.ByeReason.self),
-            "reset reasons": list(of: ResetReason.self),
-            "shared reset reasons": .array(ResetReason.ofShared.map { .string($0.rawValue) }),
-            "problem types": list(of: ProblemType.self),
+    private static func template(of apps: [String], _ options: ServerOptions) throws(ServerError) -> OpenAPITemplate {
+        let apps = apps.map { app -> JSONValue in ["name": .string(app)] }
+        var template = try embedded.get()
+        template.names = ["version": options.version, "key bytes": "\(HTTPIdempotencyKey.bytesMax)"]
+        template.values = [
+            .tags: .array([["name": "server"]] + apps),
+            .apps: .array(apps),
+            .pathsMax: .number("\(options.sessionLimits.pathsPerStreamMax)"),
+            .intervalMin: .number("\(StreamEndpoint.intervalRange.lowerBound)"),
+            .intervalMax: .number("\(StreamEndpoint.intervalRange.upperBound)"),
+            .formats: list(of: StreamFormat.self),
+            .resumptions: list(of: StreamResumption.self),
+            .streamStates: .array(SubscriberState.Phase.allCases.map { .string("\($0)") }),
+            .byeReasons: list(of: StreamEvent.ByeReason.self),
+            .resetReasons: list(of: ResetReason.self),
+            .sharedResetReasons: .array(ResetReason.ofShared.map { .string($0.rawValue) }),
+            .problemTypes: list(of: ProblemType.self),
         ]
-        for status in Set(ProblemType.allCases.map(\.status)) { values["problem \(status)"] = problems(of: status) }
-        return OpenAPITemplate(
-            names: ["version": options.version, "key bytes": "\(HTTPIdempotencyKey.bytesMax)"],
-            values: values
-        )
+        return template
     }
 
     private static func list<Value: CaseIterable & RawRepresentable<String>>(of type: Value.Type) -> JSONValue {
         .array(Value.allCases.map { .string($0.rawValue) })
+    }
+
+    /// A part `problem 404` for each status of a refusal: the content of its answer.
+    ///
+    /// There is none for 405, because a method of the document is always one that its path has.
+    static var problems: [JSONValue.Member] {
+        Set(ProblemType.allCases.map(\.status)).subtracting([405]).sorted().map { status in
+            JSONValue.Member(name: "problem \(status)", value: problems(of: status))
+        }
     }
 
     /// The content of an answer with this status: an example of each type.

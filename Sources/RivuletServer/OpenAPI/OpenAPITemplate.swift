@@ -4,8 +4,10 @@ import RivuletJSON
 ///
 /// The rules of the template:
 /// - `{name}` in a text is replaced by that name, for example an app's, if the server has one.
-/// - `{"$insert": "name"}` is replaced by the value of that name: of the server, or of the template's own `parts`. Without one it is
-///   left out. An array in an array is spliced.
+/// - `{"$insert": "name"}` is replaced by a ``Value`` or a part of that name. It is left out where there is no such value, for
+///   example no `default`. Any other name is an error. An array that is inserted into an array is
+///   spliced.
+/// - `parts` are the template's own; the examples of problems are parts too.
 /// - A text among `parameters`, and in an array of `headers`, is the name of a component.
 /// - `problems` of an operation are the statuses with which it refuses, beside those that every operation has.
 struct OpenAPITemplate {
@@ -13,23 +15,75 @@ struct OpenAPITemplate {
     private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
     private static let traceParent = reference(to: "parameters", "traceparent")
 
-    /// The document's template, read once.
-    private static let root: JSONValue = {
-        do throws(JSONError) {
-            return try JSONValue(parsing: PackageResources.openapi_json)
-        } catch {
-            preconditionFailure("openapi.json is no JSON: \(error)")
-        }
-    }()
+    /// The values that Swift code gives for the names in `$insert`.
+    enum Value: String, CaseIterable {
+        // Of the server.
+        case tags
+        case apps
+        case pathsMax = "paths at most"
+        case intervalMin = "shortest interval"
+        case intervalMax = "longest interval"
+        case formats
+        case resumptions
+        case streamStates = "stream states"
+        case byeReasons = "bye reasons"
+        case resetReasons = "reset reasons"
+        case sharedResetReasons = "shared reset reasons"
+        case problemTypes = "problem types"
+        // Of an app.
+        case eventExamples = "event examples"
+        case eventLines = "event lines"
+        case views
+        case view
+        case viewName = "view name"
+        // Of a path.
+        case elements
+        case written
+        case accepted
+        case standard = "default"
+        case example
+    }
 
     /// Texts by the names that stand for them in braces.
     var names: [String: String] = [:]
-    var values: [String: JSONValue] = [:]
+    var values: [Value: JSONValue] = [:]
+    private let root: JSONValue
+    private let parts: [String: JSONValue]
+
+    /// Reads a template.
+    ///
+    /// - Parameters:
+    ///   - text: The template's bytes.
+    ///   - parts: Parts besides those of the template itself.
+    /// - Throws: `ServerError` when the text is no JSON, or inserts a name that is neither a ``Value`` nor a part.
+    init(_ text: [UInt8], parts: [JSONValue.Member]) throws(ServerError) {
+        do throws(JSONError) {
+            root = try JSONValue(parsing: text)
+        } catch {
+            throw ServerError("openapi.json is no JSON: \(error)")
+        }
+        let parts = parts + (root["parts"]?.members ?? [])
+        self.parts = Dictionary(parts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let unknown = Self.insertions(in: root).subtracting(Value.allCases.map(\.rawValue)).subtracting(self.parts.keys)
+        guard unknown.isEmpty else {
+            throw ServerError(
+                "openapi.json inserts \(unknown.sorted().map { "\"\($0)\"" }.joined(separator: ", ")), which is no value and no part; "
+                    + "correct the name, or add it to OpenAPITemplate.Value or to `parts`"
+            )
+        }
+    }
+
+    /// All names in `$insert`, at any depth.
+    static func insertions(in value: JSONValue) -> Set<String> {
+        if let name = value["$insert"] { return [name.stringValue ?? name.description] }
+        let below = (value.members?.map(\.value) ?? []) + (value.elements ?? [])
+        return below.reduce(into: []) { $0.formUnion(insertions(in: $1)) }
+    }
 
     /// The whole document but for its paths, which follow `servers`, and the schemas of the apps.
     func document(paths: [JSONValue.Member], schemas: [JSONValue.Member]) -> JSONValue {
         .object(
-            (Self.root.members ?? []).compactMap { member in
+            (root.members ?? []).compactMap { member in
                 switch member.name {
                 case "parts": return nil
                 case "paths": return JSONValue.Member(name: member.name, value: .object(paths))
@@ -50,7 +104,7 @@ struct OpenAPITemplate {
 
     /// The path of a resource with its operations, but for those that are left out.
     func path(of resource: Resource, tag: String, without method: String? = nil) -> JSONValue.Member {
-        let item = expanded(Self.root["paths"]?[resource.path] ?? [:])?.members ?? []
+        let item = expanded(root["paths"]?[resource.path] ?? [:])?.members ?? []
         let operations = item.filter { $0.name != "parameters" && $0.name != method }.map { member in
             JSONValue.Member(name: member.name, value: Self.operation(member.value, tag: tag))
         }
@@ -83,13 +137,13 @@ struct OpenAPITemplate {
 
     // MARK: - Filling in
 
-    /// A copy of the value with names and insertions filled in; nil for an insertion that this server has no value for.
+    /// A copy of the value with names and insertions filled in; nil for an insertion that has no value here.
     private func expanded(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .string(let text): return .string(named(text))
         case .array(let elements): return .array(elements.flatMap(spliced))
         case .object(let members):
-            if let name = members.first, name.name == "$insert" { return inserted(name.value.stringValue ?? "") }
+            if let name = value["$insert"]?.stringValue { return inserted(name) }
             return .object(
                 members.compactMap { member in
                     let value = Self.resolved(member.value, of: member.name)
@@ -101,7 +155,8 @@ struct OpenAPITemplate {
     }
 
     private func inserted(_ name: String) -> JSONValue? {
-        values[name] ?? Self.root["parts"]?[name].flatMap(expanded)
+        if let value = Value(rawValue: name) { return values[value] }
+        return parts[name].flatMap(expanded)
     }
 
     private func spliced(_ element: JSONValue) -> [JSONValue] {

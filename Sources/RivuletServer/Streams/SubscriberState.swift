@@ -6,7 +6,7 @@ import RivuletSessions
 /// At most one gather-write of it waits for the kernel, and nothing is written to it meanwhile; so what it takes of memory does not depend on
 /// how much happens in its session. Source: <Documentation/Architecture.md#a-stream>.
 struct SubscriberState: Hashable, Sendable {
-    enum Phase: UInt8, Hashable, Sendable {
+    enum Phase: UInt8, CaseIterable, Hashable, Sendable {
         /// The state while it is in a group and the kernel has all that was written to it.
         case live
         /// The state while it is in a group and a part of its last write waits for the kernel.

@@ -64,10 +64,12 @@ import Testing
         return named == path || app == "plot-1" ? named : nil
     }
 
-    private let document = OpenAPIDocument(
-        of: [AppHost(PlotApp()).shape, AppHost(TallyApp()).shape],
-        ServerOptions(version: "1.2.3")
-    ).json
+    private let document: JSONValue
+
+    init() throws {
+        let shapes = [AppHost(PlotApp()).shape, AppHost(TallyApp()).shape]
+        document = try OpenAPIDocument(of: shapes, ServerOptions(version: "1.2.3")).json
+    }
 
     private func pathItem(_ path: String) -> JSONValue? { document["paths"]?[path] }
 
