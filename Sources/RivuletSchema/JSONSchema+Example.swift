@@ -1,4 +1,4 @@
-// This file owns sample values of shapes, for documents that show one.
+// Owns sample values of shapes, for documents that show a sample.
 
 package import RivuletJSON
 
@@ -9,7 +9,9 @@ extension JSONSchema {
         return example(besides: &types)
     }
 
-    /// `types` are those that the value would be in: one within itself is left out where it may be.
+    /// `types` are the types around the value.
+    ///
+    /// A type within itself is left out if its field is not required.
     private func example(besides types: inout Set<Identity>) -> JSONValue? {
         switch self {
         case .any, .null: .null
@@ -23,12 +25,10 @@ extension JSONSchema {
         case .array, .keyed: []
         case .dictionary: .object([])
         case .optional(let wrapped): wrapped.example(besides: &types) ?? .null
-        case .object(let title, let identity, let fields):
-            Self.within(title.isEmpty ? nil : Identity(title, identity), &types) { types in
-                Self.object(fields(), besides: &types)
-            }
-        case .named(_, let identity, let shape):
-            Self.within(.type(identity), &types) { types in shape().example(besides: &types) }
+        case .object(_, _, let fields):
+            Self.within(identity, &types) { types in Self.object(fields(), besides: &types) }
+        case .named(_, _, let shape):
+            Self.within(identity, &types) { types in shape().example(besides: &types) }
         case .oneOf(let schemas), .anyOf(let schemas): Self.first(of: schemas, besides: &types)
         case .annotated(let schema, let annotations):
             annotations.first { $0.name == "minimum" || $0.name == "maximum" }?.value ?? schema.example(besides: &types)

@@ -1,8 +1,17 @@
-// This file owns the shape of what stands below a value, and the kinds of JSON that a shape allows.
+// Owns the facts of a shape that others look up: its identity, the shape of what stands below a value, and the kinds of JSON.
 
 package import RivuletJSON
 
 extension JSONSchema {
+    /// The identity of a shape that is described once, under its title; nil for a shape that is described where it stands.
+    var identity: Identity? {
+        switch self {
+        case .object(let title, let type, _) where !title.isEmpty: Identity(title, type)
+        case .named(_, let type, _): .type(type)
+        default: nil
+        }
+    }
+
     /// The shape of what stands at a path below a value of this shape; nil when nothing can.
     ///
     /// A token `*` stands for any element of a collection; where a shape has several forms, it is that of the first which has the path.

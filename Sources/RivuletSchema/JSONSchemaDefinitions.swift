@@ -27,16 +27,10 @@ public struct JSONSchemaDefinitions: Sendable {
 
     /// The keywords of a document's root: a titled object stays in place and refers to itself as `#`.
     mutating func root(_ schema: JSONSchema) -> [JSONValue.Member] {
-        switch schema {
-        case .object(let title, let type, let fields) where !title.isEmpty:
-            references[JSONSchema.Identity(title, type)] = "#"
-            return object(title: title, fields: fields())
-        case .named(let title, let type, let shape):
-            references[.type(type)] = "#"
-            return named(title, shape())
-        case .annotated(let schema, let annotations): return Self.adding(annotations, to: root(schema))
-        default: return keywords(of: schema)
-        }
+        if case .annotated(let schema, let annotations) = schema { return Self.adding(annotations, to: root(schema)) }
+        guard let identity = schema.identity else { return keywords(of: schema) }
+        references[identity] = "#"
+        return definition(of: schema)
     }
 
     /// A title as a name that needs no escapes and is an identifier in most languages: `Pair<Int, Tag>` is `Pair_Int_Tag`.
@@ -44,6 +38,14 @@ public struct JSONSchemaDefinitions: Sendable {
         let words = title.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
         let name = words.joined(separator: "_")
         return name.first?.isNumber == false ? name : "_" + name
+    }
+
+    /// The name, with a number from 2 if it is taken.
+    static func numbered(_ name: String, isTaken: (String) -> Bool) -> String {
+        guard isTaken(name) else { return name }
+        var number = 2
+        while isTaken("\(name)\(number)") { number += 1 }
+        return "\(name)\(number)"
     }
 
     private mutating func keywords(of schema: JSONSchema) -> [JSONValue.Member] {
@@ -63,20 +65,14 @@ public struct JSONSchemaDefinitions: Sendable {
             return Self.words(values?.map(JSONValue.string), type: "string", format: format)
         case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
         case .keyed(let element, _):
-            // Says that a key path goes on with an element's id, which no keyword of the standard can say.
+            // The keyword says that a key path goes on with an element's id. No keyword of the standard can.
             return Self.list([("type", "array"), ("items", value(of: element)), ("x-rivulet-keyed", true)])
         case .dictionary(let element):
             return Self.list([("type", "object"), ("additionalProperties", value(of: element))])
         case .optional(let wrapped): return optional(wrapped)
-        case .object(let title, let identity, let fields):
-            guard !title.isEmpty else { return object(title: title, fields: fields()) }
-            let reference = reference(title, JSONSchema.Identity(title, identity)) {
-                $0.object(title: title, fields: fields())
-            }
-            return Self.list([("$ref", .string(reference))])
-        case .named(let title, let identity, let shape):
-            let reference = reference(title, .type(identity)) { $0.named(title, shape()) }
-            return Self.list([("$ref", .string(reference))])
+        case .object(let title, _, _), .named(let title, _, _):
+            guard let identity = schema.identity else { return definition(of: schema) }
+            return Self.list([("$ref", .string(reference(title, identity, schema)))])
         case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
         case .anyOf(let schemas): return Self.list([("anyOf", .array(schemas.map { value(of: $0) }))])
         case .annotated(let schema, let annotations): return Self.adding(annotations, to: keywords(of: schema))
@@ -95,26 +91,25 @@ public struct JSONSchemaDefinitions: Sendable {
     private mutating func reference(
         _ title: String,
         _ identity: JSONSchema.Identity,
-        _ keywords: (inout JSONSchemaDefinitions) -> [JSONValue.Member]
+        _ schema: JSONSchema
     ) -> String {
         if let reference = references[identity] { return reference }
-        let plain = Self.name(of: title)
-        var name = plain
-        var number = 2
-        while definitions[name] != nil {
-            name = "\(plain)\(number)"
-            number += 1
-        }
+        let name = Self.numbered(Self.name(of: title)) { definitions[$0] != nil }
         let reference = referencePrefix + name
         references[identity] = reference
         // Takes the name before the shape is described, for it may refer to itself.
         definitions[name] = .null
-        definitions[name] = .object(keywords(&self))
+        definitions[name] = .object(definition(of: schema))
         return reference
     }
 
-    private mutating func named(_ title: String, _ shape: JSONSchema) -> [JSONValue.Member] {
-        Self.list([("title", .string(title))]) + keywords(of: shape)
+    /// The keywords of an object or a named shape, with its title and without a reference to it.
+    private mutating func definition(of schema: JSONSchema) -> [JSONValue.Member] {
+        switch schema {
+        case .object(let title, _, let fields): object(title: title, fields: fields())
+        case .named(let title, _, let shape): Self.list([("title", .string(title))]) + keywords(of: shape())
+        default: keywords(of: schema)
+        }
     }
 
     private mutating func object(title: String, fields: [JSONSchema.Field]) -> [JSONValue.Member] {
@@ -146,7 +141,7 @@ public struct JSONSchemaDefinitions: Sendable {
         }
     }
 
-    /// A shape whose only values may be told.
+    /// The keywords of a shape; `values` are the only ones allowed, if there are any.
     private static func words(_ values: [JSONValue]?, type: String, format: String?) -> [JSONValue.Member] {
         let isConstant = values?.count == 1
         return list([

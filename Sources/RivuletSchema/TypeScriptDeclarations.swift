@@ -2,7 +2,8 @@ public import RivuletJSON
 
 /// Writes schemas as the text of a TypeScript module of types: a `.d.ts` file.
 ///
-/// Every titled object becomes an interface, and every other named shape an alias, of its own. The text depends on the schemas alone, so equal ones give equal bytes.
+/// Every titled object becomes an interface of its own, and every other named shape an alias. The text depends on the schemas alone, so equal
+/// schemas give equal bytes.
 /// Source: <https://www.typescriptlang.org/docs/handbook/declaration-files/introduction.html>.
 public struct TypeScriptDeclarations: Sendable {
     /// A declaration that has its name but is not written yet.
@@ -12,8 +13,8 @@ public struct TypeScriptDeclarations: Sendable {
         let direction: JSONSchema.Direction
     }
 
-    /// What makes a declaration of its own.
-    private struct Interface: Hashable {
+    /// The key of a declaration: a type has one for each direction.
+    private struct Key: Hashable {
         let identity: JSONSchema.Identity
         let direction: JSONSchema.Direction
     }
@@ -28,7 +29,7 @@ public struct TypeScriptDeclarations: Sendable {
     private var declarations: [String] = []
     /// Names of the module, and of the only global type that its text uses.
     private var names: Set<String> = ["Record"]
-    private var interfaces: [Interface: String] = [:]
+    private var references: [Key: String] = [:]
     private var pending: [Pending] = []
     private var integerFormats: Set<String> = []
 
@@ -56,13 +57,7 @@ public struct TypeScriptDeclarations: Sendable {
         comment: String,
         direction: JSONSchema.Direction = .written
     ) {
-        let identity: JSONSchema.Identity? =
-            switch schema {
-            case .object(let title, let type, _) where !title.isEmpty: JSONSchema.Identity(title, type)
-            case .named(_, let type, _): .type(type)
-            default: nil
-            }
-        if let identity { interfaces[Interface(identity: identity, direction: direction)] = name }
+        if let identity = schema.identity { references[Key(identity: identity, direction: direction)] = name }
         declarations.append("\(Self.comment(comment))\n\(declaration(name, schema, direction))")
         while !pending.isEmpty {
             let next = pending.removeFirst()
@@ -135,11 +130,11 @@ public struct TypeScriptDeclarations: Sendable {
         case .dictionary(let element): return ["Record<string, \(type(of: element, direction))>"]
         case .optional(let wrapped): return union([alternatives(of: wrapped, direction), ["null"]])
         case .annotated(let schema, _): return alternatives(of: schema, direction)
-        case .named(let title, let type, _): return [reference(title, .type(type), schema, direction)]
         case .oneOf(let schemas), .anyOf(let schemas):
             return union(schemas.map { alternatives(of: $0, direction) })
-        case .object(let title, let type, let fields):
-            guard title.isEmpty else { return [reference(title, JSONSchema.Identity(title, type), schema, direction)] }
+        case .named(let title, let type, _): return [reference(title, .type(type), schema, direction)]
+        case .object(let title, _, let fields):
+            if let identity = schema.identity { return [reference(title, identity, schema, direction)] }
             let members = fields().map { member($0, direction) }
             return [members.isEmpty ? "Record<string, never>" : "{ \(members.joined(separator: "; ")) }"]
         }
@@ -160,19 +155,15 @@ public struct TypeScriptDeclarations: Sendable {
         _ schema: JSONSchema,
         _ direction: JSONSchema.Direction
     ) -> String {
-        let interface = Interface(identity: identity, direction: direction)
-        if let name = interfaces[interface] { return name }
+        let key = Key(identity: identity, direction: direction)
+        if let name = references[key] { return name }
         var plain = JSONSchemaDefinitions.name(of: title)
         // A type in lower case may be a word of the language.
         if plain.first?.isLowercase == true { plain = "_" + plain }
         if direction == .read { plain += "Input" }
-        var name = plain
-        var number = 2
-        while !names.insert(name).inserted {
-            name = "\(plain)\(number)"
-            number += 1
-        }
-        interfaces[interface] = name
+        let name = JSONSchemaDefinitions.numbered(plain) { names.contains($0) }
+        names.insert(name)
+        references[key] = name
         pending.append(Pending(name: name, schema: schema, direction: direction))
         return name
     }

@@ -1,6 +1,6 @@
 import RivuletJSON
 
-/// Tells in words what a field's schema says and TypeScript cannot.
+/// The facts of a field's schema that no TypeScript type states, in words.
 struct TypeScriptFacts {
     /// A default of more bytes is not repeated in a comment.
     private static let standardBytesMax = 80

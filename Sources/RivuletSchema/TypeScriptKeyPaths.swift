@@ -2,7 +2,7 @@ import RivuletJSON
 
 /// Lists the key paths of a schema, as string literals and, below collections, as template literals.
 struct TypeScriptKeyPaths {
-    /// With more paths than so many, the type is any pointer: compilers become slow on large unions.
+    /// With more paths, the type is any pointer: compilers become slow on large unions.
     private static let pathsMax = 1_000
 
     /// A path so far: `template` is its text for a template literal, `text` is nil once it has a substitution.
@@ -56,12 +56,12 @@ struct TypeScriptKeyPaths {
         case .optional(let schema), .annotated(let schema, _): addBelow(path, schema)
         case .oneOf(let schemas), .anyOf(let schemas):
             for schema in schemas { addBelow(path, schema) }
-        case .object(let title, let type, let fields):
-            enter(title.isEmpty ? nil : JSONSchema.Identity(title, type), path) { paths in
+        case .object(_, _, let fields):
+            enter(schema.identity, path) { paths in
                 for field in fields() { paths.add(path.appending(token: field.name), field.schema) }
             }
-        case .named(_, let type, let shape):
-            enter(.type(type), path) { $0.addBelow(path, shape()) }
+        case .named(_, _, let shape):
+            enter(schema.identity, path) { $0.addBelow(path, shape()) }
         }
     }
 

@@ -2,7 +2,7 @@ import RivuletJSON
 import RivuletSchema
 import RivuletSessions
 
-/// What a client can read of an app before it has a session.
+/// The documents of an app that a client can read before it has a session.
 struct AppDocuments: Sendable {
     /// Schemas, fields and events.
     let description: StaticFile
