@@ -65,11 +65,24 @@ where Persistent: ObservableState, Transient: ObservableState {
     /// Offers both halves to the collector; a replaced one is compared field by field.
     @inlinable
     public static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector) {
+        collect(old.persistent, new.persistent, old.transient, new.transient, into: &collector)
+    }
+
+    /// The same with the halves at hand: in code for all apps, each place that reads a half looks up first where it stands.
+    @inline(never)
+    @usableFromInline
+    static func collect(
+        _ oldPersistent: Persistent,
+        _ newPersistent: Persistent,
+        _ oldTransient: Transient,
+        _ newTransient: Transient,
+        into collector: inout ChangeCollector
+    ) {
         if collector.visits(HalfIndex.p) {
-            collector.field(HalfIndex.p, "/p", old.persistent, new.persistent, isReplaceable: true)
+            collector.field(HalfIndex.p, "/p", oldPersistent, newPersistent, isReplaceable: true)
         }
         if collector.visits(HalfIndex.t) {
-            collector.field(HalfIndex.t, "/t", old.transient, new.transient, isTransient: true, isReplaceable: true)
+            collector.field(HalfIndex.t, "/t", oldTransient, newTransient, isTransient: true, isReplaceable: true)
         }
     }
 
