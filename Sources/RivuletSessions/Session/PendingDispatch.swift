@@ -22,6 +22,8 @@ final class PendingDispatch {
     /// The bytes of its body, which count as waiting until it is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
+    /// What it takes of memory, roughly, besides the state that it shares with others.
+    private(set) var memoryBytes: Int
 
     /// What it did.
     struct Outcome {
@@ -61,10 +63,14 @@ final class PendingDispatch {
         self.outcome = outcome
         self.bodyBytes = bodyBytes
         self.reply = reply
+        memoryBytes = outcome.changes.memoryBytes + (entry?.byteCount ?? 0)
     }
 
     /// Has storage take the dispatch's answer with it.
-    func keep(_ answer: KeptAnswer) { kept = answer }
+    func keep(_ answer: KeptAnswer) {
+        kept = answer
+        memoryBytes += answer.byteCount
+    }
 
     /// Whether the log has an entry of it; a pattern, because `!= nil` copies the entry.
     var isLogged: Bool { if case .some = entry { true } else { false } }
@@ -78,7 +84,4 @@ final class PendingDispatch {
 
     /// Whether readers may see another state after it.
     var isVisible: Bool { !outcome.changes.isEmpty || outcome.hasOmittedWrite }
-
-    /// What it takes of memory, roughly, besides the state that it shares with others.
-    var memoryBytes: Int { outcome.changes.memoryBytes + (entry?.byteCount ?? 0) + (kept?.byteCount ?? 0) }
 }
