@@ -47,13 +47,15 @@ package protocol HostedApp: Sendable {
     func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
     /// What the steps of a migration look for in a session, also where what they make of it cannot be read.
     func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings
-    /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`.
+    /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`; as the earlier incarnation and with its
+    /// streams, where its state is the one that they have seen.
     ///
     /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
     func makeSession(
         _ key: SessionKey,
         stored: StoredSession?,
         newEpoch: String,
+        earlier: ParkedSession?,
         environment: SessionEnvironment
     ) throws(SessionError) -> MadeSession
     /// Looks in the stored sessions for paths that a migration step needs, so that the session that lacks them can be made, or refused.
@@ -124,6 +126,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         _ key: SessionKey,
         stored: StoredSession?,
         newEpoch: String,
+        earlier: ParkedSession?,
         environment: SessionEnvironment
     ) throws(SessionError) -> MadeSession {
         let restored: RestoredState<Definition>
@@ -141,7 +144,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         return .made(
             Session(
                 key,
-                beginning(restored, stored, newEpoch: newEpoch, environment),
+                beginning(restored, stored, newEpoch: newEpoch, earlier, environment),
                 epochs: epochs,
                 migrations: migrations,
                 environment: environment
@@ -153,6 +156,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         _ restored: RestoredState<Definition>,
         _ stored: StoredSession?,
         newEpoch: String,
+        _ earlier: ParkedSession?,
         _ environment: SessionEnvironment
     ) -> Session.Beginning {
         // A migration may have made any document of what was stored, and transient fields of elements are in none.
@@ -166,7 +170,8 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
             tailBytes: restored.tailBytes,
             stateBytes: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes,
             storedForm: restored.isMigrated ? .earlierSchema : stored?.hasWholeSnapshot == false ? .partial : .whole,
-            epoch: stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch)
+            epoch: stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch),
+            earlier: earlier
         )
     }
 

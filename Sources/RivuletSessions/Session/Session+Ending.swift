@@ -1,7 +1,5 @@
-import RivuletJSON
-
 /// The ways in which a session ends, one verb each. The shard decides when; each part of the session gives what is needed to come back
-/// by `passivated()`, and ends for good by `close()`.
+/// by `passivated()`, from which the parts of the next incarnation are made, and ends for good by `close()`.
 extension Session {
     // MARK: - Evict: no stream, no work
 
@@ -49,7 +47,7 @@ extension Session {
         let passivated = ParkedSession(
             machine: machine.passivated(),
             streams: streams.passivated(),
-            stateHash: hash(of: standing.state),
+            stateHash: state.hash(of: standing.state),
             transients: transients
         )
         evict()
@@ -69,35 +67,8 @@ extension Session {
         return document
     }
 
-    /// Takes the streams of an earlier stay in memory and goes on as that incarnation; false: this is not the state that they have seen.
-    ///
-    /// Called before anything else is asked of the session.
-    package func resume(_ earlier: ParkedSession) -> Bool {
-        guard machine.continues(earlier.machine) else { return false }
-        let size = machine.headSize
-        if earlier.transients.isEmpty {
-            guard earlier.stateHash == hash(of: standing.state) else { return false }
-            machine.resume(earlier.machine, state: standing.state, size: size)
-        } else {
-            guard let state = try? state.lay(earlier.transients, over: machine.head),
-                earlier.stateHash == hash(of: state)
-            else { return false }
-            machine.resume(
-                earlier.machine,
-                state: state,
-                size: StateSize(atMost: size.bytes + earlier.transients.bytes)
-            )
-        }
-        streams.resume(earlier.streams, standing)
-        return true
-    }
-
-    /// The hash of the whole state as JSON, within this process.
-    private func hash(of box: OpaqueBox) -> Int {
-        var hasher = Hasher()
-        hasher.combine(state.json(at: .root, of: box))
-        return hasher.finalize()
-    }
+    /// Whether it goes on as this earlier incarnation, with its streams.
+    func goesOn(as earlier: ParkedSession) -> Bool { standing.incarnation == earlier.machine.names.incarnation }
 
     // MARK: - Delete
 

@@ -52,6 +52,11 @@ package final class Session {
         let storedForm: SessionMachine.StoredForm
         /// The name of the history in storage.
         let epoch: String
+        /// What is parked of an earlier incarnation; nil: nothing.
+        let earlier: ParkedSession?
+
+        /// The version of the state.
+        var version: UInt64 { stored?.head.version ?? 0 }
     }
 
     init(
@@ -66,27 +71,29 @@ package final class Session {
         self.epochs = epochs
         self.migrations = migrations
         state = beginning.state
-        let position = Cursor.Position(version: stored?.head.version ?? 0, transients: 0)
-        unsafe storedMachine = SessionMachine(
-            key,
-            standing: SessionStanding(
-                names: SessionNames(
+        let resumed = beginning.earlier.flatMap { ResumedSession($0, loaded: beginning) }
+        let standing = SessionStanding(
+            names: resumed?.names
+                ?? SessionNames(
                     epoch: beginning.epoch,
                     visibleEpoch: epochs.name(of: beginning.epoch),
                     incarnation: RandomToken.residence()
                 ),
-                position: position,
-                unlogged: [],
-                state: beginning.box
-            ),
-            size: StateSize(atMost: beginning.stateBytes),
+            position: resumed?.position ?? Cursor.Position(version: beginning.version, transients: 0),
+            unlogged: [],
+            state: resumed?.state ?? beginning.box
+        )
+        unsafe storedMachine = SessionMachine(
+            key,
+            standing: standing,
+            size: StateSize(atMost: resumed?.stateBytes ?? beginning.stateBytes),
             storedHead: stored?.head,
             storedForm: beginning.storedForm,
             queuedMax: environment.limits.engine.queuedDispatchesMax,
             waitingBytesMax: environment.limits.waitingBytesMax
         )
         log = SessionLog(stored, tailBytes: beginning.tailBytes, now: environment.wallClock())
-        streams = SessionStreams(key, state, from: position, environment: environment)
+        streams = SessionStreams(key, state, standing, resuming: resumed?.streams, environment: environment)
         pastReads = LogReads(environment.resumes)
         lastUsed = environment.uptime()
         streams.onTick { [weak self] in self?.tickDidFire(of: $0) }

@@ -439,15 +439,4 @@ struct SessionMachine: ~Copyable {
             isStored: isStored
         )
     }
-
-    /// Whether the session can go on as an earlier incarnation: nothing was written between.
-    func continues(_ earlier: Passivated) -> Bool {
-        earlier.isStored == isStored && earlier.position.version == standing.version
-            && (earlier.names.epoch == standing.epoch || !isStored)
-    }
-
-    /// Goes on as an earlier incarnation, with the state that its readers have seen.
-    mutating func resume(_ earlier: Passivated, state: OpaqueBox, size: StateSize) {
-        timeline.resume(earlier, state: state, size: size)
-    }
 }

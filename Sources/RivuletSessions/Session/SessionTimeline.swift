@@ -152,15 +152,4 @@ struct SessionTimeline: ~Copyable {
 
     /// Takes the names of a history that a client began; no reader has seen the name before.
     mutating func adopt(_ initial: SessionCreation.Initial) { standing.adopt(initial) }
-
-    /// Goes on as an earlier incarnation, with the state that its readers have seen.
-    mutating func resume(_ earlier: SessionMachine.Passivated, state: OpaqueBox, size: StateSize) {
-        let standing = SessionStanding(
-            names: earlier.names,
-            position: earlier.position,
-            unlogged: standing.unlogged,
-            state: state
-        )
-        self = SessionTimeline(standing, size: size)
-    }
 }

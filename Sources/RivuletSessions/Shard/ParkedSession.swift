@@ -1,3 +1,5 @@
+import RivuletJSON
+
 /// The streams of a session that left memory, and where they stand.
 ///
 /// It is parked only when storage and what is kept here give back exactly the state that its streams have seen, so that the next
@@ -70,5 +72,44 @@ package struct ParkedSession {
     /// Ends all streams.
     func end(because reason: StreamEvent.ByeReason, sink: any StreamSink) {
         for (id, group) in groups { sink.end(id, because: reason, loops: group.loops) }
+    }
+}
+
+/// The earlier incarnation as which a session that was loaded goes on.
+struct ResumedSession {
+    let names: SessionNames
+    let position: Cursor.Position
+    /// The state that its streams have seen.
+    let state: OpaqueBox
+    /// The size of that state, or a little more.
+    let stateBytes: Int
+    let streams: SessionStreams.Passivated
+
+    /// Makes the state again; nil: something was written between, or this is not the state that the streams have seen.
+    init?(_ earlier: ParkedSession, loaded: Session.Beginning) {
+        let (machine, isStored) = (earlier.machine, loaded.stored != nil)
+        guard machine.isStored == isStored, machine.position.version == loaded.version,
+            machine.names.epoch == loaded.epoch || !isStored
+        else { return nil }
+        do throws(JSONError) {
+            let transients = earlier.transients
+            state = try transients.isEmpty ? loaded.box : loaded.state.lay(transients, over: loaded.box)
+            stateBytes = loaded.stateBytes + transients.bytes
+        } catch {
+            return nil
+        }
+        guard earlier.stateHash == loaded.state.hash(of: state) else { return nil }
+        names = machine.names
+        position = machine.position
+        streams = earlier.streams
+    }
+}
+
+extension SessionState {
+    /// The hash of the whole state as JSON, within this process.
+    func hash(of state: OpaqueBox) -> Int {
+        var hasher = Hasher()
+        hasher.combine(json(at: .root, of: state))
+        return hasher.finalize()
     }
 }

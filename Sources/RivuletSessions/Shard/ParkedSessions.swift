@@ -17,6 +17,9 @@ struct ParkedSessions {
 
     var count: Int { sessions.count }
 
+    /// What is kept of a session; nil: nothing.
+    subscript(key: SessionKey) -> ParkedSession? { sessions[key] }
+
     mutating func add(_ session: ParkedSession, _ key: SessionKey) {
         remove(key)
         sessions[key] = session

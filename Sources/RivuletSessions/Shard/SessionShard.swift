@@ -123,11 +123,17 @@ package final class SessionShard {
             }
             if isDraining { throw .draining }
             let session: Session
-            switch try app.makeSession(key, stored: stored, newEpoch: newEpoch(of: key), environment: environment) {
+            switch try app.makeSession(
+                key,
+                stored: stored,
+                newEpoch: newEpoch(of: key),
+                earlier: parked[key],
+                environment: environment
+            ) {
             case .made(let made): session = made
             case .lacking(let paths): return search(for: paths, of: key, app: app, stored)
             }
-            giveBack(parked.remove(key), to: session)
+            if let earlier = parked.remove(key), !session.goesOn(as: earlier) { end(earlier, of: key) }
             entries[key] = .resident(session)
             session.didEnterMemory { [weak self] session, deletedEpoch in
                 self?.retire(session, deletedEpoch: deletedEpoch)
@@ -162,12 +168,11 @@ package final class SessionShard {
         )
     }
 
-    /// Hands parked streams to their session; those that have seen another state are told to come back for this one.
-    private func giveBack(_ parked: ParkedSession?, to session: Session) {
-        guard let parked, !session.resume(parked) else { return }
+    /// Tells parked streams that have seen another state than the one that was loaded to come back for this one.
+    private func end(_ parked: ParkedSession, of key: SessionKey) {
         environment.logger.error(
             "a session came back otherwise than it left; its streams begin anew",
-            metadata: ["app": "\(session.key.app)"]
+            metadata: ["app": "\(key.app)"]
         )
         parked.end(because: .draining, sink: environment.sink)
     }

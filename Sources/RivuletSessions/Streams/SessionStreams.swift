@@ -23,18 +23,27 @@ final class SessionStreams {
     private(set) var hasEnded = false
     private var onTick: ((GroupID) -> Void)?
 
+    /// Begins without a stream, or goes on with the streams of an earlier stay in memory.
     init(
         _ key: SessionKey,
         _ state: any SessionState,
-        from position: Cursor.Position,
+        _ standing: SessionStanding,
+        resuming earlier: Passivated? = nil,
         environment: SessionEnvironment
     ) {
         self.key = key
         self.state = state
         self.environment = environment
         reads = LogReads(environment.resumes)
-        history = ChangeHistory(from: position, limits: environment.limits)
+        let (position, limits) = (standing.position, environment.limits)
         positionBefore = position
+        guard let earlier else {
+            history = ChangeHistory(from: position, limits: limits)
+            return
+        }
+        history = ChangeHistory(from: position, index: earlier.index, limits: limits)
+        members = StreamMembership(groups: earlier.groups, count: earlier.count)
+        for case let view? in earlier.groups.values.map(\.key.view) { _ = watch(view, standing) }
     }
 
     /// Whether no stream watches the session.
@@ -314,15 +323,6 @@ final class SessionStreams {
     /// What is needed to go on with these streams; of a session without waiting streams.
     func passivated() -> Passivated {
         Passivated(groups: members.all, count: members.count, index: history.index)
-    }
-
-    /// Goes on with the streams of an earlier stay in memory.
-    func resume(_ earlier: Passivated, _ standing: SessionStanding) {
-        members = StreamMembership(groups: earlier.groups, count: earlier.count)
-        history = ChangeHistory(from: standing.position, index: earlier.index, limits: environment.limits)
-        for group in members.all.values {
-            if let view = group.key.view { _ = watch(view, standing) }
-        }
     }
 }
 
