@@ -6,7 +6,7 @@ import RivuletSessions
 /// What is measured of appends.
 ///
 /// Storage's own threads tell it, once for each append: no loop touches it on its way to a stream.
-struct StorageMetrics: AppendMeter {
+final class StorageMetrics: AppendMeter {
     private let appends: [any CounterHandler]
     private let entries: any RecorderHandler
     private let seconds: any TimerHandler

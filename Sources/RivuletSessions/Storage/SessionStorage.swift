@@ -1,5 +1,5 @@
 /// Measures the appends of sessions.
-package protocol AppendMeter: Sendable {
+package protocol AppendMeter: AnyObject, Sendable {
     /// Records the outcome of an append of `count` entries; called on storage's thread, before the session has the outcome.
     func record(_ outcome: Result<AppendOutcome, StorageError>, entries count: Int, _ time: Duration)
 }
