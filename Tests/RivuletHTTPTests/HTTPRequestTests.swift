@@ -95,7 +95,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("/a/one/b/two/c", "one two"), ("/a/x/b/y-1/c?d=e", "x y-1"), ("/a//b//c", " "), ("/a/one/b/two", nil),
+            ("/a/one/b/two/c", "one two"), ("/a/x/b/y-1/c?d=e", "x y-1"), ("/a//b/two/c", nil), ("/a/one/b//c", nil),
+            ("/a/one/b/two", nil),
             ("/a/one/b/two/c/", nil), ("/a/one/b/two/cc", nil), ("/a/o%6ee/b/two/c", nil), ("/a/one/b/t%77o/c", nil),
             ("/a/one/two/b/two/c", nil), ("/b/one/b/two/c", nil), ("/a", nil), ("/", nil),
         ] as [(String, String?)]

@@ -10,7 +10,7 @@ package struct PathPattern: Sendable {
         parts = (Array(first.utf8), Array(middle.utf8), Array(last.utf8))
     }
 
-    /// The segments at the two places; nil for another path, and for one with percent escapes there.
+    /// The segments at the two places; nil for another path, and where a segment is empty or has percent escapes.
     fileprivate func match(_ path: Span<UInt8>) -> (Range<Int>, Range<Int>)? {
         guard let one = place(in: path, behind: 0, parts.first),
             let two = place(in: path, behind: one.upperBound, parts.middle)
@@ -19,7 +19,7 @@ package struct PathPattern: Sendable {
         return rest.count == parts.last.count && rest.hasBytes(of: parts.last.span) ? (one, two) : nil
     }
 
-    /// The segment that follows these bytes at an index.
+    /// The segment that follows these bytes at an index; nil for an empty one.
     private func place(in path: Span<UInt8>, behind start: Int, _ bytes: [UInt8]) -> Range<Int>? {
         let begin = start + bytes.count
         guard begin < path.count, path.extracting(start..<begin).hasBytes(of: bytes.span) else { return nil }
@@ -28,12 +28,12 @@ package struct PathPattern: Sendable {
             guard path[end] != UInt8(ascii: "%") else { return nil }
             end += 1
         }
-        return begin..<end
+        return begin < end ? begin..<end : nil
     }
 }
 
 extension HTTPRequest {
-    /// The segments at the two places of a pattern; nil for a path of another form, and for one with percent escapes there.
+    /// The segments at the two places of a pattern; nil for another path, and where a segment is empty or has percent escapes.
     package func segments(of pattern: PathPattern) -> (String, String)? {
         let (block, path) = (headers.block, location.path)
         guard let (one, two) = pattern.match(block.span.extracting(path)) else { return nil }

@@ -123,9 +123,9 @@ enum Route: Hashable, Sendable {
     ///
     /// Nearly every request is for these, and needs no list of its segments. The session `me` is not among them.
     init?(eventsOf request: HTTPRequest) {
-        guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isSessionID(id) else {
-            return nil
-        }
+        guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isID(id),
+            id != "me"
+        else { return nil }
         self = .events(SessionKey(app: app, id: id))
     }
 
@@ -200,7 +200,7 @@ enum Route: Hashable, Sendable {
     ///
     /// Source: <Documentation/HTTP.md#words>.
     static func sessionKey(app: String, id: String) throws(Problem) -> SessionKey {
-        guard (1...128).contains(id.utf8.count), isID(id) else {
+        guard isID(id) else {
             throw Problem(
                 .invalidSessionID,
                 "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"\(id)\""
@@ -215,10 +215,10 @@ enum Route: Hashable, Sendable {
         return SessionKey(app: app, id: id)
     }
 
-    private static func isSessionID(_ id: String) -> Bool { id != "me" && id.utf8.count <= 128 && isID(id) }
-
+    /// Whether the text is `[A-Za-z0-9_-]{1,128}`.
     private static func isID(_ id: String) -> Bool {
         let bytes = id.utf8.span
+        guard (1...128).contains(bytes.count) else { return false }
         for index in bytes.indices where !isIDByte(bytes[index]) { return false }
         return true
     }

@@ -142,6 +142,12 @@ def test_an_impossible_session_id_is_refused(shared, name):
     assert shared.get(f"/v1/apps/counter/sessions/{name}/state").status in (400, 404)
 
 
+@pytest.mark.parametrize("name", ["", "a.b", "x" * 129])
+def test_an_event_for_an_impossible_session_id_is_refused(shared, name):
+    problem = shared.request("POST", f"/v1/apps/counter/sessions/{name}/events", "increment").problem
+    assert problem["status"] == 400 and "a session id is 1 to 128 letters" in problem["detail"]
+
+
 @pytest.mark.parametrize(
     ("method", "target", "allowed"),
     [

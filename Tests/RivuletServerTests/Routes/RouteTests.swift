@@ -1,5 +1,6 @@
 // Checks which resource a path names.
 
+import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 import Testing
@@ -42,6 +43,33 @@ import Testing
     @Test(arguments: ["", "a b", "ä", "a.b", String(repeating: "a", count: 129)])
     func `an id that cannot be a session's is 400`(_ id: String) {
         #expect(status { try Route(segments: ["v1", "apps", "counter", "sessions", id]) } == 400)
+    }
+
+    @Test(
+        arguments: [
+            ("/v1/apps/counter/sessions/a/events", true), ("/v1/apps/counter/sessions/a/events?strict=true", true),
+            ("http://localhost/v1/apps/counter/sessions/a/events", true),
+            ("/v1/apps/counter/sessions/A_-9/events", true),
+            ("/v1/apps/counter/sessions/" + String(repeating: "a", count: 128) + "/events", true),
+            ("/v1/apps/counter/sessions/" + String(repeating: "a", count: 129) + "/events", false),
+            ("/v1/apps/counter/sessions//events", false), ("/v1/apps/counter/sessions/me/events", false),
+            ("/v1/apps/counter/sessions/%6De/events", false), ("/v1/apps/counter/sessions/%61/events", false),
+            ("/v1/apps/counter/sessions/a%2Fb/events", false), ("/v1/apps/counter/sessions/a.b/events", false),
+            ("/v1/apps/counter/sessions/a/events/", false), ("/v1/apps/counter//sessions/a/events", false),
+            ("/v1/apps/Counter/sessions/a/events", false), ("/v1/apps//sessions/a/events", false),
+        ] as [(String, Bool)]
+    )
+    func `a path that is read without its segments names what the segments name`(target: String, isFast: Bool) throws {
+        var connection = HTTPConnection()
+        let text = "POST \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let action = connection.receive(Array(text.utf8).span, limits: HTTPLimits())
+        guard case .request(let request) = action else {
+            Issue.record("no request: \(text)")
+            return
+        }
+        let route = Route(eventsOf: request)
+        #expect((route != nil) == isFast)
+        if let route { #expect(try route == Route(segments: request.pathSegments)) }
     }
 
     @Test(arguments: [[".."], ["a", "..", "b"], [".git", "config"], ["a/../b"], ["a\\b"], ["a\0"]])
