@@ -3,6 +3,9 @@ import RivuletStores
 
 /// Makes the bytes of answers.
 struct AnswerWriter {
+    /// The most bytes of memory that are kept between two answers; a larger answer takes its buffer with it.
+    private static let keptBytesMax = 65_536
+
     private let doors: Doors
     private var date = DateField()
     /// The bytes of an answer; kept for its capacity.
@@ -25,7 +28,8 @@ struct AnswerWriter {
                 isKeepAlive: isKeepAlive
             )
         if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
-        return output
+        guard output.capacity > Self.keptBytesMax else { return output }
+        return exchange(&output, with: [])
     }
 
     /// The bytes of an event stream's head; the body is chunked for HTTP/1.1, and lasts until the close for HTTP/1.0.

@@ -247,20 +247,28 @@ final class ConnectionDriver {
         case .ready(let response): send(response, to: request, on: connection)
         case .later(let compression):
             connection.putBack(request)
-            goOn(with: compression, for: connection.id)
+            compress(compression, for: connection.id)
         }
     }
 
-    private func goOn(with compression: Compression, for id: ConnectionID) {
+    /// Compresses the rest of an answer in further turns, and sends it; in this turn where the loop's mailbox is full.
+    private func compress(_ compression: Compression, for id: ConnectionID) {
         let confined = Confined((self, compression), to: core.loop)
-        confined.post { driver, compression in
-            // Nothing waits for it any more.
-            guard let connection = driver[id] else { return driver.coder.abandon(compression) }
+        let isPosted = confined.post { driver, compression in
+            // The connection has closed.
+            guard driver[id] != nil else { return driver.coder.abandon(compression) }
             compression.step()
-            guard compression.isDone else { return driver.goOn(with: compression, for: id) }
-            let response = driver.coder.finish(compression)
-            if let request = connection.takeRequest() { driver.send(response, to: request, on: connection) }
+            if compression.isDone { driver.finish(compression, for: id) } else { driver.compress(compression, for: id) }
         }
+        guard !isPosted else { return }
+        while !compression.isDone { compression.step() }
+        finish(compression, for: id)
+    }
+
+    private func finish(_ compression: Compression, for id: ConnectionID) {
+        let response = coder.finish(compression)
+        guard let connection = self[id], let request = connection.takeRequest() else { return }
+        send(response, to: request, on: connection)
     }
 
     private func send(_ response: Response, to request: RequestTraits, on connection: ClientConnection) {

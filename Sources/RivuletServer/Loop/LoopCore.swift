@@ -6,6 +6,9 @@ import RivuletStores
 
 /// The things that all parts of one loop share: its number, its thread, its wire, its peers, its counters and its log.
 final class LoopCore {
+    /// The time after which an answer is posted again to a loop whose mailbox was full.
+    private static let answerRetryTime = Duration.milliseconds(10)
+
     let index: Int
     let loop: EventLoop
     let context: ServerContext
@@ -49,22 +52,26 @@ final class LoopCore {
     /// Says that an answer is about to be written.
     func willAnswer() { server?.streams.flushSingle() }
 
-    /// Runs the job on a loop, at once when it is this one.
-    func onLoop(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) {
-        if target != index {
-            peers[target].post(job)
-        } else if let server {
-            job(server)
-        }
+    /// Runs the job on a loop, at once when it is this one; false: the loop's mailbox is full, and the job does not run.
+    @discardableResult
+    func onLoop(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
+        guard target == index else { return peers[target].post(job) }
+        if let server { job(server) }
+        return true
     }
 
     /// Has another loop send the answer to one of its requests.
+    ///
+    /// A loop whose mailbox is full gets the answer later. At most one answer waits here for each of its connections.
     func post(_ response: Response, to exchange: Exchange) {
-        peers[exchange.loop].post { $0.send(response, to: exchange) }
+        let isPosted = peers[exchange.loop].post { $0.send(response, to: exchange) }
+        guard !isPosted else { return }
+        loop.schedule(after: Self.answerRetryTime) { [self] in post(response, to: exchange) }
     }
 
     /// Runs the job on the loop that owns the session.
-    func onShard(of key: SessionKey, _ job: @escaping @Sendable (ServerLoop) -> Void) {
+    @discardableResult
+    func onShard(of key: SessionKey, _ job: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
         onLoop(context.shard(of: key), job)
     }
 

@@ -71,7 +71,7 @@ extension ServerLoop {
             let responder = SessionResponder(server: self, exchange: exchange)
             if shard.use(key, { responder.perform(act, on: $0, of: app) }) { return }
         }
-        core.onLoop(owner) { server in
+        let isPosted = core.onLoop(owner) { server in
             let responder = SessionResponder(server: server, exchange: exchange)
             server.shard.find(key, of: app) { found in
                 switch found {
@@ -80,6 +80,7 @@ extension ServerLoop {
                 }
             }
         }
+        if !isPosted { send(Response(refusing: .overloaded("mailbox of the session's loop")), to: exchange) }
     }
 
     /// The same with a closure as the act.

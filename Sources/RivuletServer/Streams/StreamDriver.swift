@@ -244,12 +244,14 @@ final class StreamDriver {
 
     /// Passes a subscription to its source, wherever that is; the answer is a message.
     func subscribe(_ subscription: StreamSubscription) {
-        switch subscription.source {
-        case .session(let key, let topic):
-            core.onShard(of: key) { SessionFeeds(server: $0).join(subscription, to: key, topic) }
-        case .shared(let key):
-            core.onLoop(context.loop(of: key)) { $0.feeds.join(subscription, to: key) }
-        }
+        let isPosted =
+            switch subscription.source {
+            case .session(let key, let topic):
+                core.onShard(of: key) { SessionFeeds(server: $0).join(subscription, to: key, topic) }
+            case .shared(let key): core.onLoop(context.loop(of: key)) { $0.feeds.join(subscription, to: key) }
+            }
+        guard !isPosted else { return }
+        take(.refuse(subscription.stream, .session(.failed(.overloaded("mailbox of the source's loop")))))
     }
 
     /// Gives a stream of a session other paths: its next event is a snapshot of these.
