@@ -91,7 +91,8 @@ final class SilentSink: StreamSink {
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
-        cursor: Cursor
+        cursor: Cursor,
+        resumesAll: Bool
     ) {}
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {}

@@ -116,6 +116,9 @@ final class ClientConnection {
     /// Whether the request under way can have a chunked answer, which HTTP/1.0 does not know.
     var takesChunks: Bool { request?.version == .http11 }
 
+    /// Whether the client of the request under way takes a body that is compressed.
+    var takesGzip: Bool { HTTPAccept.accepts(encoding: "gzip", in: request?.headers?.list(of: "accept-encoding")) }
+
     /// Makes a stream the answer to the request under way, and returns the request's traits; nil when there is none.
     ///
     /// No further request is handed out then, also when the stream only says `bye`.

@@ -294,11 +294,11 @@ struct StreamStart: MetricLabel {
     /// With a `reset`.
     init(_ reason: ResetReason) { self.init(index: Self.others.count + (Self.reasons.firstIndex(of: reason) ?? 0)) }
 
-    /// As a stream of a store or a value begins; nil: where its reader stood.
-    init?(_ start: SharedStart) {
+    /// As a stream of a store or a value begins.
+    init(_ start: SharedStart) {
         switch start {
         case .fresh: self = .fresh
-        case .after: return nil
+        case .after: self = .merged
         case .lost(let reason): self.init(reason)
         }
     }

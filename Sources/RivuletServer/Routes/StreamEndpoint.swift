@@ -23,7 +23,7 @@ struct StreamEndpoint {
             known: ["path", "format", "interval", "resume", "cursor"],
             lists: ["path"]
         )
-        var options = try streamOptions(of: request)
+        try checkAccept(of: request)
         let topic = StreamTopic(
             view: view,
             paths: try server.context.streamPaths(query.values("path")),
@@ -39,10 +39,9 @@ struct StreamEndpoint {
             )
         }
         guard server.streams.hasRoom else { return server.streams.answerFull(connection) }
-        if resumesAll { options.insert(.resumesAll) }
         server.streams.subscribe(
             StreamSubscription(
-                stream: StreamID(loop: server.core.index, connection.id, options),
+                stream: StreamID(loop: server.core.index, connection.id),
                 source: .session(key, topic),
                 resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
                 resumesAll: resumesAll
@@ -61,11 +60,11 @@ struct StreamEndpoint {
         case .value: _ = try server.core.value(key)
         }
         let query = try Query(request, known: ["cursor"])
-        let options = try streamOptions(of: request)
+        try checkAccept(of: request)
         guard server.streams.hasRoom else { return server.streams.answerFull(connection) }
         server.streams.subscribe(
             StreamSubscription(
-                stream: StreamID(loop: server.core.index, connection.id, options),
+                stream: StreamID(loop: server.core.index, connection.id),
                 source: .shared(key),
                 resume: request.lastEventID ?? query["cursor"]
             )
@@ -85,13 +84,11 @@ struct StreamEndpoint {
         return choice
     }
 
-    /// Refuses a client that does not take an event stream; returns whether the stream is to be compressed.
-    private func streamOptions(of request: HTTPRequest) throws(Problem) -> StreamOptions {
+    /// Refuses a client that does not take an event stream.
+    private func checkAccept(of request: HTTPRequest) throws(Problem) {
         guard HTTPAccept.accepts(type: "text/event-stream", in: request.headers.list(of: "accept")) else {
             throw Problem(.notAcceptable, "change streams are text/event-stream; accept that")
         }
-        let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
-        return acceptsGzip ? .takesGzip : []
     }
 }
 

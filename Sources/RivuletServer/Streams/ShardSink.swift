@@ -48,13 +48,14 @@ final class ShardSink: StreamSink {
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
-        cursor: Cursor
+        cursor: Cursor,
+        resumesAll: Bool
     ) {
         let join = StreamJoin(
             stream: stream,
             place: place,
             source: .session(session, topic),
-            first: FirstEvents(first, account: account),
+            first: FirstEvents(first, resumesAll: resumesAll, account: account),
             cursor: "\(cursor)"
         )
         outbox.send(.join(join), to: stream.loop)
@@ -87,9 +88,10 @@ final class ShardSink: StreamSink {
 
 extension FirstEvents {
     /// Renders the events; a snapshot or a reset leaves room for the stream's name.
-    init(_ events: [StreamEvent], account: SharedBytes.Account) {
+    init(_ events: [StreamEvent], resumesAll: Bool, account: SharedBytes.Account) {
+        let resumed = resumesAll ? StreamStart.all : .merged
         guard let first = events.first else {
-            self = .none
+            self.init(head: [], body: [], start: resumed)
             return
         }
         var (head, bytes): ([UInt8], [UInt8]) = ([], [])
@@ -106,7 +108,7 @@ extension FirstEvents {
         self.init(
             head: head,
             body: bytes.isEmpty ? [] : [SharedBytes(bytes, account: account)],
-            start: first.name == .snapshot ? .fresh : first.resetReason.map { StreamStart($0) }
+            start: first.name == .snapshot ? .fresh : first.resetReason.map { StreamStart($0) } ?? resumed
         )
     }
 }

@@ -71,7 +71,7 @@ final class StreamDriver {
         guard join.first.byteCount <= core.loop.limits.unsentBytesMax else {
             return refuseTooLarge(join, on: connection)
         }
-        let facts = known?.facts ?? newFacts(connection, join.stream.streamOptions, now)
+        let facts = known?.facts ?? newFacts(connection, now)
         var head: [UInt8]?
         let isNamed = known == nil || !join.first.head.isEmpty
         let name = isNamed ? name(of: connection, facts).description : ""
@@ -120,20 +120,15 @@ final class StreamDriver {
 
     private func count(_ join: StreamJoin) {
         core.counters.streamOpened(StreamKind(join.source))
-        let resumesAll = join.stream.streamOptions.contains(.resumesAll)
-        core.counters.streamStarted(join.first.start ?? (resumesAll ? .all : .merged))
+        core.counters.streamStarted(join.first.start)
     }
 
-    private func newFacts(
-        _ connection: ClientConnection,
-        _ options: StreamOptions,
-        _ now: UInt64
-    ) -> OpenStream.Facts {
+    private func newFacts(_ connection: ClientConnection, _ now: UInt64) -> OpenStream.Facts {
         OpenStream.Facts(
             token: UInt64.random(in: .min ... .max),
             opened: WallClock.milliseconds(),
             expires: now + lifetime(),
-            isCompressed: options.contains(.takesGzip),
+            isCompressed: connection.takesGzip,
             isChunked: connection.takesChunks
         )
     }

@@ -28,10 +28,10 @@ struct FirstEvents: Sendable {
     let head: [UInt8]
     /// The rest, which others may be sent, too.
     let body: [SharedBytes]
-    /// What a stream that begins with them begins with; nil: where it stood.
-    var start: StreamStart?
+    /// What a stream that begins with them begins with.
+    let start: StreamStart
 
     var byteCount: Int { head.count + body.reduce(0) { $0 + $1.count } }
 
-    static let none = FirstEvents(head: [], body: [])
+    static let none = FirstEvents(head: [], body: [], start: .merged)
 }

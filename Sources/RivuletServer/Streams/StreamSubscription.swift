@@ -5,7 +5,6 @@ import RivuletStores
 
 /// A request of a stream to follow a source, from the loop of its connection to the loop of the source.
 struct StreamSubscription: Sendable {
-    /// The stream, with what its loop has to know when it joins.
     let stream: StreamID
     let source: StreamSource
     /// Where the subscriber stands, as it says; nil for a fresh one.
@@ -24,33 +23,16 @@ enum StreamSource: Hashable, Sendable {
     case shared(SharedKey)
 }
 
-/// The options of a new stream that its own loop needs when its source answers; they travel in its `StreamID`.
-struct StreamOptions: OptionSet, Sendable {
-    let rawValue: UInt8
-
-    /// The client takes a body that is compressed.
-    static let takesGzip = StreamOptions(rawValue: 1)
-    /// The stream is told what it missed version by version.
-    static let resumesAll = StreamOptions(rawValue: 2)
-}
-
 extension StreamID {
     /// The name of a connection's stream.
-    init(loop: Int, _ id: ConnectionID, _ options: StreamOptions = []) {
-        self.init(
-            loop: loop,
-            connection: UInt64(id.slot) << 32 | UInt64(id.generation),
-            options: options.rawValue
-        )
+    init(loop: Int, _ id: ConnectionID) {
+        self.init(loop: loop, connection: UInt64(id.slot) << 32 | UInt64(id.generation))
     }
 
     /// The connection on its loop.
     var connectionID: ConnectionID {
         ConnectionID(slot: UInt32(connection >> 32), generation: UInt32(truncatingIfNeeded: connection))
     }
-
-    /// The options of the stream.
-    var streamOptions: StreamOptions { StreamOptions(rawValue: options) }
 }
 
 /// A reason for which a source gives a stream nothing.

@@ -111,7 +111,8 @@ final class SessionStreams {
             session: key,
             topic: subscriber.key.topic,
             first: first,
-            cursor: cursor
+            cursor: cursor,
+            resumesAll: subscriber.request.resumesAll
         )
     }
 
@@ -270,7 +271,8 @@ final class SessionStreams {
                 session: self.key,
                 topic: key.topic,
                 first: event.map { [$0] } ?? [],
-                cursor: standing.cursor(of: key)
+                cursor: standing.cursor(of: key),
+                resumesAll: false
             )
         }
         return isTold

@@ -4,13 +4,10 @@ package struct StreamID: Hashable, Sendable {
     package let loop: Int
     /// The loop's own name for it; opaque here.
     package let connection: UInt64
-    /// The options of the stream that its own loop needs when it joins; opaque here.
-    package let options: UInt8
 
-    package init(loop: Int, connection: UInt64, options: UInt8 = 0) {
+    package init(loop: Int, connection: UInt64) {
         self.loop = loop
         self.connection = connection
-        self.options = options
     }
 }
 

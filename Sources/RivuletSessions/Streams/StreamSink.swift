@@ -4,14 +4,16 @@
 package protocol StreamSink: AnyObject {
     /// Sends `first` to the stream, which stands at `cursor` then, and says what becomes of it.
     ///
-    /// A member of a group whose connection is gone by then is reported back by `Session.leave`.
+    /// `resumesAll` is whether `first` has every version that the stream missed. A member of a group whose connection is gone by then is
+    /// reported back by `Session.leave`.
     func join(
         _ stream: StreamID,
         at place: StreamPlace,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
-        cursor: Cursor
+        cursor: Cursor,
+        resumesAll: Bool
     )
 
     /// Sends the event to the group's members on those loops.

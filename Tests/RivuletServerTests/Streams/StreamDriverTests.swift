@@ -84,10 +84,14 @@ private final class StuckWire: ConnectionWire {
         let id = request(slot, encoding: encoding, version: version)
         let account = served.context.heldBytes
         let join = StreamJoin(
-            stream: StreamID(loop: 0, id, encoding == nil ? [] : .takesGzip),
+            stream: StreamID(loop: 0, id),
             place: .group(group),
             source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
-            first: FirstEvents(head: [], body: text.isEmpty ? [] : [SharedBytes(text, account: account)]),
+            first: FirstEvents(
+                head: [],
+                body: text.isEmpty ? [] : [SharedBytes(text, account: account)],
+                start: .fresh
+            ),
             cursor: "aaaaaaaa.0.bbbb-0"
         )
         served.streams.take(.join(join))

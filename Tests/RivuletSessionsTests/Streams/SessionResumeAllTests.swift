@@ -27,6 +27,7 @@ import Testing
         while true {
             let joined = try harness.subscribe(topic, resume: cursor, resumesAll: true)
             pages.append(joined.first)
+            #expect(joined.resumesAll)
             guard case .more = joined.place else { return (pages, joined) }
             #expect("\(joined.cursor)" != cursor)
             cursor = "\(joined.cursor)"

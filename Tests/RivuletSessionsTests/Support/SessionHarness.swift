@@ -62,6 +62,7 @@ final class RecordingSink: StreamSink {
         let place: StreamPlace
         let first: [StreamEvent]
         let cursor: Cursor
+        let resumesAll: Bool
 
         /// The group that it is a member of; 0 is nobody's.
         var group: GroupID {
@@ -82,10 +83,11 @@ final class RecordingSink: StreamSink {
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
-        cursor: Cursor
+        cursor: Cursor,
+        resumesAll: Bool
     ) {
         order.append("join")
-        joined.append(Joined(stream: stream, place: place, first: first, cursor: cursor))
+        joined.append(Joined(stream: stream, place: place, first: first, cursor: cursor, resumesAll: resumesAll))
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
