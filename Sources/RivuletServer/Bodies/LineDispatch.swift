@@ -66,13 +66,13 @@ final class LineDispatch {
         let request = DispatchRequest(body: body, isStrict: wish.isStrict)
         if let claim = wish.claim(line: line + 1, body: body, core.context.prints) {
             session.dispatch(request, once: claim) { [self] result in
-                core.count(result, of: appIndex)
+                core.counters.count(result, of: appIndex)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body), of: body)
             }
         } else {
             session.dispatch(request) { [self] result in
-                core.count(result, of: appIndex)
+                core.counters.count(result, of: appIndex)
                 finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
             }
         }

@@ -173,7 +173,7 @@ final class Admission {
             core.counters.requestRefused(.route)
             throw error
         }
-        if let name = route.app { _ = try core.app(name) }
+        if let name = route.app { _ = try core.lookup.app(name) }
         return context.methods(of: route)
     }
 

@@ -3,6 +3,15 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 
+/// A loop as its connections know it.
+protocol RequestPerformer: AnyObject {
+    /// Does what a request asks; the answer comes now or later.
+    func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem)
+
+    /// Takes note that an answer is about to be written.
+    func willAnswer()
+}
+
 /// Drives the connections of one loop: bytes in, requests out, answers in their order, and the times that bound them.
 ///
 /// Each event comes with its connection, which the loop has found. An answer that is made later finds it once by id.
@@ -17,6 +26,8 @@ final class ConnectionDriver {
     private let table: ConnectionTable
     private var coder: AnswerCoder
     private var writer: AnswerWriter
+    /// The loop of the connections, which outlives them.
+    private unowned var performer: (any RequestPerformer)?
 
     init(_ core: LoopCore, _ table: ConnectionTable) {
         self.core = core
@@ -27,6 +38,9 @@ final class ConnectionDriver {
         coder = AnswerCoder(bytesMin: core.context.options.limits.compressedBytesMin)
         writer = AnswerWriter(core.context.doors)
     }
+
+    /// Says what performs the requests; once, before the first connection.
+    func attach(to performer: any RequestPerformer) { self.performer = performer }
 
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
@@ -127,7 +141,7 @@ final class ConnectionDriver {
         let length = request.body.count
         do throws(Problem) {
             switch try admission.verdict(on: request, length == 0 ? .none : .length(length), connection) {
-            case .perform(let route): try core.perform(route, request, on: connection)
+            case .perform(let route): try performer?.perform(route, request, on: connection)
             case .answer(let response): answer(connection, response)
             }
         } catch {
@@ -148,7 +162,7 @@ final class ConnectionDriver {
             case .answer(let response): refuseBody(of: connection, response)
             case .perform(let route):
                 // The other resources of an app are looked for when the body is there.
-                if let name = route.app { _ = try core.app(name) }
+                if let name = route.app { _ = try core.lookup.app(name) }
                 let action = try bodies.begin(connection, route, framing, by: self)
                 _ = connection.endTurn()
                 return action
@@ -164,7 +178,7 @@ final class ConnectionDriver {
         guard let route = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
-            try core.perform(route, request, on: connection)
+            try performer?.perform(route, request, on: connection)
         } catch {
             answer(connection, Response(error))
         }
@@ -276,7 +290,7 @@ final class ConnectionDriver {
         if context.logsRequests { core.log.logAnswer(response.status, to: request) }
         let isKeepAlive = request.isKeepAlive && !core.isDraining
         let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
-        core.willAnswer()
+        performer?.willAnswer()
         _ = core.wire.write(connection.id, bytes)
         proceed(connection)
         if !isKeepAlive { closeGently(connection) }

@@ -1,8 +1,6 @@
 import RivuletEngine
 import RivuletEventLoop
-import RivuletHTTP
 import RivuletSessions
-import RivuletStores
 
 /// The things that all parts of one loop share: its number, its thread, its wire, its peers, its counters and its log.
 final class LoopCore {
@@ -13,13 +11,11 @@ final class LoopCore {
     let loop: EventLoop
     let context: ServerContext
     /// What carries the connections: the loop itself, but in tests without sockets.
-    ///
-    /// Set before the first connection.
-    var wire: any ConnectionWire
-    /// All loops of the server in the order of their indices; set before the first connection.
-    var peers: [Confined<ServerLoop>] = []
+    private(set) var wire: any ConnectionWire
+    /// All loops of the server in the order of their indices.
+    private(set) var peers: [Confined<ServerLoop>] = []
     /// Counts since they were published last.
-    var counters: LoopCounters
+    let counters: LoopCounters
     let log: RequestLog
     /// Whether the loop takes no more connections and requests.
     private(set) var isDraining = false
@@ -38,19 +34,18 @@ final class LoopCore {
     /// Says which loop this is the core of; once.
     func attach(to server: ServerLoop) { self.server = server }
 
+    /// Says which loops the server has, and what carries the connections if not the loop; once, before the first connection.
+    func attach(_ peers: [Confined<ServerLoop>], wire: (any ConnectionWire)? = nil) {
+        precondition(self.peers.isEmpty, "loop \(index) has its peers already")
+        self.peers = peers
+        if let wire { self.wire = wire }
+    }
+
     /// Begins to drain; false when it has begun already.
     func beginDraining() -> Bool {
         defer { isDraining = true }
         return !isDraining
     }
-
-    /// Has the endpoint of a route do what the request asks; the answer comes now or later.
-    func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem) {
-        try server?.perform(route, request, on: connection)
-    }
-
-    /// Says that an answer is about to be written.
-    func willAnswer() { server?.streams.flushSingle() }
 
     /// Runs the job on a loop, at once when it is this one; false: the loop's mailbox is full, and the job does not run.
     @discardableResult
@@ -73,51 +68,6 @@ final class LoopCore {
     @discardableResult
     func onShard(of key: SessionKey, _ job: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
         onLoop(context.shard(of: key), job)
-    }
-
-    /// The app of a request; a request for one that is not hosted counts as refused.
-    func app(_ name: String) throws(Problem) -> any HostedApp { try served(name).host }
-
-    /// The same with its place among the apps that loops count by.
-    func served(_ name: String) throws(Problem) -> ServedApp {
-        guard let app = context.served[name] else {
-            counters.requestRefused(.route)
-            let names = context.apps.keys.sorted().joined(separator: ", ")
-            throw Problem(.appNotFound, "there is no app \"\(name)\"; this server hosts: \(names)")
-        }
-        return app
-    }
-
-    /// The store of that name.
-    func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
-        let stores = try app(key.app).shared.stores
-        guard let store = stores.first(where: { $0.name == key.name }) else {
-            throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
-        }
-        return store.host
-    }
-
-    /// The value of that name.
-    func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
-        let values = try app(key.app).shared.values
-        guard let value = values.first(where: { $0.name == key.name }) else {
-            throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
-        }
-        return value.host
-    }
-
-    /// The secret of that name.
-    func secret(_ name: String, of app: String) throws(Problem) -> any HostedSecret {
-        let secrets = try self.app(app).shared.secrets
-        guard let secret = secrets.first(where: { $0.name == name }) else {
-            throw Self.unknown("secret", name, of: app, secrets.map(\.name))
-        }
-        return secret.host
-    }
-
-    private static func unknown(_ kind: String, _ name: String, of app: String, _ names: [String]) -> Problem {
-        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        return Problem(.notFound, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
     }
 }
 

@@ -51,6 +51,7 @@ final class ServerLoop {
             )
         )
         core.attach(to: self)
+        connections.attach(to: self)
     }
 
     var context: ServerContext { core.context }

@@ -18,10 +18,10 @@ struct Tally<Labels: MetricLabels> {
     }
 }
 
-/// What has happened on one loop since it published last.
+/// The counts of one loop since it published last.
 ///
 /// A delivery or a request only adds to integers here; `ServerMetrics` has the handlers that are told.
-struct LoopCounters {
+final class LoopCounters {
     /// What a dispatch is counted under, beside its app.
     typealias Dispatch = LabelPair<DispatchOutcome, DispatchDurability>
 
@@ -50,50 +50,50 @@ struct LoopCounters {
 
     // MARK: - Counting
 
-    mutating func connectionAccepted() { connectionsAccepted += 1 }
+    func connectionAccepted() { connectionsAccepted += 1 }
 
-    mutating func connectionRefused(_ cause: RefusalCause) { connectionsRefused.add(cause) }
+    func connectionRefused(_ cause: RefusalCause) { connectionsRefused.add(cause) }
 
-    mutating func requestAnswered(_ method: MethodLabel, _ status: HTTPStatus) {
+    func requestAnswered(_ method: MethodLabel, _ status: HTTPStatus) {
         requests.add(LabelPair(method, StatusClass(status)))
         if status.code >= 400 { problems.add(ProblemStatus(status)) }
     }
 
     /// A request was refused before its body was read to the end; its answer is counted as any other.
-    mutating func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
+    func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
 
-    mutating func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
+    func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
     }
 
     /// A stream was answered with its head and its first event, or none.
-    mutating func streamOpened(_ kind: StreamKind) { streamsOpened.add(kind) }
+    func streamOpened(_ kind: StreamKind) { streamsOpened.add(kind) }
 
     /// A stream that was opened has ended.
-    mutating func streamClosed(_ kind: StreamKind, _ reason: StreamEnd) { streamsClosed.add(LabelPair(kind, reason)) }
+    func streamClosed(_ kind: StreamKind, _ reason: StreamEnd) { streamsClosed.add(LabelPair(kind, reason)) }
 
     /// A stream was answered with a `bye` and nothing else.
-    mutating func streamRefused(_ reason: StreamTurnedAway) { streamsRefused.add(reason) }
+    func streamRefused(_ reason: StreamTurnedAway) { streamsRefused.add(reason) }
 
     /// A reader was told where it begins: when it opens a stream.
-    mutating func streamStarted(_ way: StreamStart) { streamStarts.add(way) }
+    func streamStarted(_ way: StreamStart) { streamStarts.add(way) }
 
     /// So many events went to so many streams, in that many bytes altogether.
-    mutating func delivered(events: Int, bytes: Int) {
+    func delivered(events: Int, bytes: Int) {
         streamEvents += events
         streamBytes += bytes
     }
 
     /// So many streams got a comment.
-    mutating func heartbeats(_ count: Int, bytes: Int) {
+    func heartbeats(_ count: Int, bytes: Int) {
         heartbeats += count
         streamBytes += bytes
     }
 
     /// A stream's unsent bytes passed the limit.
-    mutating func streamFellBehind() { streamsBehind += 1 }
+    func streamFellBehind() { streamsBehind += 1 }
 
-    mutating func turnEnded(milliseconds: UInt64) {
+    func turnEnded(milliseconds: UInt64) {
         turns += 1
         if milliseconds > longestTurn { longestTurn = milliseconds }
     }
@@ -101,7 +101,7 @@ struct LoopCounters {
     // MARK: - Publishing
 
     /// Everything is published: counting begins again.
-    mutating func reset() {
+    func reset() {
         connectionsAccepted = 0
         connectionsRefused.reset()
         requests.reset()
@@ -116,9 +116,30 @@ struct LoopCounters {
     }
 
     /// The longest turn, in milliseconds, since this was asked last.
-    mutating func takeLongestTurn() -> UInt64 {
+    func takeLongestTurn() -> UInt64 {
         defer { longestTurn = 0 }
         return longestTurn
+    }
+}
+
+extension LoopCounters {
+    /// Counts a dispatch to an app, by the app's index, on the loop of its session.
+    func count(_ result: Result<DispatchAnswer, SessionError>, of app: Int) {
+        switch result {
+        case .success(let answer):
+            dispatched(app: app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): dispatched(app: app, DispatchOutcome(error))
+        }
+    }
+
+    /// The same for a request with an idempotency key.
+    func count(_ result: Result<OnceAnswer, SessionError>, of app: Int) {
+        switch result {
+        case .success(let answer) where answer.isReplay: dispatched(app: app, .replayed)
+        case .success(let answer):
+            dispatched(app: app, .accepted, DispatchDurability(isDurable: answer.isDurable))
+        case .failure(let error): dispatched(app: app, DispatchOutcome(error))
+        }
     }
 }
 

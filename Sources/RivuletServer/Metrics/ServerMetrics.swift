@@ -80,7 +80,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// Adds what a loop has counted, which begins again.
-    func publish(_ counters: inout LoopCounters) {
+    func publish(_ counters: LoopCounters) {
         Self.add(counters.connectionsAccepted, to: connectionsAccepted)
         connectionsRefused.add(counters.connectionsRefused)
         requests.add(counters.requests)

@@ -12,7 +12,7 @@ struct EventsEndpoint {
 
     /// POST S/events: one event, an array as one transaction, or lines that are a transaction each.
     func dispatch(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.served(key.app)
+        let app = try server.core.lookup.served(key.app)
         let wish = try DispatchWish(request, action: "events")
         if !request.headers.has("content-type", JSONBody.usualType) {
             let contentType = request.headers["content-type"]
@@ -44,7 +44,7 @@ struct EventsEndpoint {
     ///
     /// Source: <Documentation/HTTP.md#resources>, RFC 8288.
     func log(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         let query = try Query(request, known: ["after", "limit"])
         let after = try query.integer("after", in: 0...Int.max).map(UInt64.init)
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
@@ -92,7 +92,7 @@ struct Dispatch: SessionAct {
         let (index, isMinimal, core) = (appIndex, wish.isMinimal, responder.server.core)
         let named = namedBody
         session.dispatch(request) { result in
-            core.count(result, of: index)
+            core.counters.count(result, of: index)
             switch result {
             case .success(let answer): responder.send(KeptResponse(answer, isMinimal: isMinimal).response())
             case .failure(let error): responder.send(Response(refusing: error, of: named))
@@ -105,7 +105,7 @@ struct Dispatch: SessionAct {
         guard let claim = wish.claim(body: request.body, core.context.prints) else { return }
         let (index, named) = (appIndex, namedBody)
         session.dispatch(request, once: claim) { result in
-            core.count(result, of: index)
+            core.counters.count(result, of: index)
             switch result {
             case .success(let answer): responder.send(Self.response(to: answer))
             case .failure(let error): responder.send(Response(refusing: error, of: named))

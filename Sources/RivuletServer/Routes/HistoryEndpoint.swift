@@ -29,13 +29,13 @@ struct HistoryEndpoint {
         _ connection: ClientConnection
     ) throws(Problem) {
         let request = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
-        let app = try server.core.served(key.app)
+        let app = try server.core.lookup.served(key.app)
         server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(request, wish, to: app))
     }
 
     /// POST S/fork: begins another session with a state of this one.
     func fork(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         let query = try Query(request, known: ["version", "strict"])
         let version = try query.integer("version", in: 0...Int.max).map(UInt64.init)
         let isStrict = try query.flag("strict")

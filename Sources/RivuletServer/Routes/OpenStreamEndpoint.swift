@@ -85,7 +85,7 @@ struct OpenStreamEndpoint {
             interval: topic.interval,
             isRepathed: true
         )
-        try server.core.app(key.app).check(new)
+        try server.core.lookup.app(key.app).check(new)
         server.streams.watch(new, of: key, on: connection)
         server.send(.json(Self.answer(stream.name, paths)), to: exchange)
     }

@@ -1,6 +1,6 @@
 import RivuletHTTP
 
-extension ServerLoop {
+extension ServerLoop: RequestPerformer {
     /// Has the endpoint of a route do what the request asks; the answer comes now or later.
     func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem) {
         switch route {
@@ -40,6 +40,8 @@ extension ServerLoop {
         case .file(let path): try ServerEndpoint(server: self).file(path, request, connection)
         }
     }
+
+    func willAnswer() { streams.flushSingle() }
 
     /// The place to which the answer to a connection's request goes, when it is made later.
     func exchange(_ connection: ClientConnection) -> Exchange {

@@ -66,7 +66,7 @@ struct ServerEndpoint {
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
-        let app = try server.core.app(name)
+        let app = try server.core.lookup.app(name)
         guard let documents = context.documents[app.name] else { throw Problem(.notFound, "there is no such document") }
         respond(FileAnswer(documents[keyPath: part], request).wholeResponse, connection)
     }

@@ -9,7 +9,7 @@ struct SessionEndpoint {
 
     /// GET and POST of an app's sessions.
     func sessions(of name: String, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.app(name)
+        let app = try server.core.lookup.app(name)
         if request.method == .post {
             try create(nil, of: app, request, connection)
         } else {
@@ -19,7 +19,7 @@ struct SessionEndpoint {
 
     /// GET, PUT and DELETE of a session.
     func session(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         switch request.method {
         case .put: try create(key.id, of: app, request, connection)
         case .delete: server.ask(key, of: app, for: server.exchange(connection), Deletion())

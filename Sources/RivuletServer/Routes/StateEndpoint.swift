@@ -14,7 +14,7 @@ struct StateEndpoint {
         _ connection: ClientConnection
     ) throws(Problem) {
         guard request.method != .put else { return try write(path, of: key, request, connection) }
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
         try app.check(path)
         let condition = request.tags("if-none-match")
@@ -35,7 +35,7 @@ struct StateEndpoint {
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
-        let app = try server.core.served(key.app)
+        let app = try server.core.lookup.served(key.app)
         // An element's id may be none, as in a request to read it.
         try app.host.check(path)
         let wish = try DispatchWish(request, action: "state\(path)")
@@ -72,7 +72,7 @@ struct StateEndpoint {
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         _ = try Query(request, known: [])
         try app.check(view: name)
         let condition = request.tags("if-none-match")

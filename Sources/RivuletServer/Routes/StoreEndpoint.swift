@@ -11,7 +11,7 @@ struct StoreEndpoint {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func store(_ key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let store = try server.core.store(key)
+        let store = try server.core.lookup.store(key)
         switch request.method {
         case .post: try insert(into: store, key, request, connection)
         case .delete: try removeAll(of: store, key, request, connection)
@@ -79,7 +79,7 @@ struct StoreEndpoint {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
     func performOperations(on key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let store = try server.core.store(key)
+        let store = try server.core.lookup.store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
         let epoch = server.context.epoch(of: key)
@@ -96,7 +96,7 @@ struct StoreEndpoint {
 
     /// GET, PUT and DELETE of an item.
     func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let store = try server.core.store(key)
+        let store = try server.core.lookup.store(key)
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
         switch request.method {

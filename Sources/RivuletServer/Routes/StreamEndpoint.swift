@@ -16,7 +16,7 @@ struct StreamEndpoint {
         _ request: HTTPRequest,
         _ connection: ClientConnection
     ) throws(Problem) {
-        let app = try server.core.app(key.app)
+        let app = try server.core.lookup.app(key.app)
         try app.check(view: view)
         let query = try Query(
             request,
@@ -56,8 +56,8 @@ struct StreamEndpoint {
         _ connection: ClientConnection
     ) throws(Problem) {
         switch key.kind {
-        case .store: _ = try server.core.store(key)
-        case .value: _ = try server.core.value(key)
+        case .store: _ = try server.core.lookup.store(key)
+        case .value: _ = try server.core.lookup.value(key)
         }
         let query = try Query(request, known: ["cursor"])
         try checkAccept(of: request)

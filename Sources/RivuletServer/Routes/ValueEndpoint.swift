@@ -11,7 +11,7 @@ struct ValueEndpoint {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
     func value(_ key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let value = try server.core.value(key)
+        let value = try server.core.lookup.value(key)
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
         switch request.method {
@@ -36,7 +36,7 @@ struct ValueEndpoint {
 
     /// POST that makes true of false and false of true.
     func toggle(_ key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        let value = try server.core.value(key)
+        let value = try server.core.lookup.value(key)
         _ = try Query(request, known: [])
         guard value.isBool else {
             throw Problem(
@@ -67,7 +67,7 @@ struct SecretEndpoint {
     /// PUT and DELETE of a secret; GET tells whether there is one.
     func secret(_ name: String, of app: String, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem)
     {
-        let secret = try server.core.secret(name, of: app)
+        let secret = try server.core.lookup.secret(name, of: app)
         _ = try Query(request, known: [])
         guard request.headers["if-match"] == nil, request.headers["if-none-match"] == nil else {
             throw Problem(

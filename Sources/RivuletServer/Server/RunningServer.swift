@@ -77,16 +77,11 @@ extension StateServer {
             try openShared(Array(context.apps.values))
             let loop = try EventLoop(index: 0)
             let server = ServerLoop(index: 0, loop: loop, context: context)
-            var wire: MemoryWire?
-            if !isListening {
-                let memory = MemoryWire(loop: loop, delegate: server)
-                server.core.wire = memory
-                wire = memory
-            }
+            let wire = isListening ? nil : MemoryWire(loop: loop, delegate: server)
             let confined = Confined(server, to: loop)
             let confinedWire = wire.map { Confined($0, to: loop) }
             confined.post { server in
-                server.core.peers = [confined]
+                server.core.attach([confined], wire: confinedWire?.onExecutor)
                 server.begin()
             }
             let port = isListening ? try listen([loop]) : nil

@@ -124,7 +124,7 @@ public final class StateServer: Sendable {
         }
         for server in servers {
             server.post { loop in
-                loop.core.peers = servers
+                loop.core.attach(servers)
                 loop.begin()
             }
         }

@@ -37,7 +37,7 @@ final class SharedFeeds {
         do throws(Problem) {
             switch key.kind {
             case .store:
-                let store = try core.store(key)
+                let store = try core.lookup.store(key)
                 // A returning subscriber may have missed something, which is known only when the items are there.
                 guard subscription.resume != nil else {
                     return follow(key, subscription) { store.makeFeed(wake: $0) }
@@ -45,7 +45,7 @@ final class SharedFeeds {
                 store.load(following(key, subscription) { store.makeFeed(wake: $0) })
             case .value:
                 // A feed has the value; the first time it has to be read.
-                let value = try core.value(key)
+                let value = try core.lookup.value(key)
                 value.read(following(key, subscription) { value.makeFeed(wake: $0) })
             }
         } catch {

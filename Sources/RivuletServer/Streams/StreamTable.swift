@@ -296,7 +296,7 @@ struct StreamTable {
 
     private mutating func enqueue(_ group: SubscriberGroup) {
         guard !group.isQueued else { return }
-        group.isQueued = true
+        group.enqueued()
         queue.append(group)
     }
 
@@ -320,7 +320,7 @@ struct StreamTable {
             let delivered = group.takeDelivered()
             written = (written.events + delivered.events, written.bytes + delivered.bytes)
             if isWhole {
-                group.isQueued = false
+                group.dequeued()
                 laggards += group.laggards(bytesMax: bytesMax)
             } else {
                 queue.append(group)

@@ -20,7 +20,7 @@ final class SubscriberGroup {
     /// How many of them are blocked; the log is kept for these only.
     private(set) var blockedCount = 0
     /// Whether it is in the loop's queue of groups to write.
-    var isQueued = false
+    private(set) var isQueued = false
     /// When everybody who can take it was last given something, in milliseconds of the loop's clock.
     private(set) var lastTraffic: UInt64
     /// How many events were written to members, and in how many bytes with their framing, since this was taken last.
@@ -108,6 +108,12 @@ final class SubscriberGroup {
 
     /// What the group had sent when the subscriber at an index was last written to.
     func tally(at index: Int) -> GzipTally { log.tally(before: subscribers[index].next) }
+
+    /// Says that the group is in the loop's queue.
+    func enqueued() { isQueued = true }
+
+    /// Says that the group has left the loop's queue.
+    func dequeued() { isQueued = false }
 
     // MARK: - Events
 

@@ -43,8 +43,7 @@ private final class Written: Sendable {
         loop = try EventLoop(index: 0)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
         wire = MemoryWire(loop: loop, delegate: served)
-        served.core.wire = wire
-        served.core.peers = [Confined(served, to: loop)]
+        served.core.attach([Confined(served, to: loop)], wire: wire)
     }
 
     private var heldBytes: Int { served.context.bodyBudget.bytes }

@@ -17,8 +17,7 @@ import Testing
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
         let wire = MemoryWire(loop: loop, delegate: served)
-        served.core.wire = wire
-        served.core.peers = [Confined(served, to: loop)]
+        served.core.attach([Confined(served, to: loop)], wire: wire)
         let written = Mutex((text: "", isClosed: false))
         let id = wire.open { bytes in
             written.withLock {
@@ -51,7 +50,7 @@ import Testing
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
         let wire = MemoryWire(loop: loop, delegate: served)
-        served.core.wire = wire
+        served.core.attach([Confined(served, to: loop)], wire: wire)
         let isClosed = Mutex(false)
         let id = wire.open { bytes in
             if bytes == nil { isClosed.withLock { $0 = true } }

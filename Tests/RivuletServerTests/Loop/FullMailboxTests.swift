@@ -51,9 +51,8 @@ private final class Mailbox: SessionExecutor {
         let mailbox = Mailbox()
         let peers = [Confined(first, to: first.core.loop), Confined(second, to: mailbox)]
         let wire = MemoryWire(loop: second.core.loop, delegate: second)
-        first.core.peers = peers
-        second.core.peers = peers
-        second.core.wire = wire
+        first.core.attach(peers)
+        second.core.attach(peers, wire: wire)
         let answer = Mutex("")
         let id = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
         wire.receive(id, try request(ofShard: 1))
@@ -68,8 +67,7 @@ private final class Mailbox: SessionExecutor {
     @Test func `a request for a session of a loop without room is 503`() throws {
         let (first, second) = (try loop(0), try loop(1))
         let wire = MemoryWire(loop: first.core.loop, delegate: first)
-        first.core.peers = [Confined(first, to: first.core.loop), Confined(second, to: Mailbox())]
-        first.core.wire = wire
+        first.core.attach([Confined(first, to: first.core.loop), Confined(second, to: Mailbox())], wire: wire)
         let answer = Mutex("")
         let id = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
         wire.receive(id, try request(ofShard: 1))
@@ -84,8 +82,7 @@ private final class Mailbox: SessionExecutor {
     {
         let served = try loop(0, jobsMax: 0)
         let wire = MemoryWire(loop: served.core.loop, delegate: served)
-        served.core.wire = wire
-        served.core.peers = [Confined(served, to: served.core.loop)]
+        served.core.attach([Confined(served, to: served.core.loop)], wire: wire)
         let body = [UInt8](repeating: UInt8(ascii: "1"), count: GzipStreams.sliceBytes * 2 + 1)
         for _ in 0...GzipStreams.underWayMax {
             let answer = Mutex("")

@@ -46,12 +46,12 @@ import Testing
 
     @Test func `what was published is not published again`() {
         let metrics = metrics()
-        var counters = LoopCounters(apps: 2)
+        let counters = LoopCounters(apps: 2)
         counters.requestAnswered(.get, .ok)
         counters.requestAnswered(.post, .conflict)
         counters.dispatched(app: 1, .accepted, .durable)
-        metrics.publish(&counters)
-        metrics.publish(&counters)
+        metrics.publish(counters)
+        metrics.publish(counters)
         #expect(value(#"rivulet_requests_total{method="get",status="2xx"}"#) == "1")
         #expect(value(#"rivulet_requests_total{method="post",status="4xx"}"#) == "1")
         #expect(value(#"rivulet_request_problems_total{status="409"}"#) == "1")
@@ -62,10 +62,10 @@ import Testing
     @Test func `two loops add up`() {
         let metrics = metrics()
         for count in [3, 4] {
-            var counters = LoopCounters(apps: 2)
+            let counters = LoopCounters(apps: 2)
             for _ in 0..<count { counters.connectionAccepted() }
             counters.connectionRefused(.limit)
-            metrics.publish(&counters)
+            metrics.publish(counters)
             metrics.publish(LoopGauges(connections: count, sessions: 2), before: LoopGauges(sessions: 1))
         }
         #expect(value("rivulet_connections_accepted_total") == "7")
@@ -76,18 +76,18 @@ import Testing
 
     @Test func `open streams are those opened and not closed, by kind`() {
         let metrics = metrics()
-        var counters = LoopCounters(apps: 2)
+        let counters = LoopCounters(apps: 2)
         for _ in 0..<3 { counters.streamOpened(.session) }
         counters.streamOpened(.store)
         counters.streamStarted(.fresh)
         counters.streamStarted(StreamStart(.historyGone))
         counters.streamClosed(.session, StreamEnd(.slow))
-        metrics.publish(&counters)
+        metrics.publish(counters)
         counters.streamClosed(.session, .peer)
         counters.delivered(events: 5, bytes: 700)
         counters.heartbeats(2, bytes: 6)
         counters.streamFellBehind()
-        metrics.publish(&counters)
+        metrics.publish(counters)
         #expect(value(#"rivulet_streams{kind="session"}"#) == "1")
         #expect(value(#"rivulet_streams{kind="store"}"#) == "1")
         #expect(value(#"rivulet_streams_opened_total{kind="session"}"#) == "3")
@@ -102,9 +102,9 @@ import Testing
 
     @Test func `the longest turn is told once, and publishing keeps it`() {
         let metrics = metrics()
-        var counters = LoopCounters(apps: 2)
+        let counters = LoopCounters(apps: 2)
         for milliseconds in [2, 9, 4] as [UInt64] { counters.turnEnded(milliseconds: milliseconds) }
-        metrics.publish(&counters)
+        metrics.publish(counters)
         #expect(value("rivulet_loop_turns_total") == "3")
         #expect(counters.takeLongestTurn() == 9)
         #expect(counters.takeLongestTurn() == 0)
@@ -121,9 +121,9 @@ import Testing
 
     @Test func `a status that the server does not give is counted as other`() {
         let metrics = metrics()
-        var counters = LoopCounters(apps: 2)
+        let counters = LoopCounters(apps: 2)
         counters.requestAnswered(.other, HTTPStatus(418))
-        metrics.publish(&counters)
+        metrics.publish(counters)
         #expect(value(#"rivulet_request_problems_total{status="other"}"#) == "1")
         #expect(value(#"rivulet_requests_total{method="other",status="4xx"}"#) == "1")
     }

@@ -68,8 +68,7 @@ private final class StuckWire: ConnectionWire {
         loopLimits.unsentBytesMax = 20_000
         let loop = try EventLoop(index: 0, limits: loopLimits)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
-        served.core.wire = wire
-        served.core.peers = [Confined(served, to: loop)]
+        served.core.attach([Confined(served, to: loop)], wire: wire)
     }
 
     private var heldBytes: Int { served.context.heldBytes.bytes }

@@ -1,0 +1,59 @@
+import RivuletSessions
+
+/// Finds the apps, stores, values and secrets that paths name.
+///
+/// A name of nothing is 404, with the names that there are.
+struct Lookup {
+    fileprivate let context: ServerContext
+    fileprivate let counters: LoopCounters
+
+    /// The app of a request; a request for one that is not hosted counts as refused.
+    func app(_ name: String) throws(Problem) -> any HostedApp { try served(name).host }
+
+    /// The same with its place among the apps that loops count by.
+    func served(_ name: String) throws(Problem) -> ServedApp {
+        guard let app = context.served[name] else {
+            counters.requestRefused(.route)
+            let names = context.apps.keys.sorted().joined(separator: ", ")
+            throw Problem(.appNotFound, "there is no app \"\(name)\"; this server hosts: \(names)")
+        }
+        return app
+    }
+
+    /// The store of that name.
+    func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
+        let stores = try app(key.app).shared.stores
+        guard let store = stores.first(where: { $0.name == key.name }) else {
+            throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
+        }
+        return store.host
+    }
+
+    /// The value of that name.
+    func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
+        let values = try app(key.app).shared.values
+        guard let value = values.first(where: { $0.name == key.name }) else {
+            throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
+        }
+        return value.host
+    }
+
+    /// The secret of that name.
+    func secret(_ name: String, of app: String) throws(Problem) -> any HostedSecret {
+        let secrets = try self.app(app).shared.secrets
+        guard let secret = secrets.first(where: { $0.name == name }) else {
+            throw Self.unknown("secret", name, of: app, secrets.map(\.name))
+        }
+        return secret.host
+    }
+
+    private static func unknown(_ kind: String, _ name: String, of app: String, _ names: [String]) -> Problem {
+        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        return Problem(.notFound, "app \"\(app)\" has no \(kind) \"\(name)\"; \(known)")
+    }
+}
+
+extension LoopCore {
+    /// The look-ups of this loop's requests.
+    var lookup: Lookup { Lookup(context: context, counters: counters) }
+}
