@@ -14,7 +14,7 @@ final class LineDispatch {
     private let session: Session
     /// The place of the app among those that loops count by.
     private let appIndex: Int
-    private let responder: SessionResponder
+    private let responder: Responder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
     /// The answers by their lines; empty until they are there.
@@ -30,7 +30,7 @@ final class LineDispatch {
         _ wish: DispatchWish,
         to session: Session,
         of app: ServedApp,
-        _ responder: SessionResponder,
+        _ responder: Responder,
         _ trace: TraceParent?
     ) {
         self.lines = lines.lines

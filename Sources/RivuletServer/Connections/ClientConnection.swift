@@ -198,12 +198,3 @@ final class ClientConnection {
         return true
     }
 }
-
-/// The place to which the answer to a request goes, for answers that are made later or on another loop.
-///
-/// One connection has one request under way, so the connection names it.
-struct Exchange: Hashable, Sendable {
-    /// The loop that the connection lives on.
-    let loop: Int
-    let connection: ConnectionID
-}

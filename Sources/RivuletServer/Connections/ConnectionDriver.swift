@@ -6,7 +6,7 @@ import RivuletHTTP
 /// A loop as its connections know it.
 protocol RequestPerformer: AnyObject {
     /// Does what a request asks; the answer comes now or later.
-    func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem)
+    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem)
 
     /// Takes note that an answer is about to be written.
     func willAnswer()
@@ -141,7 +141,7 @@ final class ConnectionDriver {
         let length = request.body.count
         do throws(Problem) {
             switch try admission.verdict(on: request, length == 0 ? .none : .length(length), connection) {
-            case .perform(let route): try performer?.perform(route, request, on: connection)
+            case .perform(let route): try perform(route, request, on: connection)
             case .answer(let response): answer(connection, response)
             }
         } catch {
@@ -178,10 +178,14 @@ final class ConnectionDriver {
         guard let route = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
-            try performer?.perform(route, request, on: connection)
+            try perform(route, request, on: connection)
         } catch {
             answer(connection, Response(error))
         }
+    }
+
+    private func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem) {
+        try performer?.perform(route, request, Exchange(loop: core.index, connection: connection.id))
     }
 
     /// Does what the connection's state machine says when no request is at hand.

@@ -10,7 +10,7 @@ import RivuletStores
 ///
 /// Everything here is on the loop's thread; other loops reach it by `Confined.post`. Each part has its state to itself: connections and
 /// requests (`ConnectionDriver`), streams (`StreamDriver`), feeds of stores and values (`SharedFeeds`), sessions (`SessionShard`).
-/// The endpoints below `Routes/` have no state: each finds what a request names, acts on it, and responds.
+/// The endpoints in `Endpoints/` have no state: each finds what a request names, acts on it, and responds.
 final class ServerLoop {
     let core: LoopCore
     let connections: ConnectionDriver

@@ -81,7 +81,7 @@ final class StreamDriver {
         } else {
             guard context.addresses.enter(connection.address) else {
                 disown(join)
-                return answerFull(connection)
+                return writer.answerBye(connection, .limit)
             }
             guard let begun = writer.begin(connection, named: name, facts) else {
                 context.addresses.leave(connection.address)
@@ -158,7 +158,9 @@ final class StreamDriver {
     }
 
     /// Answers a request for a stream for which there is no room.
-    func answerFull(_ connection: ClientConnection) { writer.answerBye(connection, .limit) }
+    func answerFull(_ id: ConnectionID) {
+        if let connection = connections[id] { writer.answerBye(connection, .limit) }
+    }
 
     // MARK: - Writing
 

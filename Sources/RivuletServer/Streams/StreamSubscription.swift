@@ -29,6 +29,9 @@ extension StreamID {
         self.init(loop: loop, connection: UInt64(id.slot) << 32 | UInt64(id.generation))
     }
 
+    /// The stream that answers a request.
+    init(_ exchange: Exchange) { self.init(loop: exchange.loop, exchange.connection) }
+
     /// The connection on its loop.
     var connectionID: ConnectionID {
         ConnectionID(slot: UInt32(connection >> 32), generation: UInt32(truncatingIfNeeded: connection))

@@ -2,7 +2,7 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// A session's state and views: reading them, now and in the past, and writing where a binding is.
+/// A session's state: reading it, now and in the past, and writing where a binding is.
 struct StateEndpoint {
     let server: ServerLoop
 
@@ -11,14 +11,14 @@ struct StateEndpoint {
         _ key: SessionKey,
         _ path: JSONPointer,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
-        guard request.method != .put else { return try write(path, of: key, request, connection) }
+        guard request.method != .put else { return try write(path, of: key, request, exchange) }
         let app = try server.core.lookup.app(key.app)
         let version = try Query(request, known: ["version"]).integer("version", in: 0...Int.max)
         try app.check(path)
         let condition = request.tags("if-none-match")
-        server.ask(key, of: app, for: server.exchange(connection), .usable) { session, responder in
+        server.ask(key, of: app, for: exchange, .usable) { session, responder in
             guard let version else {
                 return responder.send(session.read(path)) { .reading($0, unless: condition) }
             }
@@ -33,7 +33,7 @@ struct StateEndpoint {
         _ path: JSONPointer,
         of key: SessionKey,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
         // An element's id may be none, as in a request to read it.
@@ -46,7 +46,7 @@ struct StateEndpoint {
             expected: wish.expected,
             isStrict: wish.isStrict
         )
-        server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(value, wish, to: app))
+        server.ask(key, of: app.host, for: exchange, Dispatch(value, wish, to: app))
     }
 
     /// Answers a value of the past.
@@ -61,23 +61,5 @@ struct StateEndpoint {
             return Response(.notModified, fields: fields)
         }
         return Response(.ok, fields: fields + [HTTPField("Content-Type", "application/json")], body: answer.value)
-    }
-
-    /// GET of a view object, or of all of them by their names.
-    ///
-    /// Source: <Documentation/HTTP.md#resources>.
-    func view(
-        _ name: String?,
-        of key: SessionKey,
-        _ request: HTTPRequest,
-        _ connection: ClientConnection
-    ) throws(Problem) {
-        let app = try server.core.lookup.app(key.app)
-        _ = try Query(request, known: [])
-        try app.check(view: name)
-        let condition = request.tags("if-none-match")
-        server.ask(key, of: app, for: server.exchange(connection), .usable) { session, responder in
-            responder.send(session.readView(name)) { .reading($0, unless: condition) }
-        }
     }
 }

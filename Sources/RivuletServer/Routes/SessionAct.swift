@@ -7,14 +7,14 @@ protocol SessionAct: Sendable {
     var scope: SessionScope { get }
 
     /// Acts on the session, on the session's loop; the answer comes now or later.
-    func act(on session: Session, _ responder: SessionResponder)
+    func act(on session: Session, _ responder: Responder)
 
     /// Answers for a session that cannot be loaded.
-    func act(on error: SessionError, of key: SessionKey, _ responder: SessionResponder)
+    func act(on error: SessionError, of key: SessionKey, _ responder: Responder)
 }
 
 extension SessionAct {
-    func act(on error: SessionError, of key: SessionKey, _ responder: SessionResponder) {
+    func act(on error: SessionError, of key: SessionKey, _ responder: Responder) {
         responder.send(Response(refusing: error))
     }
 }
@@ -40,26 +40,9 @@ enum SessionScope: Sendable {
 /// An act that is a closure.
 struct ClosureAct: SessionAct {
     let scope: SessionScope
-    let body: @Sendable (Session, SessionResponder) -> Void
+    let body: @Sendable (Session, Responder) -> Void
 
-    func act(on session: Session, _ responder: SessionResponder) { body(session, responder) }
-}
-
-/// Sends the answer of an act from the loop of its session to the connection of its request.
-struct SessionResponder {
-    /// The loop of the session.
-    let server: ServerLoop
-    let exchange: Exchange
-
-    func send(_ response: Response) { server.send(response, to: exchange) }
-
-    /// Sends the response that a result becomes.
-    func send<Value>(_ result: Result<Value, SessionError>, _ response: (Value) -> Response) {
-        switch result {
-        case .success(let value): send(response(value))
-        case .failure(let error): send(Response(refusing: error))
-        }
-    }
+    func act(on session: Session, _ responder: Responder) { body(session, responder) }
 }
 
 extension ServerLoop {
@@ -68,11 +51,11 @@ extension ServerLoop {
         let owner = context.shard(of: key)
         if owner == core.index {
             // Nearly every request's way, without the closures of a load.
-            let responder = SessionResponder(server: self, exchange: exchange)
+            let responder = Responder(server: self, exchange: exchange)
             if shard.use(key, { responder.perform(act, on: $0, of: app) }) { return }
         }
-        let isPosted = core.onLoop(owner) { server in
-            let responder = SessionResponder(server: server, exchange: exchange)
+        onLoop(owner, for: exchange) { server in
+            let responder = Responder(server: server, exchange: exchange)
             server.shard.find(key, of: app) { found in
                 switch found {
                 case .success(let session): responder.perform(act, on: session, of: app)
@@ -80,7 +63,6 @@ extension ServerLoop {
                 }
             }
         }
-        if !isPosted { send(Response(refusing: .overloaded("mailbox of the session's loop")), to: exchange) }
     }
 
     /// The same with a closure as the act.
@@ -89,19 +71,13 @@ extension ServerLoop {
         of app: any HostedApp,
         for exchange: Exchange,
         _ scope: SessionScope = .any,
-        _ act: @escaping @Sendable (_ session: Session, _ responder: SessionResponder) -> Void
+        _ act: @escaping @Sendable (_ session: Session, _ responder: Responder) -> Void
     ) {
         ask(key, of: app, for: exchange, ClosureAct(scope: scope, body: act))
     }
-
-    /// Sends the answer to the request under way, from the loop that it was made on.
-    func send(_ response: Response, to exchange: Exchange) {
-        guard exchange.loop == core.index else { return core.post(response, to: exchange) }
-        if let connection = connections[exchange.connection] { connections.answer(connection, response) }
-    }
 }
 
-extension SessionResponder {
+extension Responder {
     fileprivate func perform(_ act: some SessionAct, on session: Session, of app: any HostedApp) {
         guard act.scope.contains(session, of: app) else {
             return send(Response(refusing: .notFound(session.key)))

@@ -5,13 +5,13 @@ import RivuletJSON
 import RivuletSessions
 
 /// The list of open streams, and one stream of it.
-struct OpenStreamEndpoint {
+struct StreamsEndpoint {
     let server: ServerLoop
 
     // MARK: - All
 
     /// GET of `/v1/streams`: the streams of all loops, loop by loop.
-    func list(_ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func list(_ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         var after: StreamName?
@@ -21,13 +21,13 @@ struct OpenStreamEndpoint {
                 throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"")
             }
         }
-        server.collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: server.exchange(connection))
+        server.collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
     }
 
     // MARK: - One
 
     /// GET, PATCH and DELETE of `/v1/streams/{stream}`.
-    func stream(_ name: StreamName, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func stream(_ name: StreamName, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         _ = try Query(request, known: [])
         guard name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
@@ -36,8 +36,7 @@ struct OpenStreamEndpoint {
             wish = try PathsWish(body: request.body, contentType: request.headers["content-type"])
         }
         let paths = wish?.paths ?? []
-        let exchange = server.exchange(connection)
-        server.core.onLoop(name.loop) { server in
+        server.onLoop(name.loop, for: exchange) { server in
             do throws(Problem) {
                 guard let connection = server.connections[name.connection],
                     let description = server.streams.description(of: connection), description.name == name
@@ -47,7 +46,7 @@ struct OpenStreamEndpoint {
                     server.streams.close(connection, because: .revoked)
                     server.send(Response(.noContent), to: exchange)
                 case .patch:
-                    try OpenStreamEndpoint(server: server).watch(paths, on: connection, description, exchange)
+                    try StreamsEndpoint(server: server).watch(paths, on: connection, description, exchange)
                 default:
                     server.send(.json(description.json), to: exchange)
                 }
@@ -108,7 +107,7 @@ extension ServerLoop {
     /// Adds a loop's streams to the page, and goes on with the next loop or answers.
     fileprivate func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
         guard index < core.peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
-        core.onLoop(index) { server in
+        onLoop(index, for: exchange) { server in
             var page = page
             for description in server.streams.descriptions where page.wants(description.name) {
                 page.add(description)

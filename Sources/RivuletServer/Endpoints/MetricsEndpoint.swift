@@ -8,7 +8,7 @@ struct MetricsEndpoint {
     let server: ServerLoop
 
     /// GET /metrics: when every loop has published, so that all that was answered before is in it.
-    func metrics(_ connection: ClientConnection) throws(Problem) {
+    func metrics(_ exchange: Exchange) throws(Problem) {
         guard let exposition = server.context.metrics.factory as? any MetricsExposition else {
             throw Problem(
                 .notFound,
@@ -16,7 +16,7 @@ struct MetricsEndpoint {
             )
         }
         let gathering = Confined(
-            MetricsGathering(of: server, server.exchange(connection), exposition),
+            MetricsGathering(of: server, exchange, exposition),
             to: server.core.loop
         )
         for peer in server.core.peers {

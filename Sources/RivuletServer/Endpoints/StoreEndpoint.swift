@@ -10,12 +10,12 @@ struct StoreEndpoint {
     /// GET, POST and DELETE of a store.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func store(_ key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try server.core.lookup.store(key)
         switch request.method {
-        case .post: try insert(into: store, key, request, connection)
-        case .delete: try removeAll(of: store, key, request, connection)
-        default: try list(store, key, request, connection)
+        case .post: try insert(into: store, key, request, exchange)
+        case .delete: try removeAll(of: store, key, request, exchange)
+        default: try list(store, key, request, exchange)
         }
     }
 
@@ -23,7 +23,7 @@ struct StoreEndpoint {
         _ store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
@@ -32,7 +32,7 @@ struct StoreEndpoint {
         store.read(
             after: query["after"],
             limit: limit,
-            reply: server.reply(to: connection, epoch) { page in
+            reply: server.reply(to: exchange, epoch) { page in
                 let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
                 return .json(page.json, fields: Response.fields(page.version, epoch: epoch))
                     .reading(tag: tag, unless: condition)
@@ -44,7 +44,7 @@ struct StoreEndpoint {
         into store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
@@ -52,7 +52,7 @@ struct StoreEndpoint {
         store.insert(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: connection, epoch) { answer in
+            reply: server.reply(to: exchange, epoch) { answer in
                 let response = Self.response(to: answer, in: key, epoch: epoch)
                 return response.minimal(if: request)
             }
@@ -63,13 +63,13 @@ struct StoreEndpoint {
         of store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
         store.removeAll(
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: connection, epoch) { answer in
+            reply: server.reply(to: exchange, epoch) { answer in
                 Response(.noContent, fields: Response.fields(answer.outcome.version, epoch: epoch))
             }
         )
@@ -78,7 +78,7 @@ struct StoreEndpoint {
     /// POST of a chain of operations, one transaction.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
-    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try server.core.lookup.store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
@@ -86,7 +86,7 @@ struct StoreEndpoint {
         store.perform(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: connection, epoch) { answer in
+            reply: server.reply(to: exchange, epoch) { answer in
                 Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
             }
         )
@@ -95,7 +95,7 @@ struct StoreEndpoint {
     // MARK: - Items
 
     /// GET, PUT and DELETE of an item.
-    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let store = try server.core.lookup.store(key)
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
@@ -106,7 +106,7 @@ struct StoreEndpoint {
                 request.body,
                 under: id,
                 if: try Self.condition(request),
-                reply: server.reply(to: connection, epoch) { answer in
+                reply: server.reply(to: exchange, epoch) { answer in
                     Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
                 }
             )
@@ -114,7 +114,7 @@ struct StoreEndpoint {
             store.remove(
                 id,
                 if: try Self.condition(request),
-                reply: server.reply(to: connection, epoch) { answer in
+                reply: server.reply(to: exchange, epoch) { answer in
                     Response(.noContent, fields: [HTTPField("Rivulet-Version", "\(answer.outcome.version)")])
                 }
             )
@@ -122,7 +122,7 @@ struct StoreEndpoint {
             let condition = request.tags("if-none-match")
             store.read(
                 id,
-                reply: server.reply(to: connection, epoch) { item in
+                reply: server.reply(to: exchange, epoch) { item in
                     let tag = "\"\(item.tag)\""
                     return .json(item.json, fields: [HTTPField("ETag", tag)]).reading(tag: tag, unless: condition)
                 }

@@ -6,18 +6,14 @@ import RivuletStores
 extension ServerLoop {
     /// Sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
     func reply<Value: Sendable>(
-        to connection: ClientConnection,
+        to exchange: Exchange,
         _ epoch: String?,
         _ response: @escaping @Sendable (Value) -> Response
     ) -> SharedReply<Value> {
-        let exchange = exchange(connection)
-        let confined = Confined(self, to: core.loop)
-        return { result in
-            confined.post { server in
-                switch result {
-                case .success(let value): server.send(response(value), to: exchange)
-                case .failure(let error): server.send(Response(refusing: error, epoch: epoch), to: exchange)
-                }
+        Responder(server: self, exchange: exchange).later { result in
+            switch result {
+            case .success(let value): response(value)
+            case .failure(let error): Response(refusing: error, epoch: epoch)
             }
         }
     }

@@ -8,33 +8,33 @@ struct HistoryEndpoint {
     let server: ServerLoop
 
     /// POST S/reset.
-    func reset(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
-        try dispatch(.reset, try DispatchWish(request, action: "reset"), to: key, connection)
+    func reset(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        try dispatch(.reset, try DispatchWish(request, action: "reset"), to: key, exchange)
     }
 
     /// POST S/restore.
-    func restore(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func restore(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let query = try Query(request, known: ["version", "strict"])
         guard let version = try query.integer("version", in: 0...Int.max) else {
             throw Problem(.invalidQuery, "which version? Name it, as in restore?version=3")
         }
         let wish = try DispatchWish(request, action: "restore version=\(version)", known: ["version"])
-        try dispatch(.restored(version: UInt64(version)), wish, to: key, connection)
+        try dispatch(.restored(version: UInt64(version)), wish, to: key, exchange)
     }
 
     private func dispatch(
         _ event: EngineEvent,
         _ wish: DispatchWish,
         to key: SessionKey,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let request = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
         let app = try server.core.lookup.served(key.app)
-        server.ask(key, of: app.host, for: server.exchange(connection), Dispatch(request, wish, to: app))
+        server.ask(key, of: app.host, for: exchange, Dispatch(request, wish, to: app))
     }
 
     /// POST S/fork: begins another session with a state of this one.
-    func fork(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func fork(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         let query = try Query(request, known: ["version", "strict"])
         let version = try query.integer("version", in: 0...Int.max).map(UInt64.init)
@@ -47,7 +47,7 @@ struct HistoryEndpoint {
             )
         }
         let target = try Route.sessionKey(app: app.name, id: wish.id ?? RandomToken.sessionID())
-        server.ask(key, of: app, for: server.exchange(connection)) { session, responder in
+        server.ask(key, of: app, for: exchange) { session, responder in
             session.document(at: version) { result in
                 switch result {
                 case .failure(let error): responder.send(Response(refusing: error))

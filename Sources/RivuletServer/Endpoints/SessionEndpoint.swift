@@ -8,23 +8,23 @@ struct SessionEndpoint {
     let server: ServerLoop
 
     /// GET and POST of an app's sessions.
-    func sessions(of name: String, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func sessions(of name: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try server.core.lookup.app(name)
         if request.method == .post {
-            try create(nil, of: app, request, connection)
+            try create(nil, of: app, request, exchange)
         } else {
-            try list(app, request, connection)
+            try list(app, request, exchange)
         }
     }
 
     /// GET, PUT and DELETE of a session.
-    func session(_ key: SessionKey, _ request: HTTPRequest, _ connection: ClientConnection) throws(Problem) {
+    func session(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         switch request.method {
-        case .put: try create(key.id, of: app, request, connection)
-        case .delete: server.ask(key, of: app, for: server.exchange(connection), Deletion())
+        case .put: try create(key.id, of: app, request, exchange)
+        case .delete: server.ask(key, of: app, for: exchange, Deletion())
         default:
-            server.ask(key, of: app, for: server.exchange(connection), .stored) { session, responder in
+            server.ask(key, of: app, for: exchange, .stored) { session, responder in
                 responder.send(.json(session.info().json()))
             }
         }
@@ -37,7 +37,7 @@ struct SessionEndpoint {
         _ id: String?,
         of app: any HostedApp,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let isStrict = try Query(request, known: ["strict"]).flag("strict")
         let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
@@ -46,52 +46,30 @@ struct SessionEndpoint {
         }
         let key = try Route.sessionKey(app: app.name, id: id ?? wish.id ?? RandomToken.sessionID())
         let creation = Creation(state: wish.state, isStrict: isStrict, isPost: id == nil)
-        server.ask(key, of: app, for: server.exchange(connection), creation)
+        server.ask(key, of: app, for: exchange, creation)
     }
 
     private func list(
         _ app: any HostedApp,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
-        let exchange = server.exchange(connection)
-        let confined = Confined(server, to: server.core.loop)
-        server.context.storage.directory.sessions(app: app.name, after: query["after"], limit: limit + 1) { result in
-            confined.post { server in
-                let responder = SessionResponder(server: server, exchange: exchange)
-                responder.send(result.mapError(SessionError.storage)) { found in
+        let responder = Responder(server: server, exchange: exchange)
+        server.context.storage.directory.sessions(
+            app: app.name,
+            after: query["after"],
+            limit: limit + 1,
+            reply: responder.later { result in
+                switch result {
+                case .success(let found):
                     let page = Array(found.prefix(limit))
                     return .json(page.json(of: app, next: found.count > limit ? page.last?.id : nil))
+                case .failure(let error): return Response(refusing: .storage(error))
                 }
             }
-        }
-    }
-}
-
-/// The creation of a session with a state, or with the defaults.
-struct Creation: SessionAct {
-    let scope = SessionScope.any
-    let state: JSONReader?
-    let isStrict: Bool
-    /// Whether a session that exists is a conflict.
-    let isPost: Bool
-
-    func act(on session: Session, _ responder: SessionResponder) {
-        session.create(state: state, isStrict: isStrict) { result in
-            responder.send(result.flatMap(response)) { $0 }
-        }
-    }
-
-    private func response(to answer: CreateAnswer) -> Result<Response, SessionError> {
-        switch answer {
-        case .existed(let info):
-            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
-        case .created(let info, let coerced):
-            let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
-            return .success(.json(info.json(coerced: coerced), status: .created, fields: [location]))
-        }
+        )
     }
 }
 
@@ -99,11 +77,11 @@ struct Creation: SessionAct {
 private struct Deletion: SessionAct {
     let scope = SessionScope.any
 
-    func act(on session: Session, _ responder: SessionResponder) {
+    func act(on session: Session, _ responder: Responder) {
         session.delete { result in responder.send(result) { Response(.noContent) } }
     }
 
-    func act(on error: SessionError, of key: SessionKey, _ responder: SessionResponder) {
+    func act(on error: SessionError, of key: SessionKey, _ responder: Responder) {
         switch error {
         case .storage(.corrupt), .unreadable:
             responder.server.shard.deleteUnreadable(key) { result in responder.send(result) { Response(.noContent) } }

@@ -3,7 +3,7 @@ import RivuletJSON
 import RivuletSessions
 
 /// The change streams of sessions, views, stores and values: opening them.
-struct StreamEndpoint {
+struct ChangesEndpoint {
     let server: ServerLoop
 
     /// The least and the most milliseconds of `interval=`.
@@ -14,7 +14,7 @@ struct StreamEndpoint {
         _ key: SessionKey,
         view: String?,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         try app.check(view: view)
@@ -38,10 +38,10 @@ struct StreamEndpoint {
                 "resume=all tells each version as it was; it goes with no other format and no interval"
             )
         }
-        guard server.streams.hasRoom else { return server.streams.answerFull(connection) }
+        guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
         server.streams.subscribe(
             StreamSubscription(
-                stream: StreamID(loop: server.core.index, connection.id),
+                stream: StreamID(exchange),
                 source: .session(key, topic),
                 resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
                 resumesAll: resumesAll
@@ -53,7 +53,7 @@ struct StreamEndpoint {
     func open(
         _ key: SharedKey,
         _ request: HTTPRequest,
-        _ connection: ClientConnection
+        _ exchange: Exchange
     ) throws(Problem) {
         switch key.kind {
         case .store: _ = try server.core.lookup.store(key)
@@ -61,10 +61,10 @@ struct StreamEndpoint {
         }
         let query = try Query(request, known: ["cursor"])
         try checkAccept(of: request)
-        guard server.streams.hasRoom else { return server.streams.answerFull(connection) }
+        guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
         server.streams.subscribe(
             StreamSubscription(
-                stream: StreamID(loop: server.core.index, connection.id),
+                stream: StreamID(exchange),
                 source: .shared(key),
                 resume: request.lastEventID ?? query["cursor"]
             )

@@ -1,0 +1,45 @@
+import RivuletHTTP
+
+extension ServerLoop: RequestPerformer {
+    /// Has the endpoint of a route do what the request asks; the answer comes now or later.
+    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        switch route {
+        case .events(let key):
+            let events = EventsEndpoint(server: self)
+            if request.method == .post {
+                try events.dispatch(key, request, exchange)
+            } else {
+                try events.log(key, request, exchange)
+            }
+        case .state(let key, let path): try StateEndpoint(server: self).state(key, path, request, exchange)
+        case .views(let key, let name): try ViewEndpoint(server: self).view(name, of: key, request, exchange)
+        case .sessions(let app): try SessionEndpoint(server: self).sessions(of: app, request, exchange)
+        case .session(let key): try SessionEndpoint(server: self).session(key, request, exchange)
+        case .reset(let key): try HistoryEndpoint(server: self).reset(key, request, exchange)
+        case .restore(let key): try HistoryEndpoint(server: self).restore(key, request, exchange)
+        case .fork(let key): try HistoryEndpoint(server: self).fork(key, request, exchange)
+        case .changes(let key, let view): try ChangesEndpoint(server: self).open(key, view: view, request, exchange)
+        case .sharedChanges(let key): try ChangesEndpoint(server: self).open(key, request, exchange)
+        case .streams: try StreamsEndpoint(server: self).list(request, exchange)
+        case .stream(let name): try StreamsEndpoint(server: self).stream(name, request, exchange)
+        case .store(let key): try StoreEndpoint(server: self).store(key, request, exchange)
+        case .item(let key, let id): try StoreEndpoint(server: self).item(id, of: key, request, exchange)
+        case .operations(let key): try StoreEndpoint(server: self).performOperations(on: key, request, exchange)
+        case .value(let key): try ValueEndpoint(server: self).value(key, request, exchange)
+        case .toggle(let key): try ValueEndpoint(server: self).toggle(key, request, exchange)
+        case .secret(let app, let name): try SecretEndpoint(server: self).secret(name, of: app, request, exchange)
+        case .health: ServerEndpoint(server: self).health(exchange)
+        case .readiness: ServerEndpoint(server: self).readiness(exchange)
+        case .metrics: try MetricsEndpoint(server: self).metrics(exchange)
+        case .openAPI: ServerEndpoint(server: self).openAPI(request, exchange)
+        case .problems: ProblemEndpoint(server: self).page(ProblemPages.list, request, exchange)
+        case .problem(let type): ProblemEndpoint(server: self).page(ProblemPages.page(of: type), request, exchange)
+        case .apps: AppEndpoint(server: self).apps(exchange)
+        case .app(let name): try AppEndpoint(server: self).document(\.description, of: name, request, exchange)
+        case .types(let name): try AppEndpoint(server: self).document(\.types, of: name, request, exchange)
+        case .file(let path): try FileEndpoint(server: self).file(path, request, exchange)
+        }
+    }
+
+    func willAnswer() { streams.flushSingle() }
+}

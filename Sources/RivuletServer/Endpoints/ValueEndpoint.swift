@@ -1,0 +1,61 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+import RivuletStores
+
+/// A value that all sessions share: reading and changing it.
+struct ValueEndpoint {
+    let server: ServerLoop
+
+    /// GET, PUT and DELETE of a value.
+    ///
+    /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
+    func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let value = try server.core.lookup.value(key)
+        _ = try Query(request, known: [])
+        let epoch = server.context.epoch(of: key)
+        switch request.method {
+        case .put:
+            try JSONBody.checkType(request.headers["content-type"])
+            let expected = try SharedCursor.expected(of: request, epoch: epoch)
+            value.set(request.body, expected: expected, reply: changed(request, exchange, epoch))
+        case .delete:
+            let expected = try SharedCursor.expected(of: request, epoch: epoch)
+            value.reset(expected: expected, reply: changed(request, exchange, epoch))
+        default:
+            let condition = request.tags("if-none-match")
+            value.read(
+                server.reply(to: exchange, epoch) { answer in
+                    let tag = "\"\(SharedCursor(epoch: epoch, version: answer.version))\""
+                    return .json(answer.json, fields: Response.fields(answer.version, epoch: epoch))
+                        .reading(tag: tag, unless: condition)
+                }
+            )
+        }
+    }
+
+    /// POST that makes true of false and false of true.
+    func toggle(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let value = try server.core.lookup.value(key)
+        _ = try Query(request, known: [])
+        guard value.isBool else {
+            throw Problem(
+                .notFound,
+                "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it"
+            )
+        }
+        let epoch = server.context.epoch(of: key)
+        let expected = try SharedCursor.expected(of: request, epoch: epoch)
+        value.toggle(expected: expected, reply: changed(request, exchange, epoch))
+    }
+
+    private func changed(
+        _ request: HTTPRequest,
+        _ exchange: Exchange,
+        _ epoch: String
+    ) -> SharedReply<ValueAnswer> {
+        server.reply(to: exchange, epoch) { answer in
+            Response.json(answer.json, fields: Response.fields(answer.version, epoch: epoch)).minimal(if: request)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import RivuletHTTP
+import RivuletSessions
+
+/// A session's views: reading them.
+struct ViewEndpoint {
+    let server: ServerLoop
+
+    /// GET of a view object, or of all of them by their names.
+    ///
+    /// Source: <Documentation/HTTP.md#resources>.
+    func view(
+        _ name: String?,
+        of key: SessionKey,
+        _ request: HTTPRequest,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let app = try server.core.lookup.app(key.app)
+        _ = try Query(request, known: [])
+        try app.check(view: name)
+        let condition = request.tags("if-none-match")
+        server.ask(key, of: app, for: exchange, .usable) { session, responder in
+            responder.send(session.readView(name)) { .reading($0, unless: condition) }
+        }
+    }
+}

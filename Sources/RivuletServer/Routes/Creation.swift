@@ -1,0 +1,28 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// The creation of a session with a state, or with the defaults.
+struct Creation: SessionAct {
+    let scope = SessionScope.any
+    let state: JSONReader?
+    let isStrict: Bool
+    /// Whether a session that exists is a conflict.
+    let isPost: Bool
+
+    func act(on session: Session, _ responder: Responder) {
+        session.create(state: state, isStrict: isStrict) { result in
+            responder.send(result.flatMap(response)) { $0 }
+        }
+    }
+
+    private func response(to answer: CreateAnswer) -> Result<Response, SessionError> {
+        switch answer {
+        case .existed(let info):
+            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
+        case .created(let info, let coerced):
+            let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
+            return .success(.json(info.json(coerced: coerced), status: .created, fields: [location]))
+        }
+    }
+}
