@@ -3,7 +3,23 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 
+/// The next step of a connection with a body.
+enum BodyStep {
+    /// The body is read.
+    case read
+    /// The body is read once there is memory for it, until this time of the loop's clock.
+    case wait(until: UInt64)
+    /// The same for a body of which a part has been read.
+    case pause(until: UInt64)
+    /// The rest of a paused body is read, until this time of the loop's clock.
+    case resume(until: UInt64)
+    /// The request is refused, and the rest of its body is not read.
+    case refuse(Problem)
+}
+
 /// Reserves memory for the bodies that one loop reads, waits for it, and gives it back.
+///
+/// It knows connections by their ids only: `ConnectionDriver` carries its steps out.
 final class BodyDriver {
     /// How often bodies without progress are looked for while others wait.
     private static let stallInterval = Duration.milliseconds(250)
@@ -13,16 +29,18 @@ final class BodyDriver {
     private var bodies = BodiesUnderWay()
     /// Whether bodies without progress are looked for soon.
     private var isWatchingStalls = false
+    /// Called when a body that waited may be read.
+    private var onRoom: (ConnectionID, BodyStep) -> Void = { _, _ in }
 
     init(_ core: LoopCore) { self.core = core }
+
+    /// Says what carries out the step of a body that waited; once, before the first connection.
+    func attach(_ onRoom: @escaping (ConnectionID, BodyStep) -> Void) { self.onRoom = onRoom }
 
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
 
     var isEmpty: Bool { bodies.isEmpty }
-
-    /// Whether a body is under way on this connection.
-    func hasBody(_ id: ConnectionID) -> Bool { bodies[id] != nil }
 
     /// Whether a body waits for memory: its time is that of the wait.
     func isWaiting(_ id: ConnectionID) -> Bool { bodies[id]?.waiter != nil }
@@ -36,70 +54,76 @@ final class BodyDriver {
 
     /// Begins to read a body, or to wait for the memory that it takes.
     ///
-    /// - Returns: The connection's next action.
+    /// - Parameters:
+    ///   - id: The connection of the body.
+    ///   - route: The route of its request.
+    ///   - framing: The framing that its head names.
+    ///   - heldBytes: The bytes of it that came with its head.
+    /// - Returns: `read`, or `wait`.
     /// - Throws: 503 when too many bodies wait already.
     func begin(
-        _ connection: ClientConnection,
+        _ id: ConnectionID,
         _ route: Route,
         _ framing: HTTPHead.Framing,
-        by driver: ConnectionDriver
-    ) throws(Problem) -> HTTPConnection.Action {
-        let limits = context.httpLimits
+        heldBytes: Int
+    ) throws(Problem) -> BodyStep {
         let body = BodiesUnderWay.Body(route, framing, now: now)
         let bytes =
             if case .length(let count) = framing {
                 count
             } else {
-                min(BodyBudget.chunkedStepBytes, limits.bodyBytesMax)
+                min(BodyBudget.chunkedStepBytes, context.httpLimits.bodyBytesMax)
             }
-        bodies.begin(connection.id, body)
+        bodies.begin(id, body)
         if let reservation = context.bodyBudget.reserve(bytes, body.share) {
-            bodies.hold(connection.id, reservation)
-            return connection.admitted(limits: limits)
+            bodies.hold(id, reservation)
+            return .read
         }
-        let heldBytes = connection.heldBodyBytes
-        guard wait(connection, for: bytes, body.share, holding: heldBytes, pausedTime: nil, by: driver) else {
-            _ = bodies.end(connection.id)
+        guard wait(id, for: bytes, body.share, holding: heldBytes, pausedTime: nil) else {
+            _ = bodies.end(id)
             throw noRoom()
         }
-        return .wait
+        return .wait(until: waitDue)
     }
 
     /// Notes what has arrived of a body; one without a length reserves what comes next, or waits for it.
-    func didGrow(_ connection: ClientConnection, by driver: ConnectionDriver) {
-        let id = connection.id
-        guard let body = bodies[id], body.waiter == nil else { return }
+    ///
+    /// - Parameters:
+    ///   - id: The connection of the body.
+    ///   - heldBytes: All bytes of the body so far.
+    ///   - due: When the body's time is over, in milliseconds of the loop's clock.
+    /// - Returns: The connection's next step; nil when the body is read on.
+    func didGrow(_ id: ConnectionID, heldBytes: Int, due: UInt64) -> BodyStep? {
+        guard let body = bodies[id], body.waiter == nil else { return nil }
         let missing = bodies.didReceive(
             id,
-            connection.heldBodyBytes,
+            heldBytes,
             bytesMax: context.httpLimits.bodyBytesMax,
             progressBytesMin: context.options.limits.bodyProgressBytesMin,
             now: now
         )
-        guard missing > 0 else { return }
-        if let reservation = context.bodyBudget.reserve(missing, body.share) { return bodies.hold(id, reservation) }
-        let pausedTime = connection.due > now ? connection.due - now : 1
-        guard wait(connection, for: missing, body.share, holding: 0, pausedTime: pausedTime, by: driver) else {
-            return giveUp(connection, by: driver)
+        guard missing > 0 else { return nil }
+        if let reservation = context.bodyBudget.reserve(missing, body.share) {
+            bodies.hold(id, reservation)
+            return nil
         }
-        connection.pauseBody(true)
-        driver.settle(connection)
-        watchWait(connection, by: driver)
+        let pausedTime = due > now ? due - now : 1
+        guard wait(id, for: missing, body.share, holding: 0, pausedTime: pausedTime) else { return giveUp(id) }
+        return .pause(until: waitDue)
     }
 
+    /// Waits for memory; false when too many bodies wait already.
     private func wait(
-        _ connection: ClientConnection,
+        _ id: ConnectionID,
         for bytes: Int,
         _ share: BodyBudget.Share,
         holding heldBytes: Int,
-        pausedTime: UInt64?,
-        by driver: ConnectionDriver
+        pausedTime: UInt64?
     ) -> Bool {
-        let id = connection.id
         let ticket = bodies.makeTicket(id)
-        let confined = Confined(driver, to: core.loop)
+        let confined = Confined(self, to: core.loop)
         let waiter = context.bodyBudget.wait(for: bytes, share, holding: heldBytes) { reservation in
-            confined.post { $0.bodies.roomDidCome(for: id, ticket, reservation, by: $0) }
+            confined.post { $0.roomDidCome(for: id, ticket, reservation) }
         }
         watchStalls()
         guard let waiter else {
@@ -107,39 +131,19 @@ final class BodyDriver {
             return false
         }
         bodies.wait(id, waiter, pausedTime: pausedTime)
-        watchWait(connection, by: driver)
         return true
     }
 
-    /// Bounds the wait of a body.
-    private func watchWait(_ connection: ClientConnection, by driver: ConnectionDriver) {
-        driver.limit(connection, until: now + context.options.limits.bodyWaitTimeMax.milliseconds)
+    /// When a wait that begins now is over.
+    private var waitDue: UInt64 { now + context.options.limits.bodyWaitTimeMax.milliseconds }
+
+    private func roomDidCome(for id: ConnectionID, _ ticket: Int, _ reservation: BodyBudget.Reservation) {
+        guard let body = bodies.granted(id, ticket, reservation, now: now) else { return }
+        onRoom(id, body.pausedTime.map { .resume(until: now + $0) } ?? .read)
     }
 
-    private func roomDidCome(
-        for id: ConnectionID,
-        _ ticket: Int,
-        _ reservation: BodyBudget.Reservation,
-        by driver: ConnectionDriver
-    ) {
-        guard let body = bodies.granted(id, ticket, reservation, now: now), let connection = driver[id] else { return }
-        guard let pausedTime = body.pausedTime else {
-            connection.disarm()
-            driver.take(connection.admitted(limits: context.httpLimits), on: connection)
-            return didGrow(connection, by: driver)
-        }
-        connection.pauseBody(false)
-        driver.settle(connection)
-        driver.limit(connection, until: now + pausedTime)
-    }
-
-    /// Refuses a body for which there was no memory in time.
-    func giveUp(_ connection: ClientConnection, by driver: ConnectionDriver) {
-        guard bodies.end(connection.id) != nil else { return }
-        connection.disarm()
-        driver.refuseBody(of: connection, Response(noRoom()))
-        driver.settle(connection)
-    }
+    /// Gives a body up for which there was no memory in time; nil when none is under way.
+    func giveUp(_ id: ConnectionID) -> BodyStep? { bodies.end(id).map { _ in .refuse(noRoom()) } }
 
     private func noRoom() -> Problem {
         core.counters.requestRefused(.bodyRoom)
@@ -169,10 +173,11 @@ final class BodyDriver {
     /// The shares in which a body could not even wait, since this was taken last.
     func takeRefusedShares() -> Set<BodyBudget.Share> { bodies.takeRefusedShares() }
 
-    /// Refuses bodies without progress, those longest without first, as long as others wait for their memory.
+    /// Finds bodies without progress, those longest without first, as long as others wait for their memory.
     ///
     /// `refused` are the shares in which a body could not even wait: there each loop closes one stalled body, waiters or not.
-    func shedStalled(_ refused: Set<BodyBudget.Share>, by driver: ConnectionDriver) {
+    /// `close` ends the request of a body at once, with this detail.
+    func shedStalled(_ refused: Set<BodyBudget.Share>, _ close: (_ id: ConnectionID, _ detail: String) -> Void) {
         let grace = context.options.limits.bodyProgressTimeMax.milliseconds
         let now = now
         guard now >= grace else { return }
@@ -183,8 +188,7 @@ final class BodyDriver {
                 guard isRefused || context.bodyBudget.hasWaiters(for: share) else { break }
                 isRefused = false
                 core.counters.requestRefused(.bodyStalled)
-                guard let connection = driver[id] else { continue }
-                driver.take(connection.bodyStalled(stalledDetail), on: connection)
+                close(id, stalledDetail)
             }
         }
     }

@@ -40,7 +40,13 @@ final class ConnectionDriver {
     }
 
     /// Says what performs the requests; once, before the first connection.
-    func attach(to performer: any RequestPerformer) { self.performer = performer }
+    func attach(to performer: any RequestPerformer) {
+        self.performer = performer
+        bodies.attach { [weak self] id, step in
+            guard let self, let connection = self[id] else { return }
+            carryOut(step, on: connection)
+        }
+    }
 
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
@@ -65,7 +71,7 @@ final class ConnectionDriver {
 
     func didReceive(_ bytes: Span<UInt8>, on connection: ClientConnection) {
         take(connection.receive(bytes, limits: context.httpLimits), on: connection)
-        if !bodies.isEmpty { bodies.didGrow(connection, by: self) }
+        if !bodies.isEmpty { bodyDidGrow(connection) }
     }
 
     func didEnd(_ connection: ClientConnection) {
@@ -95,7 +101,7 @@ final class ConnectionDriver {
     // MARK: - Requests
 
     /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
-    func take(_ action: HTTPConnection.Action, on connection: ClientConnection) {
+    private func take(_ action: HTTPConnection.Action, on connection: ClientConnection) {
         var action = action
         while true {
             // Nearly every action is this one, and a request is large: the loop makes no copy of it.
@@ -163,9 +169,11 @@ final class ConnectionDriver {
             case .perform(let route):
                 // The other resources of an app are looked for when the body is there.
                 if let name = route.app { _ = try core.lookup.app(name) }
-                let action = try bodies.begin(connection, route, framing, by: self)
+                let step = try bodies.begin(connection.id, route, framing, heldBytes: connection.heldBodyBytes)
                 _ = connection.endTurn()
-                return action
+                if case .read = step { return connection.admitted(limits: context.httpLimits) }
+                carryOut(step, on: connection)
+                return .wait
             }
         } catch {
             refuseBody(of: connection, Response(error))
@@ -212,7 +220,7 @@ final class ConnectionDriver {
     }
 
     /// Reads or stops reading, and sets the time that bounds the connection.
-    func settle(_ connection: ClientConnection) {
+    private func settle(_ connection: ClientConnection) {
         if connection.wantsReading {
             core.wire.resumeReading(connection.id)
         } else {
@@ -234,13 +242,47 @@ final class ConnectionDriver {
     }
 
     /// Answers a request whose body is not read.
-    func refuseBody(of connection: ClientConnection, _ response: Response) {
+    private func refuseBody(of connection: ClientConnection, _ response: Response) {
         connection.refuseBody(limits: context.httpLimits)
         answer(connection, response)
     }
 
+    // MARK: - Bodies
+
+    private func bodyDidGrow(_ connection: ClientConnection) {
+        let step = bodies.didGrow(connection.id, heldBytes: connection.heldBodyBytes, due: connection.due)
+        if let step { carryOut(step, on: connection) }
+    }
+
+    /// Does the next step of a connection with a body.
+    private func carryOut(_ step: BodyStep, on connection: ClientConnection) {
+        switch step {
+        case .read:
+            connection.disarm()
+            take(connection.admitted(limits: context.httpLimits), on: connection)
+            bodyDidGrow(connection)
+        case .wait(let due): limit(connection, until: due)
+        case .pause(let due): pauseBody(true, of: connection, until: due)
+        case .resume(let due): pauseBody(false, of: connection, until: due)
+        case .refuse(let problem):
+            connection.disarm()
+            refuseBody(of: connection, Response(problem))
+            settle(connection)
+        }
+    }
+
+    private func pauseBody(_ isPaused: Bool, of connection: ClientConnection, until due: UInt64) {
+        connection.pauseBody(isPaused)
+        settle(connection)
+        limit(connection, until: due)
+    }
+
     /// Refuses stalled bodies, as `BodyDriver` says.
-    func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) { bodies.shedStalled(refused, by: self) }
+    func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) {
+        bodies.shedStalled(refused) { id, detail in
+            if let connection = self[id] { take(connection.bodyStalled(detail), on: connection) }
+        }
+    }
 
     // MARK: - Answers
 
@@ -316,7 +358,7 @@ final class ConnectionDriver {
     func watch(_ connection: ClientConnection, until due: UInt64) { deadlines.watch(connection, until: due) }
 
     /// Bounds a connection by another time than that of its HTTP deadline.
-    func limit(_ connection: ClientConnection, until due: UInt64) {
+    private func limit(_ connection: ClientConnection, until due: UInt64) {
         connection.limit(until: due)
         watch(connection, until: due)
     }
@@ -341,7 +383,10 @@ final class ConnectionDriver {
         guard connection.due != 0 else { return }
         guard connection.due <= now else { return watch(connection, until: connection.due) }
         if connection.isCongested { return closeUnlessMoving(connection) }
-        if bodies.isWaiting(connection.id) { return bodies.giveUp(connection, by: self) }
+        if bodies.isWaiting(connection.id) {
+            if let step = bodies.giveUp(connection.id) { carryOut(step, on: connection) }
+            return
+        }
         take(connection.deadlinePassed(limits: context.httpLimits), on: connection)
     }
 
