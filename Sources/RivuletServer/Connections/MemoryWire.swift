@@ -14,7 +14,7 @@ final class MemoryWire: ConnectionWire {
 
     /// As much as a socket hands over at once.
     private static let chunkBytesMax = 65_536
-    /// Nobody's address.
+    /// The address of every client.
     private static let peer = PeerAddress(ip: PeerAddress.IP(v4: 0x7F00_0001), port: 0)
 
     private let loop: EventLoop

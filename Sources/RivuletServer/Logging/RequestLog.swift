@@ -26,14 +26,11 @@ final class RequestLog {
         quotas = LogQuotas(context.options.limits)
     }
 
-    /// Whether each request has a line.
-    var logsRequests: Bool { context.logsRequests }
-
     /// Notes what the log will need of a request: its trace, and, where each request has a line, the time.
     func prepare(_ traits: inout RequestTraits, _ headers: HTTPHeaders) {
         let trace = TraceParent(headers)
         let (began, random): (UInt64, TraceParent?) =
-            logsRequests ? (MonotonicClock.nanoseconds(), .random()) : (0, nil)
+            context.logsRequests ? (MonotonicClock.nanoseconds(), .random()) : (0, nil)
         traits.trace = trace ?? random
         traits.began = began
         if let trace { traits.fields = [HTTPField(TraceParent.fieldName, trace.child().text)] }

@@ -1,7 +1,9 @@
 import RivuletEngine
 import RivuletSessions
 
-/// Feeds the streams of one loop's sessions: the counterpart of `SharedFeeds`, whose state is in the sessions.
+/// Passes subscriptions to the sessions of one loop.
+///
+/// It has no state, unlike `SharedFeeds`: each session has the groups of its streams.
 struct SessionFeeds {
     let server: ServerLoop
 

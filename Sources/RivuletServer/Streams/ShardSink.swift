@@ -3,33 +3,6 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// The messages of one loop's sources to the loops of their streams: one post per loop and turn.
-final class StreamOutbox {
-    private let core: LoopCore
-    private let streams: StreamDriver
-    /// The messages for each other loop at the end of this turn, by its index.
-    private var messages: [Int: [StreamMessage]] = [:]
-
-    init(_ core: LoopCore, _ streams: StreamDriver) {
-        self.core = core
-        self.streams = streams
-    }
-
-    /// Passes a message to a loop, at once when it is this one.
-    func send(_ message: StreamMessage, to index: Int) {
-        guard index != core.index else { return streams.take(message) }
-        messages[index, default: []].append(message)
-    }
-
-    /// Posts the messages for other loops.
-    func flush() {
-        guard !messages.isEmpty else { return }
-        for (index, messages) in exchange(&messages, with: [:]) {
-            core.onLoop(index) { $0.streams.take(messages) }
-        }
-    }
-}
-
 /// Renders each event of a loop's sessions once, and passes the bytes to every loop that has members.
 final class ShardSink: StreamSink {
     private let outbox: StreamOutbox

@@ -41,9 +41,6 @@ final class StreamDriver {
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
 
-    /// The number of streams.
-    var count: Int { table.count }
-
     /// Does what a source says, in its order.
     func take(_ messages: [StreamMessage]) {
         for message in messages { take(message) }
@@ -178,7 +175,7 @@ final class StreamDriver {
     func flush() -> Bool {
         guard table.hasUnwritten else { return false }
         var budget = Self.writesPerTurnMax
-        let laggards = table.flush(
+        let slow = table.flush(
             to: core.wire,
             now: now,
             budget: &budget,
@@ -187,16 +184,16 @@ final class StreamDriver {
         )
         let written = table.takeWritten()
         core.counters.delivered(events: written.events, bytes: written.bytes)
-        for id in laggards {
+        for id in slow {
             if let stream = connections[id]?.stream { fallBehind(stream) }
         }
         return table.hasUnwritten
     }
 
-    /// Writes what one stream alone is to get before the answer to whoever caused it.
+    /// Writes the events of a single stream before the answer to the request that caused them.
     ///
-    /// Answers go first, as they do not have to wait for thousands of writes then. A single stream and an answer wait equally long for each
-    /// other, and who watches a session alone is often the one who dispatches. Once in a turn: what comes after it is one write as ever.
+    /// Answers go first where there are many streams, so that they do not wait for thousands of writes. A single stream and an answer wait
+    /// equally long for each other, and the only watcher of a session is often its dispatcher. Once in a turn: later events are one write.
     func flushSingle() {
         guard table.hasUnwrittenForOne, !hasFlushedSingle else { return }
         hasFlushedSingle = true

@@ -302,7 +302,7 @@ struct StreamTable {
 
     /// Writes what the groups have, as far as the budget of writes goes; each group has its turn.
     ///
-    /// - Returns: Those for whom more than `bytesMax` bytes wait in their group.
+    /// - Returns: The slow consumers: more than `bytesMax` bytes wait for each in its group.
     mutating func flush(
         to wire: any ConnectionWire,
         now: UInt64,
@@ -310,7 +310,7 @@ struct StreamTable {
         bytesMax: Int,
         _ coder: StreamCoder
     ) -> [ConnectionID] {
-        var laggards: [ConnectionID] = []
+        var slow: [ConnectionID] = []
         var turns = queue.count
         while turns > 0, budget > 0, let group = queue.popFirst() {
             turns -= 1
@@ -321,14 +321,14 @@ struct StreamTable {
             written = (written.events + delivered.events, written.bytes + delivered.bytes)
             if isWhole {
                 group.dequeued()
-                laggards += group.laggards(bytesMax: bytesMax)
+                slow += group.slowConsumers(bytesMax: bytesMax)
             } else {
                 queue.append(group)
             }
             budget += slice
             if turns == 0 { turns = queue.count }
         }
-        return laggards
+        return slow
     }
 
     /// The most writes of one group before others have their turn.

@@ -63,7 +63,7 @@ final class SubscriberGroup {
         count(removed, as: -1)
         var hole = index
         if hole < position {
-            // Whoever comes from the end may not have been written to in this pass: it goes behind those who have.
+            // The last may not have been written to in this pass: it goes behind those that have.
             position -= 1
             move(position, to: hole, moved)
             hole = position
@@ -236,8 +236,8 @@ final class SubscriberGroup {
         letGo()
     }
 
-    /// Those for whom more than so many bytes wait in the log; none as long as the log has no more.
-    func laggards(bytesMax: Int) -> [ConnectionID] {
+    /// The slow consumers: more than so many bytes wait for each in the log; none as long as the log has no more.
+    func slowConsumers(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
         log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end)
         guard log.byteCount > bytesMax else { return [] }
