@@ -44,34 +44,40 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     /// `notes` are those of reading the events.
     /// - Throws: the ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``; the state is as it was, and nothing follows.
     package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
-        try apply(count: events.count, event: { events[$0] }, notes: notes, to: &state)
-    }
-
-    /// The same with events that are not in an array; `event` gives each of the `count` events by its index.
-    package func apply(
-        count: Int,
-        event: (_ index: Int) -> Event,
-        notes: CoercionNotes?,
-        to state: inout State
-    ) throws -> Step {
         var effects: EffectList<Event>?
         let recording = try ChangeRecorder.record(&state, notes: notes) { state in
             // By index: an iterator of a generic type is made from its metadata at each dispatch.
-            for index in 0..<count {
-                let event = event(index)
-                let effect: Effect<Event>
-                do {
-                    effect = try apply(event, to: &state)
-                } catch let error as EventRejection {
-                    throw RefusedEvent(index: index, eventName: event.eventName, rejection: error)
-                } catch {
-                    throw ReducerFailure(eventName: event.eventName, error: error)
-                }
-                guard !effect.isNone else { continue }
-                effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
-            }
+            for index in 0..<events.count { try take(events[index], at: index, &state, &effects) }
         }
         return Step(recording: recording, effectList: effects)
+    }
+
+    /// Applies one event, as nearly every dispatch has it, without an array.
+    package func apply(_ event: Event, notes: CoercionNotes?, to state: inout State) throws -> Step {
+        var effects: EffectList<Event>?
+        let recording = try ChangeRecorder.record(&state, notes: notes) { state in
+            try take(event, at: 0, &state, &effects)
+        }
+        return Step(recording: recording, effectList: effects)
+    }
+
+    /// Applies an event of a transaction, and adds its effect.
+    private func take(
+        _ event: Event,
+        at index: Int,
+        _ state: inout State,
+        _ effects: inout EffectList<Event>?
+    ) throws {
+        let effect: Effect<Event>
+        do {
+            effect = try apply(event, to: &state)
+        } catch let error as EventRejection {
+            throw RefusedEvent(index: index, eventName: event.eventName, rejection: error)
+        } catch {
+            throw ReducerFailure(eventName: event.eventName, error: error)
+        }
+        guard !effect.isNone else { return }
+        effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
     }
 
     /// Runs the reducers, and gives what they and the app want done, in this order, as one effect.

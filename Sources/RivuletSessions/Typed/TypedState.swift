@@ -96,12 +96,12 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep {
         let after = copy(of: state, settles: settles)
-        let step = try engine.apply(
-            count: events.count,
-            event: { event($0, of: events) },
-            notes: events.notes,
-            to: &after.value
-        )
+        let step =
+            if events.count == 1 {
+                try engine.apply(events.box.opened(as: Event.self).value, notes: events.notes, to: &after.value)
+            } else {
+                try engine.apply(events.box.opened(as: [Event].self).value, notes: events.notes, to: &after.value)
+            }
         return Self.step(step, after)
     }
 
