@@ -45,7 +45,8 @@ final class Admission {
     ) throws(Problem) -> Route {
         let events = Route(eventsOf: request)
         var segments: [String] = []
-        if events == nil {
+        // A pattern: `== nil` copies the route.
+        if case .none = events {
             segments = request.pathSegments
             try resolveCaller(in: &segments, of: request, callers, on: connection)
         }
