@@ -138,7 +138,10 @@ package final class SessionShard {
             session.didEnterMemory { [weak self] session, deletedEpoch in
                 self?.retire(session, deletedEpoch: deletedEpoch)
             }
-            for found in waiters { found(.success(session)) }
+            for found in waiters {
+                // A session that is not stored leaves with the last that held it, which may be a request before this one.
+                if resident(key) === session { found(.success(session)) } else { find(key, of: app, found) }
+            }
             forgetIfEmpty(session)
             if resident(key) === session { noteEntry(session) }
         } catch {

@@ -49,6 +49,22 @@ import Testing
         #expect(try harness.session().isStored)
     }
 
+    @Test func `a request that waited for a load finds the session again when one before it let go of it`() throws {
+        let harness = try SessionHarness()
+        harness.shard.find(harness.key, of: harness.app) { _ in
+            // The next request of the same connection comes at once; it leaves a session that is not stored and holds nothing.
+            _ = harness.shard.use(harness.key) { _ in }
+        }
+        var answer: Result<DispatchAnswer, SessionError>?
+        harness.shard.find(harness.key, of: harness.app) { found in
+            switch found {
+            case .success(let session): session.dispatch(DispatchRequest(body: Array(#"{"add":1}"#.utf8))) { answer = $0 }
+            case .failure(let error): answer = .failure(error)
+            }
+        }
+        #expect(try harness.wait { answer }.get().version == 1)
+    }
+
     @Test func `a session can begin with a partial state, clamped like every entry`() throws {
         let harness = try SessionHarness()
         _ = try create(harness, state: #"{"p":{"count":500,"limits":{"high":9}}}"#)
