@@ -22,15 +22,18 @@ def shared(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def problem_pages():
-    """Every problem that a test provoked has a type, whose page names its status."""
+    """Every problem that a test provoked has a type, whose page names its status and has an example with its members."""
     yield
     if not PROBLEMS:
         return
     with Server(None) as server:
-        for address, statuses in list(PROBLEMS.items()):
+        for address, (statuses, members) in list(PROBLEMS.items()):
             page = server.get("/problems/quota-exceeded" if address == QUOTA_EXCEEDED else address)
             assert page.status == 200, address
             assert [f"Status {status} ".encode() in page.body for status in statuses] == [True], (address, statuses)
+            # A request with a `traceparent` gets a `trace_id` in any problem.
+            lacking = {name for name in members - {"trace_id"} if f"\n  &quot;{name}&quot;: ".encode() not in page.body}
+            assert not lacking, f"the example of {address} lacks {lacking}"
 
 
 @pytest.fixture

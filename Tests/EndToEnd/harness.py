@@ -23,7 +23,7 @@ from chunks import Chunks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLIC = ROOT / "Public"
 SCREENSHOTS = ROOT / ".build" / "screenshots"
-#: The types of the problem documents that came, each with the statuses of their answers; conftest.py looks at their pages.
+#: The types of the problem documents that came, each with their statuses and their members; conftest.py looks at their pages.
 PROBLEMS = {}
 #: The type of 429, which is registered.
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
@@ -261,7 +261,9 @@ def message(method, target, body=None, headers=None):
 def note_problem(document):
     """Remembers the type of a problem document."""
     assert document["type"].startswith("/problems/") or document["type"] == QUOTA_EXCEEDED, document
-    PROBLEMS.setdefault(document["type"], set()).add(document["status"])
+    statuses, members = PROBLEMS.setdefault(document["type"], (set(), set()))
+    statuses.add(document["status"])
+    members.update(document)
 
 
 class Session:

@@ -98,7 +98,7 @@ extension Problem {
         case .keysFull(let key, let seconds):
             self.init(
                 .quotaExceeded,
-                "session \"\(key.id)\" keeps as many answers as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. "
+                "session \"\(key.id)\" has as many idempotency records as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. "
                     + "Come back in \(seconds) s, or send no Idempotency-Key",
                 fields: [HTTPField("Retry-After", "\(seconds)")]
             )
@@ -128,11 +128,13 @@ extension Problem {
     private static func reason(of mismatch: CursorMismatch) -> String {
         switch mismatch {
         case .moved: "the session has moved on"
+        case .ahead: "the session does not have this version yet"
         case .reloaded:
             "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
                 + "(the short form \"epoch.version\" looks at what is stored)"
         case .otherHistory:
             "the cursor is of another history of the session, or of before a deployment that changed the shape of the app's state"
+        case .noCursor: "no tag of the condition is a cursor"
         }
     }
 

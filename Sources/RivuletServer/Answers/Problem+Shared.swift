@@ -32,7 +32,7 @@ extension Problem {
             let cursor = "\(SharedCursor(epoch: epoch, version: version))"
             self.init(
                 .preconditionFailed,
-                "it has changed since: it stands at \(cursor)",
+                "no tag of the condition is the present one; nothing has changed. It stands at \(cursor)",
                 members: [("cursor", JSONValue.string(cursor).json)] + (value.map { [("value", $0)] } ?? []),
                 fields: [HTTPField("ETag", "\"\(cursor)\"")]
             )
@@ -41,7 +41,7 @@ extension Problem {
         case .itemMoved(let item?):
             self.init(
                 .preconditionFailed,
-                "the item is another one than the condition asks for; nothing has changed",
+                "the condition does not allow the item's tag \"\(item.tag)\"; nothing has changed",
                 members: [("value", item.json)],
                 fields: [HTTPField("ETag", "\"\(item.tag)\"")]
             )

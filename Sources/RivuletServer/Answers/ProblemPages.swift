@@ -74,12 +74,4 @@ enum ProblemPages {
 extension ProblemType {
     /// The type in a few words, the same in each document.
     var title: String { ProblemTable.row(of: self).title }
-
-    /// A document of the type.
-    var example: JSONValue {
-        [
-            "type": .string(address), "title": .string(title), "status": .number("\(status)"),
-            "detail": .string(ProblemTable.row(of: self).example),
-        ]
-    }
 }

@@ -4,477 +4,409 @@ struct ProblemTable {
     let title: String
     let cause: String
     let remedy: String
-    /// The `detail` of an example.
-    let example: String
 
-    private init(_ title: String, _ cause: String, _ remedy: String, _ example: String) {
-        (self.title, self.cause, self.remedy, self.example) = (title, cause, remedy, example)
+    private init(_ title: String, _ cause: String, _ remedy: String) {
+        (self.title, self.cause, self.remedy) = (title, cause, remedy)
     }
 
-    /// The row of a type: title, cause, remedy, and the `detail` of an example.
+    /// The row of a type: title, cause and remedy.
     static func row(of type: ProblemType) -> ProblemTable {
         switch type {
         case .malformedRequest:
             ProblemTable(
                 "The request is not valid HTTP",
                 "The request line, a header line or the framing of the body breaks the rules of HTTP/1.1, so the server cannot tell what is asked.",
-                "Compare the request with `detail`. A request by hand needs a Host header, and CR LF at the end of each line.",
-                "an HTTP/1.1 request must have a Host header"
+                "Compare the request with `detail`. A request by hand needs a Host header, and CR LF at the end of each line."
             )
         case .malformedBody:
             ProblemTable(
                 "The body cannot be read",
-                "The body is not JSON, or a body of lines has no line. `errors` has the place.",
-                "Send JSON in UTF-8, or one event per line. Nothing has changed.",
-                "expected a value at byte 7"
+                "The body is not JSON, and `errors` has the place; or a body of lines has no line.",
+                "Send JSON in UTF-8, or one event per line. Nothing has changed."
             )
         case .unexpectedBody:
             ProblemTable(
                 "The method takes no body",
                 "The request has a body, and its method takes none on this resource.",
-                "Send the request without a body. Nothing has changed.",
-                "GET takes no body here; send none. Nothing has changed"
+                "Send the request without a body. Nothing has changed."
             )
         case .invalidQuery:
             ProblemTable(
                 "A query parameter cannot be used",
                 "A query parameter is unknown, is there twice, is missing, or has a value that this resource does not take.",
-                "`detail` names the parameter and the values that it takes. Nothing has changed.",
-                "unknown query parameter \"limt\"; this resource knows: after, limit"
+                "`detail` names the parameter and the values that it takes. Nothing has changed."
             )
         case .invalidKeyPath:
             ProblemTable(
                 "The key path cannot exist",
                 "The key path is no JSON Pointer, or the state or the view can have no value there.",
-                "GET /v1/apps/{app} lists the fields of the state and the views. Nothing has changed.",
-                "the state of app \"todos\" cannot have the key path \"/p/titel\"; GET /v1/apps/todos shows its fields"
+                "GET /v1/apps/{app} lists the fields of the state and the views. Nothing has changed."
             )
         case .invalidSessionID:
             ProblemTable(
                 "The session id cannot be used",
                 "A session id is 1 to 128 letters, digits, \"_\" or \"-\". The id \"me\" is reserved, and an id in the body must be the path's.",
-                "Choose another id, or leave it out of a POST for a fresh one. Nothing has changed.",
-                "a session id is 1 to 128 letters, digits, \"_\" or \"-\"; found \"a b\""
+                "Choose another id, or leave it out of a POST for a fresh one. Nothing has changed."
             )
         case .invalidCondition:
             ProblemTable(
                 "The condition cannot be used",
                 "If-Match or If-None-Match has no tag in quotes, or the resource takes no such condition.",
-                "Send the ETag of an earlier answer as it is, quotes included, or leave the condition out. Nothing has changed.",
-                "If-Match takes a cursor in quotes, as an answer's ETag has it; found k3v9x0qa.7"
+                "Send the ETag of an earlier answer as it is, quotes included, or leave the condition out. Nothing has changed."
             )
         case .invalidIdempotencyKey:
             ProblemTable(
                 "The Idempotency-Key cannot be used",
                 "An Idempotency-Key is one string of printable ASCII characters in quotes, within the length that `detail` names.",
-                "Send a key such as \"8e03978e-40d5\", quotes included. Nothing has changed.",
-                "an Idempotency-Key is one string of 1 to 255 printable ASCII characters in quotes, as \"8e03978e-40d5\""
+                "Send a key such as \"8e03978e-40d5\", quotes included. Nothing has changed."
             )
         case .keyNotKept:
             ProblemTable(
-                "The resource keeps no answers for an Idempotency-Key",
-                "The request has an Idempotency-Key, and a retry on this resource would be done again.",
-                "Send the request without a key. Nothing has changed.",
-                "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed"
+                "The resource has no idempotency records",
+                "The request has an Idempotency-Key, and the resource would do a retry once more.",
+                "Send the request without a key. Nothing has changed."
             )
         case .unexpectedState:
             ProblemTable(
                 "A fork takes no state",
                 "The body of a fork has a `state`. The fork begins with the state of the other session.",
-                "Leave `state` out, or create a session with PUT or POST. Nothing has changed.",
-                "a fork begins with the other session's state; leave \"state\" out, or create a session"
+                "Leave `state` out, or create a session with PUT or POST. Nothing has changed."
             )
         case .streamTooLarge:
             ProblemTable(
                 "The snapshot is too large for a stream",
                 "The values at the watched paths have more bytes than a stream is sent at once.",
-                "Watch fewer or narrower key paths.",
-                "these paths have 9000000 bytes; a stream is sent at most 8388608 at once: watch fewer"
+                "Watch fewer or narrower key paths."
             )
         case .crossSite:
             ProblemTable(
                 "The page's origin is not allowed",
                 "A web page of another site sent the request, and the server does not allow the origin of that page.",
-                "The operator starts the server with --allowed-origins and the page's origin. Nothing has changed.",
-                "Requests of pages of other sites are refused. If pages of https://shop.example may use this server, start it with --allowed-origins https://shop.example (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
+                "The operator starts the server with --allowed-origins and the page's origin. Nothing has changed."
             )
         case .unknownCaller:
             ProblemTable(
                 "The session \"me\" is not served to this page",
                 "The session \"me\" is named by a cookie. A browser keeps no such cookie for a page of another site, and an origin that is allowed by \"*\" gets none.",
-                "Serve the page and Rivulet under one host name, list the origin by name, or use a session id. Nothing has changed.",
-                "The session \"me\" is not served to origins that are allowed by \"*\" alone. Start the server with --allowed-origins for the page's own origin, or name a session by its id. Nothing has changed."
+                "Serve the page and Rivulet under one host name, list the origin by name, or use a session id. Nothing has changed."
             )
         case .notFound:
             ProblemTable(
                 "Nothing is at this address",
-                "The path names no resource of the server, no store, value or secret of the app, and no file of the public folder.",
-                "Compare the path with /openapi.json.",
-                "there is no resource \"/v1/ap\""
+                "The path names no resource of the server, no store, value or secret of the app, and no file of the public folder; or it is that of the toggle of a value that is no boolean.",
+                "Compare the path with /openapi.json. GET /v1/apps/{app} lists the stores, the values and the secrets of an app."
             )
         case .appNotFound:
             ProblemTable(
                 "The server hosts no such app",
                 "The path names an app that this server does not host.",
-                "GET /v1/apps lists the hosted apps.",
-                "there is no app \"todo\"; this server hosts: counter, notes, todos"
+                "GET /v1/apps lists the hosted apps."
             )
         case .sessionNotFound:
             ProblemTable(
                 "The session does not exist",
                 "No session of the app has this id, and the app does not make sessions on demand for this request.",
-                "Create the session with PUT.",
-                "app \"todos\" has no session \"a\"; create it with PUT, or, where the app makes sessions on demand, by dispatching to it"
+                "Create the session with PUT."
             )
         case .valueNotFound:
             ProblemTable(
                 "The state has no value at the key path",
                 "The key path is one that the state can have, and this session has nothing there now. Elements are addressed by their id.",
-                "Read a shorter key path to see what is there.",
-                "the state has no value at \"/p/items/7\"; elements are addressed by their id, not by position"
+                "Read a shorter key path to see what is there."
             )
         case .viewNotFound:
             ProblemTable(
                 "The app has no such view",
                 "The path names a view that the app does not declare.",
-                "GET /v1/apps/{app} lists the views.",
-                "app \"counter\" has no view \"list\"; it has none"
+                "GET /v1/apps/{app} lists the views."
             )
         case .versionNotFound:
             ProblemTable(
                 "The session has no such version yet",
                 "The version is newer than the newest one of the session.",
-                "Read the session for its newest version.",
-                "there is no version 9 yet; the session stands at version 7"
+                "Read the session for its newest version."
             )
         case .streamNotFound:
             ProblemTable(
                 "The stream does not exist",
                 "The stream has ended, or its client has reconnected, which makes another stream.",
-                "GET /v1/streams lists the open streams. A client finds the name of its stream in the snapshot.",
-                "there is no such stream; it has ended, or its client has reconnected, which makes another"
+                "GET /v1/streams lists the open streams. A client finds the name of its stream in the snapshot."
             )
         case .itemNotFound:
             ProblemTable(
                 "The store has no such item",
                 "No item of the store has this identifier.",
-                "GET the store for its items.",
-                "the store has no item \"a\""
+                "GET the store for its items."
             )
         case .methodNotAllowed:
             ProblemTable(
                 "The resource does not have this method",
                 "The path is right, and the resource cannot do what the method asks.",
-                "`Allow` lists the methods.",
-                "POST is not a method of this resource; it has GET, HEAD, OPTIONS"
+                "`Allow` lists the methods."
             )
         case .keyPathNotBound:
             ProblemTable(
                 "No event is bound to the key path",
                 "The app declares no binding for the key path, so the value there changes by events only.",
-                "Dispatch an event, or write one of the key paths that `detail` names.",
-                "no binding is declared for the key path \"/p/count\", so it is changed by events only; app \"counter\" declares no bindings"
+                "Dispatch an event, or write one of the key paths that `detail` names."
             )
         case .notAcceptable:
             ProblemTable(
                 "No representation is acceptable",
                 "The request's Accept header excludes each media type of the resource.",
-                "Accept the media type that `detail` names, or send no Accept.",
-                "change streams are text/event-stream; accept that"
+                "Accept the media type that `detail` names, or send no Accept."
             )
         case .requestTimeout:
             ProblemTable(
                 "The request came too slowly",
                 "The head or the body did not arrive in time, or the body made too little progress while other requests waited.",
-                "Send the request again. Nothing has changed.",
-                "The request's head did not arrive within 10.0 seconds (headTimeMax). Nothing has changed. Send the request again."
+                "Send the request again. Nothing has changed."
             )
         case .sessionExists:
             ProblemTable(
                 "The session exists already",
                 "POST was to create a session with an id that another session has.",
-                "Choose another id, or leave it out for a fresh one. Nothing has changed.",
-                "session \"a\" exists already; choose another id, or leave it out for a fresh one"
+                "Choose another id, or leave it out for a fresh one. Nothing has changed."
             )
         case .sessionBeingDeleted:
             ProblemTable(
                 "The session is being deleted",
                 "A request to delete the session is not finished.",
-                "Try again after `Retry-After`.",
-                "session \"a\" is being deleted; try again"
+                "Try again after `Retry-After`."
             )
         case .keyInUse:
             ProblemTable(
                 "A request with this Idempotency-Key is under way",
                 "The first request with the key has no answer yet.",
-                "Try again after `Retry-After`; the retry gets the first request's answer.",
-                "the request with the Idempotency-Key \"8e03978e-40d5\" is still being handled; try again"
+                "Try again after `Retry-After`; the retry gets the first request's answer."
             )
         case .streamWithoutPaths:
             ProblemTable(
                 "The stream has no key paths",
                 "A stream of a store or a value always has the whole of it.",
-                "Open a stream of a session or a view.",
-                "a stream of a store or a value has no paths; open a stream of a session or a view"
+                "Open a stream of a session or a view."
             )
         case .versionGone:
             ProblemTable(
                 "The version is no longer kept",
                 "The session's log begins after this version: `oldest` is the first one that can be read.",
-                "Read `oldest` or a later version.",
-                "version 3 is no longer kept; the oldest one is 120"
+                "Read `oldest` or a later version."
             )
         case .pageGone:
             ProblemTable(
                 "The page has lost its beginning",
                 "The item after which the page was to begin has been removed.",
-                "Begin with the first page.",
-                "the item \"a\", after which the page begins, is not there any more; begin with the first page"
+                "Begin with the first page."
             )
         case .preconditionFailed:
             ProblemTable(
                 "The condition does not hold",
-                "The session, the store, the value or the item is not at one of the tags that the request asks for. `cursor` and `value` say where it stands.",
-                "Take `value` as the new beginning, and send the request again with the new tag. Nothing has changed.",
-                "the session has moved on; it stands at k3v9x0qa.8.b2-0"
+                "The session, the store, the value or the item does not have a tag that the condition allows. The members show the present one: `cursor` and `value` for a session or a value, `cursor` for the list of a store, `value` for an item, none for an item that does not exist.",
+                "Begin again from `value`, or read the list or the item. Then send the request with the new tag. For a session that is not stored yet, that is the first two parts of `cursor` in quotes. Nothing has changed."
             )
         case .bodyTooLarge:
             ProblemTable(
                 "The body is too large",
                 "The body has more bytes or more lines than one request may have.",
-                "Send several smaller requests. `detail` names the limit, which an operator can raise. Nothing has changed.",
-                "One request takes at most 10000 lines (linesPerRequestMax). Nothing has changed. Send several requests."
+                "Send several smaller requests. `detail` names the limit, which an operator can raise. Nothing has changed."
             )
         case .answersTooLarge:
             ProblemTable(
                 "The answers fill the room for them",
                 "The answers to the earlier lines of the request fill the memory for answers, so this line was not dispatched.",
-                "Send this line and the rest in another request, or ask for Prefer: return=minimal.",
-                "not dispatched: the answers to the lines before take 8388608 bytes (lineAnswerBytesMax); send this line and the rest in another request, or ask for Prefer: return=minimal"
+                "Send this line and the rest in another request, or ask for Prefer: return=minimal."
             )
         case .changeTooLarge:
             ProblemTable(
                 "The change is too large for storage",
                 "The change has more bytes than storage takes at once.",
-                "Make several smaller changes. Nothing has changed.",
-                "the change is larger than storage takes (1000000000 bytes); nothing has changed"
+                "Make several smaller changes. Nothing has changed."
             )
         case .targetTooLong:
             ProblemTable(
                 "The request target is too long",
                 "The path and the query have more bytes than a request may have.",
-                "Send fewer query parameters. Nothing has changed.",
-                "The request target is longer than 8192 bytes (targetBytesMax). Nothing has changed. Send a shorter one."
+                "Send fewer query parameters. Nothing has changed."
             )
         case .unsupportedContentType:
             ProblemTable(
                 "The resource does not take this content type",
-                "The Content-Type is missing, or is not one that the resource takes.",
-                "Send Content-Type: application/json. Nothing has changed.",
-                "send JSON in UTF-8 with Content-Type: application/json (found none); curl --json does"
+                "The Content-Type is missing, or the resource does not take it.",
+                "Send JSON with Content-Type: application/json. To a resource that takes no body, send no body and no Content-Type. Nothing has changed."
             )
         case .unsupportedContentEncoding:
             ProblemTable(
                 "The server decodes no bodies",
                 "The body has a Content-Encoding.",
-                "Send the body as it is, without a Content-Encoding. Nothing has changed.",
-                "the server decodes no Content-Encoding; send the body as it is. Found gzip"
+                "Send the body as it is, without a Content-Encoding. Nothing has changed."
             )
         case .rangeNotSatisfiable:
             ProblemTable(
                 "The file has none of these bytes",
                 "The Range begins behind the end of the file.",
-                "`Content-Range` has the length of the file.",
-                "the file has 512 bytes, and none of those that Range asks for"
+                "`Content-Range` has the length of the file."
             )
         case .expectationFailed:
             ProblemTable(
                 "The expectation cannot be met",
                 "The request has an Expect header with something other than 100-continue.",
-                "Send no Expect header.",
-                "the only expectation that can be met is 100-continue"
+                "Send no Expect header."
             )
         case .misdirectedRequest:
             ProblemTable(
                 "The server does not answer for this host",
                 "The Host header is none of the names that the server knows as its own.",
-                "The operator starts the server with --allowed-hosts and the name. Nothing has changed.",
-                "This server does not answer for the host \"evil.example\". If it should, start it with --allowed-hosts evil.example (RIVULET_ALLOWED_HOSTS). Nothing has changed."
+                "The operator starts the server with --allowed-hosts and the name. Nothing has changed."
             )
         case .invalidBody:
             ProblemTable(
                 "The body does not have the right shape",
                 "The body is JSON, and its members or values are not those that the resource takes. `errors` has the places.",
-                "GET /v1/apps/{app} has the schemas of the app. Nothing has changed.",
-                "/setCount: expected an integer, found a string"
+                "GET /v1/apps/{app} has the schemas of the app. Nothing has changed."
             )
         case .eventRejected:
             ProblemTable(
                 "The app rejected the event",
                 "The reducer of the app refused the event. `detail` is the app's own message; `errors` names the event of an array.",
-                "Send another event. Nothing has changed, also by the other events of an array.",
-                "title must not be empty"
+                "Send another event. Nothing has changed, also by the other events of an array."
             )
         case .coercionRefused:
             ProblemTable(
                 "The values would be coerced",
                 "The request has strict=1, and wrappers would change the values that `errors` names.",
-                "Send values within the limits, or leave strict out. Nothing has changed.",
-                "with strict=1 nothing may be coerced, and these values would be; nothing has changed"
+                "Send values within the limits, or leave strict out. Nothing has changed."
             )
         case .noJSONForm:
             ProblemTable(
                 "A value has no form in JSON",
                 "The event or the item leads to a number that is not finite, such as NaN.",
-                "Send other values. Nothing has changed.",
-                "the event leads to a number that is not finite, which JSON cannot hold; nothing has changed"
+                "Send other values. Nothing has changed."
             )
         case .keyReused:
             ProblemTable(
                 "The Idempotency-Key was used for another request",
                 "An earlier request with this key had another method, path, body or option.",
-                "Send a new key with each new request, and the same request with a retry. Nothing has changed.",
-                "the Idempotency-Key \"8e03978e-40d5\" was used for another request; nothing has changed, choose another key"
+                "Send a new key with each new request, and the same request with a retry. Nothing has changed."
             )
         case .quotaExceeded:
             ProblemTable(
-                "The session keeps as many answers as it may",
-                "Requests with Idempotency-Keys have filled the session's room for kept answers.",
-                "Come back after `Retry-After`, or send no Idempotency-Key. Nothing has changed.",
-                "session \"a\" keeps as many answers as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. Come back in 60 s, or send no Idempotency-Key"
+                "The session has as many idempotency records as it may",
+                "Requests with Idempotency-Keys have filled the session's room for idempotency records.",
+                "Come back after `Retry-After`, or send no Idempotency-Key. Nothing has changed."
             )
         case .headTooLarge:
             ProblemTable(
                 "The header block is too large",
                 "The header lines, or the trailer lines of a chunked body, have more bytes than a request may have.",
-                "Send fewer or shorter headers; large cookies are the usual cause. Nothing has changed.",
-                "The request's head is larger than 16384 bytes (headerBytesMax). Nothing has changed. Send less."
+                "Send fewer or shorter headers; large cookies are the usual cause. Nothing has changed."
             )
         case .appFailed:
             ProblemTable(
                 "The app failed",
                 "The code of the app threw an error that is no refusal. The server's log has it.",
-                "Report it to the author of the app. Nothing has changed.",
-                "the app failed at the event \"add\", which is a fault of its own and is logged; nothing has changed"
+                "Report it to the author of the app. Nothing has changed."
             )
         case .sessionUnreadable:
             ProblemTable(
                 "The stored session cannot be read",
                 "The session's records are damaged, or no migration leads from them to the running app. Other sessions are not affected.",
-                "An operator repairs or deletes the session. Nothing has changed.",
-                "what is stored of session \"a\" is damaged. Other sessions are not touched; nothing has changed. Delete it, or have an operator restore it from a backup"
+                "An operator repairs or deletes the session. Nothing has changed."
             )
         case .storedValueUnreadable:
             ProblemTable(
                 "The stored item or value cannot be read",
                 "The record of the item or the value is damaged, or is not of the type that the running app declares. Other items are not affected.",
-                "Write the item or the value anew, or delete it. Nothing has changed.",
-                "what is stored of the item \"a\" cannot be read. Other items are not touched; write it anew, or delete it"
+                "Write the item or the value anew, or delete it. Nothing has changed."
             )
         case .keptAnswerUnreadable:
             ProblemTable(
-                "The kept answer cannot be read",
-                "The request with this Idempotency-Key took effect when it came first, and the answer kept of it is damaged.",
-                "Read the session to see the effect.",
-                "The answer kept under this Idempotency-Key cannot be read. The event took effect when it came first. Read the session to see its effect."
+                "The idempotency record cannot be read",
+                "The first request with this Idempotency-Key took effect, and the record of its answer is damaged.",
+                "Read the session to see the effect."
             )
         case .storageIndeterminate:
             ProblemTable(
                 "The change may or may not be stored",
                 "Storage failed while it was writing.",
-                "Read before you retry. The server's log has the cause under `trace_id`.",
-                "storage failed while writing; the change may or may not be stored, read before you retry. The server's log has the cause under the trace_id"
+                "Read before you retry. The server's log has the cause under `trace_id`."
             )
         case .storageDamaged:
             ProblemTable(
                 "The storage is damaged",
                 "The database, or a whole collection in it, cannot be read.",
-                "An operator stops the server and restores the data folder from a backup. Nothing has changed.",
-                "the storage is damaged. Nothing has changed. An operator has to stop the server and restore the data folder from a backup"
+                "An operator stops the server and restores the data folder from a backup. Nothing has changed."
             )
         case .storageIncompatible:
             ProblemTable(
                 "The storage does not fit this server",
                 "Another version of the server, or another program, wrote the data folder.",
-                "An operator starts the version that wrote the folder. The server's log has the cause under `trace_id`.",
-                "storage does not fit this server; the server's log has the cause under the trace_id"
+                "An operator starts the version that wrote the folder. The server's log has the cause under `trace_id`."
             )
         case .serverFault:
             ProblemTable(
                 "The server failed",
                 "A fault of the server, which its log has under `trace_id`.",
-                "Report it with the log line.",
-                "the server failed at this request; its log has the cause under the trace_id"
+                "Report it with the log line."
             )
         case .notImplemented:
             ProblemTable(
                 "The server does not know the method or the coding",
                 "The method is none that HTTP servers share, or the body has a transfer coding other than chunked.",
-                "Use a method of the resource, and Content-Length or chunked.",
-                "the only transfer coding that can be read is chunked"
+                "Use a method of the resource, and Content-Length or chunked."
             )
         case .overloaded:
             ProblemTable(
                 "The server has no room for the request",
                 "A queue of the session, the store or the server is full, or the memory for bodies that are being read.",
-                "Try again after `Retry-After`. Nothing has changed.",
-                "full: the session's queue; try again"
+                "Try again after `Retry-After`. Nothing has changed."
             )
         case .serverStopping:
             ProblemTable(
                 "The server is stopping",
                 "The server takes no more work; it stops, or its successor is about to start.",
-                "Try again after `Retry-After`.",
-                "the server is stopping; try again"
+                "Try again after `Retry-After`."
             )
         case .storageUnavailable:
             ProblemTable(
                 "The storage is unavailable",
                 "Storage cannot take the change now; the server's log has the cause under `trace_id`.",
-                "Try again after `Retry-After`. Nothing has changed.",
-                "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id"
+                "Try again after `Retry-After`. Nothing has changed."
             )
         case .secretsUnavailable:
             ProblemTable(
                 "Secrets cannot be sealed or opened",
                 "The server has no key for secrets, or the key does not fit. Only secrets are affected.",
-                "An operator gives the server its key. Nothing has changed.",
-                "the secret was not changed: there is no key"
+                "An operator gives the server its key. Nothing has changed."
             )
         case .notReady:
             ProblemTable(
                 "The server is not ready",
                 "The readiness check found that storage cannot be written.",
-                "Send requests to another instance until the check succeeds. The server's log has the cause under `trace_id`.",
-                "storage is unavailable, nothing has changed; try again. The server's log has the cause under the trace_id"
+                "Send requests to another instance until the check succeeds. The server's log has the cause under `trace_id`."
             )
         case .httpVersionNotSupported:
             ProblemTable(
                 "The server does not speak this version of HTTP",
                 "The request line has a version other than HTTP/1.1 and HTTP/1.0.",
-                "Send HTTP/1.1.",
-                "only HTTP/1.1 and HTTP/1.0 are served"
+                "Send HTTP/1.1."
             )
         case .stateFull:
             ProblemTable(
                 "The session's state is as large as it may be",
                 "The change would make the state larger than its limit.",
-                "Remove something from the state first. Nothing has changed.",
-                "the state of session \"a\" would be larger than 1048576 bytes as JSON (stateBytesMax); nothing has changed. Remove something from it first"
+                "Remove something from the state first. Nothing has changed."
             )
         case .diskFull:
             ProblemTable(
                 "The disk is full",
                 "The data folder's disk has no space left.",
-                "An operator frees some space. Nothing has changed.",
-                "the disk is full, nothing has changed; an operator has to free some space"
+                "An operator frees some space. Nothing has changed."
             )
         case .storeFull:
             ProblemTable(
                 "The store is as large as it may be",
                 "The items would have more bytes than the store's limit, or the database holds as many collections as it may.",
-                "Remove some items first. Nothing has changed.",
-                "the store would hold more than 1048576 bytes (StoreLimits.bytesMax): remove some items, or raise that; nothing has changed"
+                "Remove some items first. Nothing has changed."
             )
         }
     }

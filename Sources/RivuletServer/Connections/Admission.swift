@@ -87,7 +87,7 @@ final class Admission {
         }
         throw Problem(
             .keyNotKept,
-            "this resource keeps no answers for an Idempotency-Key; send none. Nothing has changed"
+            "this resource has no idempotency records; send no Idempotency-Key. Nothing has changed"
         )
     }
 
@@ -131,10 +131,11 @@ final class Admission {
         guard route.resource.mayPostNothing, request.method == .post else { return }
         for type in request.headers.values(of: "content-type") {
             guard let essence = HTTPMediaType(type)?.essence, Self.formTypes.contains(essence) else { continue }
+            let remedy =
+                route.resource.takesBody(.post) ? "Send JSON with Content-Type: application/json, or no" : "Send no"
             throw Problem(
                 .unsupportedContentType,
-                "This resource takes no \(essence). Send JSON with Content-Type: application/json, or no body and no Content-Type, as "
-                    + "curl -X POST does. Nothing has changed."
+                "This resource takes no \(essence). \(remedy) body and no Content-Type, as curl -X POST does. Nothing has changed."
             )
         }
     }

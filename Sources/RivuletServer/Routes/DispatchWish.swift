@@ -93,9 +93,6 @@ enum ExpectedCursors {
                 "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)"
             )
         }
-        return tags.map { tag in
-            ContentTag.cursor(in: tag[...])
-                ?? Cursor(epoch: "", position: Cursor.Position(version: 0, transients: 0), residence: "")
-        }
+        return tags.map { ContentTag.cursor(in: $0[...]) ?? .nowhere }
     }
 }

@@ -32,7 +32,9 @@ struct Query {
         switch self[name] {
         case nil, "0", "false": return false
         case "1", "true": return true
-        case let value?: throw Problem(.invalidQuery, "the query parameter \"\(name)\" is 0 or 1; found \"\(value)\"")
+        case let value?:
+            let detail = "the query parameter \"\(name)\" is 1, true, 0 or false; found \"\(value)\""
+            throw Problem(.invalidQuery, detail)
         }
     }
 

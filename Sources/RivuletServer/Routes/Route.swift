@@ -266,7 +266,7 @@ enum Route: Hashable, Sendable {
     }
 
     private static func unknown(_ segments: ArraySlice<String>) -> Problem {
-        Problem(.notFound, "there is no resource \"/v1/\(segments.joined(separator: "/"))\"")
+        Problem(.notFound, "there is no resource \"/\((["v1"] + segments).joined(separator: "/"))\"")
     }
 }
 

@@ -17,6 +17,8 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
 
     /// Stands for a residence in cursors of who has read the log only, and knows nothing of what is in memory.
     package static let logResidence = "0000"
+    /// Stands for a tag that is no cursor: no session stands there.
+    package static let nowhere = Cursor(epoch: "", position: Position(version: 0, transients: 0), residence: "")
     /// How long the name of paths is.
     package static let pathsCount = 6
 
@@ -148,8 +150,12 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
 package enum CursorMismatch: Sendable, Hashable {
     /// The session has moved on from them.
     case moved
+    /// It does not have their versions yet, as after a restored backup.
+    case ahead
     /// It stands at one's version, but was loaded anew since: what is only in memory may be another.
     case reloaded
     /// None is of its history; or they are, and of a deployment in which its state had another shape: epochs tell no difference.
     case otherHistory
+    /// None is a cursor.
+    case noCursor
 }

@@ -36,10 +36,13 @@ struct SessionTimeline: ~Copyable {
         guard !expected.isEmpty else { return nil }
         let cursor = standing.cursor(at: headPosition, hasUnlogged: !unlogged.isEmpty)
         let known = expected.filter { $0.epoch == standing.visibleEpoch }
-        guard !known.isEmpty else { return .otherHistory }
+        guard !known.isEmpty else {
+            return expected.allSatisfy { $0 == .nowhere } ? .noCursor : .otherHistory
+        }
         let atVersion = known.filter { $0.position.version == headPosition.version }
         guard !atVersion.contains(where: { $0.of(paths: nil) == cursor || $0.residence == nil }) else { return nil }
-        return atVersion.contains { $0.residence != standing.incarnation } ? .reloaded : .moved
+        if atVersion.contains(where: { $0.residence != standing.incarnation }) { return .reloaded }
+        return known.allSatisfy { $0.position.version > headPosition.version } ? .ahead : .moved
     }
 
     /// The place of a dispatch in the session's history.

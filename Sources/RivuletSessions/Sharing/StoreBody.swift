@@ -10,7 +10,7 @@ struct StoreBody<Item: StorableItem>: Sendable {
     static var identifierBytesMax: Int { 1_024 }
 
     /// What cannot stand at the end of a URL as an identifier: it names something else there, or nothing.
-    private static var reservedIDs: Set<String> { ["", ".", "..", "events", "operations"] }
+    private static var reservedIDs: Set<String> { [".", "..", "events", "operations"] }
 
     let identifier: any KeyPath<Item, String> & Sendable
     /// The spelling that identifiers have in the store.
@@ -110,7 +110,11 @@ struct StoreBody<Item: StorableItem>: Sendable {
         let start = reader
         let item = try ItemDocument.read(Item.self, from: &reader)
         let id = item[keyPath: identifier]
-        guard !Self.reservedIDs.contains(id), !id.utf8.contains(0) else {
+        guard !id.isEmpty else { throw start.error(.mismatch, "an item's identifier cannot be empty") }
+        guard !id.utf8.contains(0) else {
+            throw start.error(.mismatch, "an item's identifier cannot have a NUL; found \(String(reflecting: id))")
+        }
+        guard !Self.reservedIDs.contains(id) else {
             let name = String(reflecting: id)
             throw start.error(
                 .mismatch,

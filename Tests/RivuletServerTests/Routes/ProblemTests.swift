@@ -123,6 +123,8 @@ import Testing
                 "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
             ),
             (.otherHistory, "the cursor is of another history of the session, or of before a deployment that changed "),
+            (.ahead, "the session does not have this version yet; it stands at "),
+            (.noCursor, "no tag of the condition is a cursor; it stands at "),
         ] as [(CursorMismatch, String)]
     )
     func `a condition that does not hold says why, and where the session stands`(

@@ -58,7 +58,8 @@ import Testing
         var answer: Result<DispatchAnswer, SessionError>?
         harness.shard.find(harness.key, of: harness.app) { found in
             switch found {
-            case .success(let session): session.dispatch(DispatchRequest(body: Array(#"{"add":1}"#.utf8))) { answer = $0 }
+            case .success(let session):
+                session.dispatch(DispatchRequest(body: Array(#"{"add":1}"#.utf8))) { answer = $0 }
             case .failure(let error): answer = .failure(error)
             }
         }
