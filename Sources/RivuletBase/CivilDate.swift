@@ -8,7 +8,9 @@ package struct CivilDate: Hashable, Sendable {
     /// 1 to 31.
     package let day: Int
 
-    /// A date; one that does not exist has the number of a day near it.
+    /// Creates a date without a check.
+    ///
+    /// For a day that does not exist, `daysSince1970` gives a nearby day.
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }

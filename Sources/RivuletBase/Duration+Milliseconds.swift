@@ -17,7 +17,7 @@ extension Duration {
     @inlinable package var nanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        // The next power of two would be more than a count of nanoseconds holds.
+        // At most 2^33 seconds, so that the count also fits in an Int64.
         return UInt64(min(seconds, 1 << 33)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 }

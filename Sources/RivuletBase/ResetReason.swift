@@ -2,13 +2,13 @@
 ///
 /// A raw value is a part of the contract. Source: <Documentation/HTTP.md#events-of-a-stream>.
 package enum ResetReason: String, CaseIterable, Sendable {
-    /// The cursor is none.
+    /// The text is not a cursor.
     case unknownCursor = "unknown-cursor"
     /// The changes after the cursor are no longer kept, or are too many.
     case historyGone = "history-gone"
-    /// The changes that the reader missed replaced values with positions of a wildcard in them, and the positions to drop are unknown.
+    /// A missed change replaced a value that contained paths of a wildcard. The removed paths are unknown.
     case placesUnknown = "places-unknown"
-    /// The cursor is of before a restart, of before the storage was read again, or of another history.
+    /// The cursor is older than a restart or a reload of the storage, or belongs to another history.
     case epochChanged = "epoch-changed"
     /// The stream has other key paths than the cursor.
     case pathsChanged = "paths-changed"

@@ -167,7 +167,7 @@ extension EventLoop {
     }
 }
 
-/// What became of the bytes of one write.
+/// The outcome of one write.
 package enum WriteOutcome: Hashable, Sendable {
     /// The kernel has all of them.
     case sent

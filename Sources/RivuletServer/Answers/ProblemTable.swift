@@ -93,7 +93,7 @@ struct ProblemTable {
         case .notFound:
             ProblemTable(
                 "Nothing is at this address",
-                "The path names no resource of the server, no store, value or secret of the app, and no file of the public folder; or it is that of the toggle of a value that is no boolean.",
+                "The path names no resource of the server, no store, value or secret of the app, and no file of the public folder. `toggle` exists only for boolean values.",
                 "Compare the path with /openapi.json. GET /v1/apps/{app} lists the stores, the values and the secrets of an app."
             )
         case .appNotFound:
@@ -201,7 +201,7 @@ struct ProblemTable {
         case .preconditionFailed:
             ProblemTable(
                 "The condition does not hold",
-                "The session, the store, the value or the item does not have a tag that the condition allows. The members show the present one: `cursor` and `value` for a session or a value, `cursor` for the list of a store, `value` for an item, none for an item that does not exist.",
+                "The session, the store, the value or the item does not have a tag that the condition allows. `cursor` and `value` show the current state of a session or a value. A store has only `cursor`. An item has only `value`. A missing item has neither.",
                 "Begin again from `value`, or read the list or the item. Then send the request with the new tag. For a session that is not stored yet, that is the first two parts of `cursor` in quotes. Nothing has changed."
             )
         case .bodyTooLarge:

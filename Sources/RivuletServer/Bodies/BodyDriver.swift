@@ -142,7 +142,9 @@ final class BodyDriver {
         onRoom(id, body.pausedTime.map { .resume(until: now + $0) } ?? .read)
     }
 
-    /// Gives a body up for which there was no memory in time; nil when none is under way.
+    /// Refuses a body that waited too long for memory.
+    ///
+    /// It returns nil if the connection has no body.
     func giveUp(_ id: ConnectionID) -> BodyStep? { bodies.end(id).map { _ in .refuse(noRoom()) } }
 
     private func noRoom() -> Problem {

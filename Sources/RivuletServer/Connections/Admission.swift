@@ -5,7 +5,7 @@ import RivuletSessions
 /// Decides about the requests of one loop by their heads alone, before their bodies are read.
 ///
 /// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the body's length, and whether
-/// there may be a body. A path that is read without its segments names its session, so it has no caller to find.
+/// there may be a body. A path that `Route(eventsOf:)` matches has a session id. No caller is looked up for it.
 final class Admission {
     /// What becomes of a request that is not refused.
     enum Verdict {

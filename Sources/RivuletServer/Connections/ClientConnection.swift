@@ -116,7 +116,7 @@ final class ClientConnection {
     /// Whether the request under way can have a chunked answer, which HTTP/1.0 does not know.
     var takesChunks: Bool { request?.version == .http11 }
 
-    /// Whether the client of the request under way takes a body that is compressed.
+    /// True if the client of the current request accepts gzip.
     var takesGzip: Bool { HTTPAccept.accepts(encoding: "gzip", in: request?.headers?.list(of: "accept-encoding")) }
 
     /// Makes a stream the answer to the request under way, and returns the request's traits; nil when there is none.

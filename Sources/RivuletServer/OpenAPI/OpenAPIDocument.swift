@@ -20,7 +20,7 @@ struct OpenAPIDocument {
 
     /// Describes the server; the order of the apps does not matter.
     ///
-    /// - Throws: `ServerError` when the template is faulty: a fault of the build, which its tests name too.
+    /// - Throws: `ServerError` if the template has an error. The tests of the build report the same error.
     init(of shapes: [AppShape], _ options: ServerOptions) throws(ServerError) {
         let shapes = shapes.sorted { $0.name < $1.name }
         let template = try Self.template(of: shapes.map(\.name), options)

@@ -56,7 +56,7 @@ struct Dispatch: SessionAct {
     }
 }
 
-/// An idempotency record whose answer is none.
+/// An idempotency record whose answer cannot be decoded.
 private struct UnreadableKeptAnswer: LoggableError {
     var logText: String { "the answer of an idempotency record cannot be read; `rivulet check` names damaged sessions" }
 }

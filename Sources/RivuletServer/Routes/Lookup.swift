@@ -2,7 +2,7 @@ import RivuletSessions
 
 /// Finds the apps, stores, values and secrets that paths name.
 ///
-/// A name of nothing is 404, with the names that there are.
+/// An unknown name is 404. `detail` lists the known names.
 struct Lookup {
     fileprivate let context: ServerContext
     fileprivate let counters: LoopCounters

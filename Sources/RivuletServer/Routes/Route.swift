@@ -272,7 +272,7 @@ enum Route: Hashable, Sendable {
 
 /// A store or a value of an app.
 struct SharedKey: Hashable, Sendable {
-    /// What it is.
+    /// The kind of the resource.
     enum Kind: Hashable, Sendable {
         case store, value
     }

@@ -28,7 +28,7 @@ struct FirstEvents: Sendable {
     let head: [UInt8]
     /// The rest, which others may be sent, too.
     let body: [SharedBytes]
-    /// What a stream that begins with them begins with.
+    /// The way in which the stream begins, for the metric label `way`.
     let start: StreamStart
 
     var byteCount: Int { head.count + body.reduce(0) { $0 + $1.count } }

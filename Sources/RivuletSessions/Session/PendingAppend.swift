@@ -1,6 +1,8 @@
 import RivuletEngine
 
-/// An append that storage is making: one object from the request to the session's thread, because nearly every durable dispatch has one.
+/// An append under way, one object from the request to the answer.
+///
+/// Nearly every durable dispatch has one.
 final class PendingAppend: @unchecked Sendable {
     // SAFETY: `session` is touched on its executor's thread only, which is checked. `outcome` is written once, before the executor has the
     // job, and read by that job.

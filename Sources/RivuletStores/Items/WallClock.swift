@@ -5,7 +5,7 @@ package enum WallClock {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     package static func milliseconds() -> Int64 {
         var time = timespec()
-        // It fails only for a clock that there is not.
+        // The call fails only for an unknown clock id.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
