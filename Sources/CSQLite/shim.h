@@ -37,9 +37,7 @@ static inline int rivulet_sqlite_forbid_checkpoint_on_close(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-// sqlite3_config is variadic too. Without the count of its memory SQLite takes no lock of the process at each allocation; it is asked
-// for by nobody here. Another user of SQLite in this process that began before has decided already, and the call does nothing.
-// Source: <https://sqlite.org/compile.html#recommended_compile_time_options>
+// sqlite3_config is variadic too. It is not safe beside other threads that use SQLite.
 
 static inline void rivulet_sqlite_forbid_memory_count(void) {
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

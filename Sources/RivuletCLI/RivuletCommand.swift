@@ -34,6 +34,7 @@ package struct RivuletCommand: ParsableCommand {
 
     /// Runs the command.
     package static func main() {
+        SQLiteProcess.forbidMemoryCount()
         let name = configuration.subcommands.map { "\($0)".lowercased() }.first { $0 == arguments.first }
         exitOnFailure(of: name) {
             var command = try parseAsRoot(arguments)

@@ -18,11 +18,7 @@ internal import CSQLite
         case readOnly
     }
 
-    /// Sets up SQLite for the whole process, before the first connection.
-    private static let setUp: Void = rivulet_sqlite_forbid_memory_count()
-
     init(path: String, access: Access, lockWaitMilliseconds: Int) throws(SQLiteError) {
-        Self.setUp
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -149,4 +145,13 @@ internal import CSQLite
         }
         return unsafe String(cString: sqlite3_errstr(code))
     }
+}
+
+/// The settings of SQLite that are the process's.
+package enum SQLiteProcess {
+    /// Has SQLite take no lock at each allocation, for which it does not count its memory; for the program, before its first thread.
+    ///
+    /// A library must not call it: another user of SQLite in the process may want the count.
+    /// Source: <https://sqlite.org/compile.html#recommended_compile_time_options>
+    package static func forbidMemoryCount() { rivulet_sqlite_forbid_memory_count() }
 }

@@ -186,11 +186,14 @@ extension SQLiteWriter {
                 if connection.walPages > walPagesAtCheckpoint { checkpoint(.passive) }
                 return true
             }
+            // A transaction like the others: the writer knows by it that the commit was its own.
+            try beginTransaction()
             try connection.execute("PRAGMA incremental_vacuum(\(Self.freePagesPerTurn))")
+            try endTransaction()
             checkpointIfDue()
             return false
         } catch {
-            if error.isWriteFault { stop(error) }
+            if error.isWriteFault { stop(error) } else { _ = rollBack([]) }
             return true
         }
     }

@@ -31,7 +31,7 @@ internal import RivuletStores
     /// Sleeps until a signal or for this long; false: no signal came.
     func wait(milliseconds: Int) -> Bool {
         // The clock's fraction of a millisecond is cut off: one more, so that the sleep is not shorter.
-        let end = Int(WallClock.milliseconds()) + milliseconds + 1
+        let end = Int(WallClock.milliseconds()) + min(milliseconds, Int.max / 2) + 1
         var deadline = timespec(tv_sec: end / 1_000, tv_nsec: end % 1_000 * 1_000_000)
         while unsafe sem_timedwait(handle, &deadline) != 0 {
             guard errno == EINTR else { return false }

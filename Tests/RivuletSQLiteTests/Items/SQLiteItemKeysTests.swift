@@ -91,6 +91,20 @@ import Testing
         #expect(engine.keyReadsByWriter == 0)
     }
 
+    @Test func `keys stay known while free pages are given back`() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try folder.engine { $0.idleMilliseconds = 1 }
+        defer { engine.close() }
+        try await engine.collection("notes").commit(notes)
+        let document = [UInt8](repeating: 1, count: 1 << 20)
+        try await engine.collection("large").commit((0..<8).map { .put(key: "\($0)", document: document) })
+        try await engine.collection("large").commit([.removeAll])
+        let raw = try RawDatabase(folder.databasePath)
+        while try Int(raw.text("PRAGMA freelist_count") ?? "") ?? 0 > 1_024 { await Task.yield() }
+        try await engine.collection("notes").commit([.put(key: "c", document: [3])])
+        #expect(engine.keyReadsByWriter == 0)
+    }
+
     @Test func `keys that were read before another program wrote are not used`() async throws {
         let folder = try TemporaryFolder()
         let engine = try await restarted(in: folder)
