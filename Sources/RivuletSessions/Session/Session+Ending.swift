@@ -68,7 +68,7 @@ extension Session {
     }
 
     /// Whether it goes on as this earlier incarnation, with its streams.
-    func goesOn(as earlier: ParkedSession) -> Bool { standing.incarnation == earlier.machine.names.incarnation }
+    func goesOn(as earlier: ParkedSession) -> Bool { standing.names === earlier.machine.names }
 
     // MARK: - Delete
 

@@ -32,6 +32,8 @@ package final class SessionShard {
     /// Epochs that were deleted here lately, so that their streams are told not to come back.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
+    /// The session that is being handed to those that waited for it; it stays, whatever leaves it meanwhile.
+    private var handedOut: Session?
     private let epochSalt = RandomToken.make(count: 16)
     /// How many sessions were deleted here or put out by a fault, so that their names may stand for another history.
     private var retirements: UInt64 = 0
@@ -138,10 +140,7 @@ package final class SessionShard {
             session.didEnterMemory { [weak self] session, deletedEpoch in
                 self?.retire(session, deletedEpoch: deletedEpoch)
             }
-            for found in waiters {
-                // A session that is not stored leaves with the last that held it, which may be a request before this one.
-                if resident(key) === session { found(.success(session)) } else { find(key, of: app, found) }
-            }
+            give(session, to: waiters, of: app)
             forgetIfEmpty(session)
             if resident(key) === session { noteEntry(session) }
         } catch {
@@ -152,6 +151,16 @@ package final class SessionShard {
                 metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"]
             )
             for found in waiters { found(.failure(error)) }
+        }
+    }
+
+    /// Hands a session to all that waited for it, and keeps it for them: the first may bring the next request of its connection, which
+    /// leaves a session that is not stored.
+    private func give(_ session: Session, to waiters: [Found], of app: any HostedApp) {
+        handedOut = session
+        defer { handedOut = nil }
+        for found in waiters {
+            if resident(session.key) === session { found(.success(session)) } else { find(session.key, of: app, found) }
         }
     }
 
@@ -226,7 +235,7 @@ package final class SessionShard {
 
     /// A session that nobody stored and nobody watches takes no memory: reads of made-up ids must not fill it.
     private func forgetIfEmpty(_ session: Session) {
-        guard !session.isStored, session.isIdle else { return }
+        guard !session.isStored, session.isIdle, session !== handedOut else { return }
         remove(session)
     }
 

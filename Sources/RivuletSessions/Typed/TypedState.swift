@@ -303,8 +303,8 @@ final class TypedBox<Value>: OpaqueBox {
         _modify { yield unsafe &stored }
     }
 
-    // SAFETY: one thread has a box, and one that is written to is nobody else's yet, so no access begins during a write. A check of that at
-    // run time would cost as much as the access, five times a dispatch.
+    // SAFETY: one thread has a box. An event writes to a box that only its `apply` has; `settle` writes to the head's, before any code of
+    // the app runs. So no access begins during a write. A check of that at run time would cost as much as the access.
     @exclusivity(unchecked) private var stored: Value
 
     init(_ value: Value) {
