@@ -96,12 +96,12 @@ extension TestStore {
     }
 }
 
-/// What an effect's event did.
+/// The outcome of an event that an effect sent.
 struct ReceivedEvent<Definition: AppDefinition> {
     let event: Definition.Event
     let before: Definition.State
     let after: Definition.State
-    /// Why the reducers did not take it.
+    /// The message with which the reducers rejected the event; nil if they accepted it.
     let rejection: String?
 }
 

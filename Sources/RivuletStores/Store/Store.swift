@@ -152,7 +152,7 @@ extension Store {
     }
 }
 
-/// What a store can hold: plain values that are read and written as JSON.
+/// An item of a store: a plain value that is read and written as JSON.
 ///
 /// Types that are `JSONCodable` too are read and written through that, which is several times as fast.
 /// Source: <Tests/Rows/Systems.md#e-01>.

@@ -36,12 +36,12 @@ package struct Measure: Codable, Sendable, Identifiable {
 }
 
 extension [Note] {
-    /// What tests compare.
+    /// One line of text for each note, in order, for comparisons.
     package var lines: [String] { map(\.line) }
 }
 
 extension StoreEvent<Note> {
-    /// What tests compare.
+    /// The operation and the lines of its items, for comparisons.
     package var line: String { "\(operation.rawValue) \(items.lines.joined(separator: ","))" }
 }
 
@@ -58,7 +58,7 @@ extension Store<Note> {
         return events
     }
 
-    /// What a process finds that starts now.
+    /// The lines of the items that a new store reads from storage.
     package static func lines(in storage: any ItemStorage) async throws -> [String] {
         try await Store(storage: storage.collection("notes")).items.lines
     }
