@@ -76,11 +76,14 @@ function showTheme() {
 
 /** Follows the system again, or sets the theme of everybody and follows that. */
 async function chooseTheme({ target: { value } }) {
-  if (value === "system") followed.name = null;
-  else {
-    const { error } = await attempt(the("theme"), () => theme.set(value));
-    if (error === null) followed.name = value;
-  }
+  const before = followed.name;
+  // Written before the request: what the stream brings from now on is newer, even where it comes before the answer.
+  followed.name = value === "system" ? null : value;
+  showTheme();
+  if (value === "system") return;
+  const { error } = await attempt(the("theme"), () => theme.set(value));
+  if (error === null) return;
+  followed.name = before === null ? null : theme.value;
   showTheme();
 }
 

@@ -294,6 +294,29 @@ def test_browsers_that_chose_a_theme_follow_that_of_everybody(open_tab, server):
     assert one.faults == two.faults == []
 
 
+def test_a_theme_that_others_set_before_the_answer_came_is_not_undone(open_tab, server):
+    tab, held = open_tab(), []
+    tab.page.route("**/values/theme", lambda route: held.append((route, route.fetch())))
+    tab.theme("Dark")
+    tab.text("#wire", '"value":"dark"')
+    server.request("PUT", f"{APP}/values/theme", "sepia")
+    tab.text("#wire", '"value":"sepia"')
+    with tab.page.expect_request_finished(lambda request: request.url.endswith("/values/theme")):
+        for route, answer in held:
+            route.fulfill(response=answer)
+    expect(tab.page.locator("html")).to_have_attribute("data-theme", "sepia")
+    assert tab.faults == [] and len(held) == 1
+
+
+def test_a_theme_that_the_server_did_not_take_is_not_followed(open_tab, server):
+    tab = open_tab(color_scheme="dark")
+    tab.page.route("**/values/theme", lambda route: route.abort())
+    tab.theme("Light")
+    expect(tab.page.locator(".setting + .error")).to_be_visible()
+    tab.background(DARK)
+    expect(tab.page.locator("#theme [value=system]")).to_be_checked()
+
+
 def test_the_switch_is_toggled_where_it_is_what_it_shows(open_tab, server):
     one, two = open_tab(), open_tab()
     one.page.check("#haptics")
