@@ -16,8 +16,8 @@ import tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARY = os.environ.get("RIVULET_BINARY", str(HERE.parent / ".build" / "release" / "rivulet"))
-#: The Hummingbird program of Peers/Hummingbird, which is built by hand.
-HUMMINGBIRD = pathlib.Path(os.environ.get("BENCH_HB", HERE / "Peers" / "Hummingbird" / ".build" / "release" / "HummingbirdPeer"))
+#: The Hummingbird program of Peers/HummingbirdPeer, which is built by hand.
+HUMMINGBIRD = pathlib.Path(os.environ.get("BENCH_HB", HERE / "Peers" / "HummingbirdPeer" / ".build" / "release" / "HummingbirdPeer"))
 NCHAN_MODULE = pathlib.Path("/usr/lib/nginx/modules/ngx_nchan_module.so")
 SERVER_CORE, CLIENT_CORE = (["taskset", "-c", "0"], ["taskset", "-c", "1"]) if (os.cpu_count() or 1) > 1 else ([], [])
 #: NCHAN_PORT is the port in Peers/nchan.conf.
