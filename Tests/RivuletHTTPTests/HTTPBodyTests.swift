@@ -32,6 +32,7 @@ import Testing
         ("a\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
         ("5;name=value;q=\"a;b\"\r\nhello\r\n0;last\r\n\r\n", "hello"),
         ("5 \t; name\r\nhello\r\n0\r\n\r\n", "hello"),
+        ("5;a = b ; c=\"\\\"é\\\\\" ;d\r\nhello\r\n0;x=\"\"\r\n\r\n", "hello"),
         ("2\r\n\r\n\r\n0\r\n\r\n", "\r\n"),
         ("5\r\nhello\r\n0\r\nTrailer: x\r\nOther:\r\n\r\n", "hello"),
     ])
@@ -45,6 +46,10 @@ import Testing
         "\r\nhello", ";a\r\n", "5\nhello", "5\rhello", "5\r\nhello\n0\r\n\r\n", "5\r\nhello0\r\n\r\n",
         "5\r\nhel\r\n0\r\n\r\n",
         "5 \r\nhello\r\n0\r\n\r\n", "5x\r\nhello", "0x5\r\nhello", "-5\r\nhello", " 5\r\nhello", "+5\r\nhello",
+        "5;\r\nhello", "5; \r\nhello", "5;=a\r\nhello", "5;a=\r\nhello", "5;a= \r\nhello", "5;a;\r\nhello",
+        "5;a \r\nhello", "5;a b\r\nhello", "5;a=b \r\nhello", "5;a=b c\r\nhello", "5;a=b\"c\"\r\nhello",
+        "5;a=\"b\r\nhello", "5;a=\"b\\\"\r\nhello", "5;a=\"b\"c\r\nhello", "5;a=\"b\" \r\nhello", "5;\"a\"\r\nhello",
+        "5;a=\"\\\u{7}\"\r\nhello", "5,a\r\nhello", "5;a:b\r\nhello",
         "5;a\nb\r\nhello", "5;a\rb\r\nhello", "5;a\u{0}\r\nhello", "00000000000000005\r\nhello\r\n0\r\n\r\n",
         "0\r\n x: y\r\n\r\n", "0\r\nx y: z\r\n\r\n", "0\r\nnothing\r\n\r\n", "0\r\n: y\r\n\r\n", "0\r\nx: y\n\r\n",
         "0\r\n\r\r",

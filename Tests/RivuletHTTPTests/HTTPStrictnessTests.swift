@@ -22,6 +22,8 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: u@b\r\n\r\n", 400, "Host"),
         ("GET / HTTP/1.1\r\nHost: a:b\r\n\r\n", 400, "Host"),
         ("GET / HTTP/1.1\r\nHost: [::1\r\n\r\n", 400, "Host"),
+        ("GET / HTTP/1.1\r\nHost: %zz\r\n\r\n", 400, "Host"),
+        ("GET / HTTP/1.1\r\nHost: a%2eb\r\n\r\n", 400, "Host"),
         ("GET / HTTP/1.1\r\nHost: h\r\nA\u{1}B: c\r\n\r\n", 400, "control"),
         ("GET / HTTP/1.1\r\nHost: h\r\nA: b\u{0}c\r\n\r\n", 400, "control"),
         ("GET / HTTP/1.1\r\nHost: h\r\nA: b\u{7F}c\r\n\r\n", 400, "control"),

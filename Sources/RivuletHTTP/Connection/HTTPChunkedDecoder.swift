@@ -5,10 +5,8 @@ struct HTTPChunkedDecoder: Sendable {
     private enum State: Sendable {
         /// The state while the digits of a chunk's size are read.
         case size(digitCount: Int)
-        /// The state while white space stands between the size and an extension.
-        case blank
-        /// The state while an extension is read.
-        case `extension`
+        /// The state while extensions are read.
+        case extensions(HTTPChunkExtensions)
         /// The state while the line feed of a size line is due.
         case sizeLineFeed
         /// The state while data is read.
@@ -69,8 +67,8 @@ struct HTTPChunkedDecoder: Sendable {
         switch state {
         case .size(let digitCount):
             return try readSize(byte, digitCount, bodyBytes, limits)
-        case .blank, .extension:
-            return try readExtension(byte, limits)
+        case .extensions(let extensions):
+            return try readExtensions(byte, extensions, limits)
         case .sizeLineFeed:
             try require(byte, ASCII.lineFeed)
             return chunkBytes == 0 ? .trailerStart : .data(remaining: chunkBytes)
@@ -111,26 +109,22 @@ struct HTTPChunkedDecoder: Sendable {
         guard digitCount > 0 else { throw .malformed("a chunk does not begin with its size in hexadecimal digits") }
         switch byte {
         case ASCII.carriageReturn: return .sizeLineFeed
-        case UInt8(ascii: ";"), ASCII.space, ASCII.tab: return try readExtension(byte, limits)
+        case UInt8(ascii: ";"), ASCII.space, ASCII.tab: return try readExtensions(byte, HTTPChunkExtensions(), limits)
         default: throw .malformed("a chunk size is followed by something that is not an extension")
         }
     }
 
-    private mutating func readExtension(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPRefusal) -> State {
+    private mutating func readExtensions(
+        _ byte: UInt8,
+        _ extensions: HTTPChunkExtensions,
+        _ limits: HTTPLimits
+    ) throws(HTTPRefusal) -> State {
         extensionBytes += 1
         guard extensionBytes <= limits.chunkExtensionBytesMax else {
             throw .malformed("the chunk extensions are longer than \(limits.chunkExtensionBytesMax) bytes")
         }
-        if case .extension = state {
-            if byte == ASCII.carriageReturn { return .sizeLineFeed }
-            try checkText(byte)
-            return .extension
-        }
-        switch byte {
-        case UInt8(ascii: ";"): return .extension
-        case ASCII.space, ASCII.tab: return .blank
-        default: throw .malformed("white space behind a chunk size is not followed by an extension")
-        }
+        var extensions = extensions
+        return try extensions.take(byte) ? .extensions(extensions) : .sizeLineFeed
     }
 
     private mutating func readTrailer(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPRefusal) -> State {

@@ -25,7 +25,7 @@ package struct RFC3339: Hashable {
 
     /// Reads a text; nil when it is not RFC 3339.
     ///
-    /// Digits beyond the nanosecond are dropped; second 60 is the first of the next minute.
+    /// Digits beyond the nanosecond are dropped. A leap second, `:60`, has no number: it would come back as the next minute.
     init?(parsing text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = Self.number(&rest, 4), Self.skip(&rest, "-"), let month = Self.number(&rest, 2),
@@ -34,7 +34,7 @@ package struct RFC3339: Hashable {
             Self.skip(&rest, ":"), let second = Self.number(&rest, 2),
             let nanoseconds = Self.fraction(&rest), let offset = Self.offset(&rest), rest.isEmpty,
             (1...12).contains(month), (1...Self.days(inMonth: month, of: year)).contains(day),
-            hour < 24, minute < 60, second <= 60
+            hour < 24, minute < 60, second < 60
         else { return nil }
         let days = CivilDate(year: year, month: month, day: day).daysSince1970
         self.init(

@@ -40,7 +40,10 @@ struct Query {
 
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = self[name] else { return nil }
-        guard let value = Int(text), range.contains(value) else {
+        // Digits alone: Swift also reads a sign, and "-0" is a version to nobody else.
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let value = Int(text),
+            range.contains(value)
+        else {
             throw Problem(
                 .invalidQuery,
                 "the query parameter \"\(name)\" is \(range.lowerBound) to \(range.upperBound); found \"\(text)\""

@@ -144,7 +144,7 @@ def test_the_tag_of_the_past_names_its_version_and_answers_304(counted):
     assert post(counted, "reset", If_Match=past(counted, 6).headers["etag"]).status == 200
 
 
-@pytest.mark.parametrize("query", ["version=-1", "version=x", "version=", "version=1&version=2", "at=1"])
+@pytest.mark.parametrize("query", ["version=-1", "version=-0", "version=%2B1", "version=x", "version=", "version=1&version=2", "at=1"])
 def test_an_impossible_version_is_refused(counted, query):
     assert counted.server.get(f"{counted.path}/state?{query}").problem["status"] == 400
     assert post(counted, f"restore?{query}").problem["status"] == 400
