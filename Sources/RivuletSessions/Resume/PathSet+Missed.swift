@@ -42,7 +42,8 @@ extension PathSet {
             !touched.contains(path) && !path.ancestors.contains { missing.stale.contains($0) || touched.contains($0) }
         }
         let replaced = stale.sorted().compactMap { path in
-            document.change(at: path, .replace) ?? StateChange(operation: .remove, path: path.text, value: nil)
+            document.change(at: path, missing.hasArrived(path) ? .add : .replace)
+                ?? StateChange(operation: .remove, path: path.text, value: nil)
         }
         return removed + replaced + added
     }

@@ -58,6 +58,17 @@ import Testing
         )
     }
 
+    @Test(arguments: ["/p/items/a", "/p/items/a/title", "/p/items/*", "/p/items/*/title"])
+    func `a place that came meanwhile is added, live and resumed`(path: String) throws {
+        let harness = try SessionHarness()
+        let live = try harness.subscribe(path)
+        try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
+        let told = try #require(harness.sink.delivered.first { $0.group == live.group }).event
+        let resumed = try harness.subscribe(path, resume: "\(live.cursor)")
+        #expect(told.text.contains(#""op":"add""#))
+        #expect(resumed.first.map(\.text) == [told.text])
+    }
+
     @Test func `a stream that missed nothing resumes without an event`() throws {
         let harness = try SessionHarness()
         let answer = try harness.dispatch(#"{"add":1}"#)
