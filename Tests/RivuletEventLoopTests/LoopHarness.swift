@@ -13,9 +13,10 @@ struct LoopHarness: Sendable {
     init(
         host: String = "127.0.0.1",
         limits: LoopLimits = LoopLimits(),
+        account: SharedBytes.Account? = nil,
         setUp: (EventLoop, RecordingDelegate) -> Void = { _, _ in }
     ) throws {
-        loop = try EventLoop(index: 0, limits: limits)
+        loop = try EventLoop(index: 0, limits: limits, account: account)
         port = try loop.listen(host: host, port: 0)
         let delegate = RecordingDelegate(events: events)
         setUp(loop, delegate)

@@ -45,7 +45,8 @@ extension UnsafeMutablePointer where Pointee == WriteQueue {
 extension Connection {
     /// The bytes that are written and that the kernel does not have.
     var unsentBytes: Int {
-        unsafe tcp.write_queue_size + (queue?.pointee.pending.count ?? 0)
+        guard let queue = unsafe queue else { return 0 }
+        return unsafe queue.pointee.count - queue.pointee.inFlight + tcp.write_queue_size
     }
 
     /// The socket.
@@ -55,7 +56,7 @@ extension Connection {
     /// above take for granted: Swift lays fields out in order, but does not promise it.
     static func checkLayout() {
         var connection = Connection(id: ConnectionID(slot: 0, generation: 0))
-        var queue = WriteQueue()
+        var queue = WriteQueue(now: 0, account: nil)
         let tcp = unsafe withUnsafeMutablePointer(to: &connection) { connection in
             unsafe withUnsafeMutablePointer(to: &connection.pointee.tcp) { unsafe UnsafeRawPointer($0) == connection }
         }

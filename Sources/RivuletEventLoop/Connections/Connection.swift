@@ -21,7 +21,10 @@ struct Connection: ~Copyable {
     let id: ConnectionID
     var phase = Phase.open
     var hasPeerEnded = false
+    /// Whether the delegate wants its bytes.
     var isReading = false
+    /// Whether its turn of reading is over, so that libuv does not read it before the next one.
+    var isResting = false
     /// Bytes read and thrown away while lingering.
     var lingerBytes: Int32 = 0
     var closeReason = CloseReason.local

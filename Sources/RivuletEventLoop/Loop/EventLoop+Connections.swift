@@ -9,19 +9,15 @@ extension EventLoop {
 
     /// Writes `bytes` behind everything written before.
     ///
-    /// They go straight to the kernel when nothing is queued; only what it does not take is copied. A queue over
-    /// `LoopLimits.unsentBytesMax` closes the connection.
+    /// They go straight to the kernel, up to `LoopLimits.bytesPerWriteMax`, when nothing is queued and the turn has bytes left; the rest
+    /// is copied. A queue over `LoopLimits.unsentBytesMax` closes the connection.
     package func write(_ id: ConnectionID, _ bytes: Span<UInt8>) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
-        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, bytes) }
-        guard !bytes.isEmpty else { return .sent }
-        let sent = unsafe tryWrite(connection, bytes)
-        if sent == bytes.count { return .sent }
-        guard sent >= 0 || sent == Int(UV_EAGAIN.rawValue) else {
-            unsafe close(connection, .failed(LoopError(call: "write", code: Int32(sent))))
-            return .closed
+        return unsafe write(connection, bytes.count) { bytesMax in
+            unsafe tryWrite(connection, bytes, bytesMax)
+        } hold: { queue, sent in
+            queue.append(bytes.extracting(sent...))
         }
-        return unsafe enqueue(connection, bytes.extracting(max(sent, 0)...))
     }
 
     /// Writes `bytes` behind everything written before.
@@ -29,14 +25,14 @@ extension EventLoop {
 
     /// Writes bytes that others are sent, too, behind everything written before.
     ///
-    /// What the kernel does not take is held, not copied, unless something is queued already.
+    /// The bytes that the kernel does not take are held, or copied where they are fewer than 4 KiB.
     package func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
-        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, [], [bytes]) }
-        guard bytes.count > 0 else { return .sent }
-        let sent = unsafe rivulet_send(connection.pointee.descriptor, bytes.base, bytes.count)
-        if sent == bytes.count { return .sent }
-        return unsafe hold(connection, [], [bytes], sent: sent)
+        return unsafe write(connection, bytes.count) { bytesMax in
+            unsafe rivulet_send(connection.pointee.descriptor, bytes.base, bytesMax)
+        } hold: { queue, sent in
+            queue.append(bytes, from: sent)
+        }
     }
 
     /// Writes bytes to one connection after the other, as far as the kernel takes all of them.
@@ -52,15 +48,24 @@ extension EventLoop {
         toEach ids: Span<ConnectionID>
     ) -> (sent: Int, outcome: WriteOutcome) {
         let (base, count) = unsafe (bytes.base, bytes.count)
-        for index in ids.indices {
-            guard let connection = unsafe openConnection(ids[index]) else { return (index, .closed) }
-            guard unsafe connection.pointee.queue == nil else {
-                return (index, unsafe enqueue(connection, [], [bytes]))
+        let isOnePart = count <= limits.bytesPerWriteMax && hasRoomInTurn
+        let most = isOnePart ? min(ids.count, state.directBytesLeft / count + 1) : 0
+        let part = ids.extracting(0..<most)
+        for index in part.indices {
+            guard let connection = unsafe openConnection(part[index]), unsafe connection.pointee.queue == nil else {
+                state.directBytesLeft -= index * count
+                return (index, write(part[index], bytes))
             }
-            let sent = unsafe rivulet_send(connection.pointee.descriptor, base, count)
-            guard sent == count else { return (index, unsafe hold(connection, [], [bytes], sent: sent)) }
+            let status = unsafe rivulet_send(connection.pointee.descriptor, base, count)
+            guard status == count else {
+                state.directBytesLeft -= index * count
+                let outcome = unsafe settle(connection, count, count, status) { $0.append(bytes, from: $1) }
+                return (index, outcome)
+            }
         }
-        return (ids.count, .sent)
+        state.directBytesLeft -= most * count
+        // The turn has no bytes left for the next one, or has more of them than one part.
+        return most == ids.count ? (most, .sent) : (most, write(ids[most], bytes))
     }
 
     /// Writes `head` and then the blocks, as one write, behind everything written before.
@@ -70,18 +75,36 @@ extension EventLoop {
         _ blocks: ArraySlice<SharedBytes>
     ) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
-        guard unsafe connection.pointee.queue == nil else { return unsafe enqueue(connection, head, blocks) }
         let count = blocks.reduce(head.count) { $0 + $1.count }
-        guard count > 0 else { return .sent }
-        let sent = unsafe tryWrite(connection, head, blocks)
-        if sent == count { return .sent }
-        return unsafe hold(connection, head, blocks, sent: sent)
+        return unsafe write(connection, count) { bytesMax in
+            unsafe tryWrite(connection, head, blocks, bytesMax)
+        } hold: { queue, sent in
+            if sent < head.count { queue.append(head.span.extracting(sent...)) }
+            var before = max(sent - head.count, 0)
+            for block in blocks {
+                if before < block.count { queue.append(block, from: before) }
+                before = max(before - block.count, 0)
+            }
+        }
     }
 
     /// The bytes that are written and wait for the kernel; 0 for a connection that is gone.
     package func unsentBytes(_ id: ConnectionID) -> Int {
         guard let connection = unsafe state.connections[id] else { return 0 }
         return unsafe connection.pointee.unsentBytes
+    }
+
+    /// The milliseconds for which the kernel has taken nothing of what waits for a connection; nil when nothing waits.
+    ///
+    /// Bytes of one part are seen when this is asked: whoever asks once in a while sees every progress.
+    package func stalledMilliseconds(_ id: ConnectionID) -> UInt64? {
+        guard let connection = unsafe state.connections[id], let queue = unsafe connection.pointee.queue else {
+            return nil
+        }
+        let left = unsafe queue.pointee.inFlight > 0 ? connection.pointee.tcp.write_queue_size : 0
+        if unsafe left < queue.pointee.leftInFlight { unsafe queue.pointee.lastTaken = uv.now }
+        unsafe queue.pointee.leftInFlight = left
+        return unsafe uv.now - queue.pointee.lastTaken
     }
 
     /// Stops reading: the peer is slowed down once the kernel's buffers are full, and its end is not noticed.
@@ -171,7 +194,7 @@ extension EventLoop {
 package enum WriteOutcome: Hashable, Sendable {
     /// The kernel has all of them.
     case sent
-    /// Some wait in the connection's queue, which now holds this many; `connectionDidDrain` follows.
+    /// Some wait in the connection's queue, which now holds this many, for the kernel or for the next turn; `connectionDidDrain` follows.
     case queued(unsentBytes: Int)
     /// The connection is closed or closing: none were taken.
     case closed

@@ -1,4 +1,4 @@
-// Owns what libuv tells of a connection: bytes, ends, finished writes, closes; and the way of a connection to its end.
+// Owns what libuv tells of a connection: bytes, ends, closes; and the way of a connection to its end.
 
 internal import CLibuv
 internal import Glibc
@@ -8,6 +8,10 @@ extension EventLoop {
 
     func startReading(_ connection: UnsafeMutablePointer<Connection>) {
         guard unsafe !connection.pointee.isReading, unsafe !connection.pointee.hasPeerEnded else { return }
+        guard unsafe !connection.pointee.isResting else {
+            unsafe connection.pointee.isReading = true
+            return
+        }
         let status = unsafe uv_read_start(
             connection.stream,
             { handle, _, buffer in
@@ -28,9 +32,30 @@ extension EventLoop {
 
     func stopReading(_ connection: UnsafeMutablePointer<Connection>) {
         guard unsafe connection.pointee.isReading else { return }
+        unsafe connection.pointee.isReading = false
+        guard unsafe !connection.pointee.isResting else { return }
         // Always 0. Source: <https://docs.libuv.org/en/v1.x/stream.html>
         _ = unsafe uv_read_stop(connection.stream)
-        unsafe connection.pointee.isReading = false
+    }
+
+    /// Ends the connection's turn of reading: libuv would read up to 32 times, and the others wait meanwhile.
+    private func rest(_ connection: UnsafeMutablePointer<Connection>) {
+        guard unsafe connection.pointee.isReading, unsafe !connection.pointee.isResting else { return }
+        _ = unsafe uv_read_stop(connection.stream)
+        unsafe connection.pointee.isResting = true
+        unsafe state.resting.append(connection.pointee.id)
+    }
+
+    /// Reads again what rested in this turn.
+    func readOn() {
+        for id in exchange(&state.resting, with: []) {
+            guard let connection = unsafe state.connections[id], unsafe connection.pointee.isResting,
+                unsafe connection.pointee.phase != .closing
+            else { continue }
+            unsafe connection.pointee.isResting = false
+            guard unsafe exchange(&connection.pointee.isReading, with: false) else { continue }
+            unsafe startReading(connection)
+        }
     }
 
     /// The loop's one read buffer, as libuv wants it.
@@ -42,6 +67,7 @@ extension EventLoop {
 
     private func didRead(_ connection: UnsafeMutablePointer<Connection>, _ count: Int) {
         if count > 0 {
+            if unsafe count == readBuffer.count { unsafe rest(connection) }
             unsafe didReceive(connection, count)
         } else if count == Int(UV_EOF.rawValue) {
             unsafe didEnd(connection)
@@ -73,143 +99,6 @@ extension EventLoop {
         case .lingering: unsafe close(connection, .local)
         case .flushing, .closing: break
         }
-    }
-
-    // MARK: Writing
-
-    /// The number of bytes that the kernel took at once, or a code; only while nothing is queued.
-    @inline(__always)
-    func tryWrite(_ connection: UnsafeMutablePointer<Connection>, _ bytes: Span<UInt8>) -> Int {
-        unsafe bytes.withUnsafeBytes { source in
-            unsafe rivulet_send(connection.pointee.descriptor, source.baseAddress, source.count)
-        }
-    }
-
-    /// Copies `bytes` behind what waits, and starts a write if none is under way.
-    func enqueue(_ connection: UnsafeMutablePointer<Connection>, _ bytes: Span<UInt8>) -> WriteOutcome {
-        guard unsafe connection.pointee.unsentBytes + bytes.count <= limits.unsentBytesMax else {
-            unsafe close(connection, .unsentLimit)
-            return .closed
-        }
-        if let queue = unsafe connection.pointee.queue {
-            unsafe queue.pointee.pending.append(bytes)
-            return .queued(unsentBytes: unsafe connection.pointee.unsentBytes)
-        }
-        let queue = UnsafeMutablePointer<WriteQueue>.allocate(capacity: 1)
-        unsafe queue.initialize(to: WriteQueue())
-        unsafe queue.pointee.inFlight.append(bytes)
-        unsafe connection.pointee.queue = queue
-        let isStarted = unsafe submit(connection, queue)
-        return isStarted ? .queued(unsentBytes: bytes.count) : .closed
-    }
-
-    /// What uv_try_write says of `head` and the blocks after it.
-    func tryWrite(
-        _ connection: UnsafeMutablePointer<Connection>,
-        _ head: [UInt8],
-        _ blocks: ArraySlice<SharedBytes>
-    ) -> Int {
-        unsafe head.withUnsafeBytes { source in
-            unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.buffersPerWriteMax) { buffers in
-                var count = 0
-                if let start = source.baseAddress, source.count > 0 {
-                    // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, within this call.
-                    let first = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: CChar.self)
-                    unsafe buffers.initializeElement(at: 0, to: uv_buf_t(base: first, len: source.count))
-                    count = 1
-                }
-                for block in blocks.prefix(Self.buffersPerWriteMax - count) where block.count > 0 {
-                    unsafe buffers.initializeElement(at: count, to: block.buffer(from: 0))
-                    count += 1
-                }
-                return Int(unsafe uv_try_write(connection.stream, buffers.baseAddress, UInt32(count)))
-            }
-        }
-    }
-
-    /// The most pieces of one direct write; what is beyond them is queued.
-    private static var buffersPerWriteMax: Int { 64 }
-
-    /// Queues what the kernel has not taken of `head` and the blocks; `sent` is what uv_try_write said.
-    func hold(
-        _ connection: UnsafeMutablePointer<Connection>,
-        _ head: [UInt8],
-        _ blocks: ArraySlice<SharedBytes>,
-        sent: Int
-    ) -> WriteOutcome {
-        guard sent >= 0 || sent == Int(UV_EAGAIN.rawValue) else {
-            unsafe close(connection, .failed(LoopError(call: "write", code: Int32(sent))))
-            return .closed
-        }
-        let sent = max(sent, 0)
-        let count = blocks.reduce(head.count) { $0 + $1.count } - sent
-        guard count <= limits.unsentBytesMax else {
-            unsafe close(connection, .unsentLimit)
-            return .closed
-        }
-        let queue = UnsafeMutablePointer<WriteQueue>.allocate(capacity: 1)
-        unsafe queue.initialize(to: WriteQueue())
-        if sent < head.count { unsafe queue.pointee.inFlight.append(head.span.extracting(sent...)) }
-        unsafe queue.pointee.hold(blocks, from: max(sent - head.count, 0))
-        unsafe connection.pointee.queue = queue
-        let isStarted = unsafe submit(connection, queue)
-        return isStarted ? .queued(unsentBytes: count) : .closed
-    }
-
-    /// Copies `head` and the blocks behind what waits.
-    func enqueue(
-        _ connection: UnsafeMutablePointer<Connection>,
-        _ head: [UInt8],
-        _ blocks: ArraySlice<SharedBytes>
-    ) -> WriteOutcome {
-        var outcome = unsafe enqueue(connection, head.span)
-        for block in blocks where outcome != .closed {
-            outcome = block.withBytes { unsafe enqueue(connection, $0) }
-        }
-        return outcome
-    }
-
-    /// Hands the bytes in flight to libuv; false when that fails and the connection is closing.
-    private func submit(
-        _ connection: UnsafeMutablePointer<Connection>,
-        _ queue: UnsafeMutablePointer<WriteQueue>
-    ) -> Bool {
-        let status = unsafe queue.pointee.withBuffers { buffers, count in
-            unsafe uv_write(queue.request, connection.stream, buffers, count) { request, status in
-                unsafe EventLoop.withLoop(of: request?.pointee.handle?.pointee.loop) { loop in
-                    guard let connection = unsafe request?.pointee.handle?.connection else { return }
-                    unsafe loop.didWrite(connection, status)
-                }
-            }
-        }
-        guard status < 0 else { return true }
-        unsafe close(connection, .failed(LoopError(call: "uv_write", code: status)))
-        return false
-    }
-
-    private func didWrite(_ connection: UnsafeMutablePointer<Connection>, _ status: Int32) {
-        guard unsafe connection.pointee.phase != .closing, let queue = unsafe connection.pointee.queue else { return }
-        guard status == 0 else {
-            unsafe close(connection, .failed(LoopError(call: "write", code: status)))
-            return
-        }
-        guard unsafe !queue.pointee.moveOn() else {
-            _ = unsafe submit(connection, queue)
-            return
-        }
-        unsafe freeQueue(of: connection)
-        if unsafe connection.pointee.phase == .flushing {
-            unsafe linger(connection)
-        } else {
-            unsafe state.delegate?.connectionDidDrain(connection.pointee.id)
-        }
-    }
-
-    private func freeQueue(of connection: UnsafeMutablePointer<Connection>) {
-        guard let queue = unsafe connection.pointee.queue else { return }
-        unsafe connection.pointee.queue = nil
-        unsafe queue.deinitialize(count: 1)
-        unsafe queue.deallocate()
     }
 
     // MARK: Ending

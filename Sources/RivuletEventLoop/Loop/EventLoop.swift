@@ -15,6 +15,8 @@ package final class EventLoop: @unchecked Sendable {
     /// The loop's number among its fellows, from 0.
     package let index: Int
     package let limits: LoopLimits
+    /// Counts the bytes that are copied because they have to wait.
+    let account: SharedBytes.Account?
 
     let uv: LibuvLoop
     /// Where every connection's bytes are read to.
@@ -38,17 +40,23 @@ package final class EventLoop: @unchecked Sendable {
     /// - Parameters:
     ///   - index: The loop's number among its fellows.
     ///   - limits: Its limits.
+    ///   - account: Counts the bytes that are copied because they have to wait for the kernel.
     /// - Throws: `EMFILE` or `ENOMEM`.
-    package init(index: Int, limits: LoopLimits = LoopLimits()) throws(LoopError) {
+    package init(
+        index: Int,
+        limits: LoopLimits = LoopLimits(),
+        account: SharedBytes.Account? = nil
+    ) throws(LoopError) {
         rivulet_ignore_sigpipe()
         self.index = index
         self.limits = limits
+        self.account = account
         let wake = try WakeEvent()
         uv = try LibuvLoop(wake: wake)
         unsafe storedState = .allocate(capacity: 1)
-        unsafe storedState.initialize(to: LoopState(time: uv.now))
+        unsafe storedState.initialize(to: LoopState(time: uv.now, bytesLeft: limits.bytesPerTurnMax))
         mailbox = Mailbox(wake: wake, jobsMax: limits.postedJobsMax)
-        unsafe readBuffer = .allocate(capacity: 65_536)
+        unsafe readBuffer = .allocate(capacity: Self.bytesPerRead)
         unsafe readBuffer.initialize(repeating: 0)
         unsafe uv.pointer.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
         Connection.checkLayout()
@@ -81,10 +89,17 @@ package final class EventLoop: @unchecked Sendable {
         while !state.isStopping {
             runPostedJobs()
             runDueTimers()
+            // Looked at here: most turns have neither.
+            if !state.due.isEmpty { writeDue() }
+            // What came before in this turn leaves some bytes for what the delegate writes now.
+            state.directBytesLeft = max(state.directBytesLeft, limits.bytesPerTurnMax / 4)
             let wantsMore = state.delegate?.loopWillSleep() ?? false
             armWake()
+            if !state.resting.isEmpty { readOn() }
+            state.directBytesLeft = limits.bytesPerTurnMax / 2
+            state.dueBytesLeft = limits.bytesPerTurnMax / 2
             // Jobs that were posted by this thread have not woken it.
-            uv.poll(sleeps: !wantsMore && !state.isStopping && mailbox.isEmpty)
+            uv.poll(sleeps: !wantsMore && state.due.isEmpty && !state.isStopping && mailbox.isEmpty)
         }
         endRunning()
     }
@@ -160,6 +175,8 @@ package final class EventLoop: @unchecked Sendable {
         state.signals = []
     }
 
+    /// The most bytes that one connection is read in one turn.
+    private static let bytesPerRead = 65_536
     /// A batch larger than this gives its memory back.
     private static let batchCapacityKept = 4_096
 }
@@ -174,11 +191,22 @@ struct LoopState: ~Copyable {
     var armedWake: UInt64?
     /// Whether a timer was scheduled that is due before `armedWake`.
     var mustArmWake = false
+    /// How many bytes may still be written directly in this turn.
+    var directBytesLeft: Int
+    /// How many bytes of queues may still be written in this turn.
+    var dueBytesLeft: Int
+    /// The connections with queued bytes for which the kernel may have room, in the order of their turns.
+    var due: [ConnectionID] = []
+    /// The connections that are read on in the next turn: they had more than one read has room for.
+    var resting: [ConnectionID] = []
     var delegate: (any LoopDelegate)?
     /// The posted jobs that run in this turn; its memory is used again.
     var batch: [Mailbox.Job] = []
     var isStopping = false
 
     /// The state of a loop that is at this time.
-    init(time: UInt64) { timers = TimerWheel(time: time) }
+    init(time: UInt64, bytesLeft: Int) {
+        timers = TimerWheel(time: time)
+        (directBytesLeft, dueBytesLeft) = (bytesLeft / 2, bytesLeft / 2)
+    }
 }

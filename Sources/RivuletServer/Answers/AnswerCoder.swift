@@ -1,3 +1,4 @@
+import RivuletEventLoop
 import RivuletHTTP
 
 /// Compresses the answers of one loop.
@@ -8,10 +9,14 @@ struct AnswerCoder {
         case ready(Response)
         /// It is sent when it has been compressed in further turns.
         case later(Compression)
+        /// It is sent with an answer of the same body that is being compressed; `isRead` is whether it answers a read.
+        case joining(Compression, isRead: Bool)
     }
 
     private let bytesMin: Int
     private var streams = GzipStreams()
+    /// The compressions of bodies that many answers have.
+    private var shared: [ObjectIdentifier: Compression] = [:]
 
     /// Compresses answers of at least so many bytes.
     init(bytesMin: Int) { self.bytesMin = bytesMin }
@@ -20,25 +25,39 @@ struct AnswerCoder {
     mutating func code(_ response: Response, for request: RequestTraits) -> Coding {
         guard let headers = request.headers else { return .ready(response) }
         if response.status == .notModified { return .ready(AnswerCoding.unchanged(response, for: headers)) }
-        guard AnswerCoding.isWanted(response, by: headers, bytesMin: bytesMin), let stream = streams.take() else {
+        let isWanted = AnswerCoding.isWanted(response, by: headers, bytesMin: bytesMin)
+        let isRead = request.method == .get || request.method == .head
+        if isWanted, case .shared(let body) = response.body {
+            switch body.compressed {
+            case .made(let block)?: return .ready(AnswerCoding.compressed(response, .block(block), isRead: isRead))
+            case .notSmaller?: return .ready(AnswerCoding.varying(response))
+            case nil: break
+            }
+            if let compression = shared[ObjectIdentifier(body)] { return .joining(compression, isRead: isRead) }
+        }
+        guard isWanted, let stream = streams.take() else {
             return .ready(
                 AnswerCoding.isNegotiated(response, bytesMin: bytesMin) ? AnswerCoding.varying(response) : response
             )
         }
-        let isRead = request.method == .get || request.method == .head
         let compression = Compression(of: response, isRead: isRead, with: stream)
         compression.step()
-        return compression.isDone ? .ready(finish(compression)) : .later(compression)
+        guard !compression.isDone else { return .ready(finish(compression)) }
+        if case .shared(let body) = response.body { shared[ObjectIdentifier(body)] = compression }
+        return .later(compression)
     }
 
     /// Ends a compression, and returns the answer; its compressor is free again.
     mutating func finish(_ compression: Compression) -> Response {
-        streams.giveBack(compression.stream)
+        abandon(compression)
         return compression.result
     }
 
-    /// Ends a compression whose connection has closed.
-    mutating func abandon(_ compression: Compression) { streams.giveBack(compression.stream) }
+    /// Ends a compression whose connections have closed.
+    mutating func abandon(_ compression: Compression) {
+        if case .shared(let body) = compression.response.body { shared[ObjectIdentifier(body)] = nil }
+        streams.giveBack(compression.stream)
+    }
 }
 
 /// The compressors of one loop.
@@ -68,10 +87,12 @@ struct GzipStreams {
     }
 }
 
-/// One answer on its way through a compressor.
+/// One answer on its way through a compressor, and those that have the same body.
 final class Compression {
     let stream: GzipStream
-    private let response: Response
+    let response: Response
+    /// The answers that have the same body, and are sent when it is done.
+    private(set) var joined: [(connection: ConnectionID, response: Response, isRead: Bool)] = []
     private let isRead: Bool
     private var output: [UInt8] = []
     private var taken = 0
@@ -86,17 +107,34 @@ final class Compression {
 
     var isDone: Bool { hasFailed || taken == response.body.count }
 
-    /// Compresses as much as one turn has time for.
-    func step() {
-        let end = min(taken + GzipStreams.sliceBytes, response.body.count)
-        hasFailed = !stream.append(response.body, taken..<end, to: &output)
-        taken = end
+    /// Adds an answer with the same body.
+    func join(_ connection: ConnectionID, _ response: Response, isRead: Bool) {
+        joined.append((connection, response, isRead))
     }
 
-    /// The answer as it is sent: as it was where compression has failed or gains nothing.
-    var result: Response {
+    /// Compresses as much as one turn has time for.
+    func step() {
+        response.body.withBytes { bytes in
+            let end = min(taken + GzipStreams.sliceBytes, bytes.count)
+            let part = bytes.extracting(taken..<end)
+            hasFailed = !stream.append(part, isLast: end == bytes.count, to: &output)
+            taken = end
+        }
+    }
+
+    /// The answer as it is sent.
+    var result: Response { result(of: response, isRead: isRead) }
+
+    /// An answer with the same body as it is sent: as it was where compression has failed or gains nothing.
+    func result(of response: Response, isRead: Bool) -> Response {
         let isSmaller = !hasFailed && output.count < response.body.count
-        return isSmaller
-            ? AnswerCoding.compressed(response, output, isRead: isRead) : AnswerCoding.varying(response)
+        guard case .shared(let body) = response.body else {
+            return isSmaller
+                ? AnswerCoding.compressed(response, .own(output), isRead: isRead) : AnswerCoding.varying(response)
+        }
+        switch body.compressed(as: isSmaller ? output : nil) {
+        case .made(let block): return AnswerCoding.compressed(response, .block(block), isRead: isRead)
+        case .notSmaller: return AnswerCoding.varying(response)
+        }
     }
 }

@@ -39,7 +39,7 @@ enum AnswerCoding {
     }
 
     /// The answer with another body, and fields that say so.
-    static func compressed(_ response: Response, _ body: [UInt8], isRead: Bool) -> Response {
+    static func compressed(_ response: Response, _ body: ResponseBody, isRead: Bool) -> Response {
         var response = varying(response)
         response.body = body
         response.isCoded = true

@@ -13,7 +13,7 @@ struct AnswerWriter {
 
     init(_ doors: Doors) { self.doors = doors }
 
-    /// The bytes of a whole answer.
+    /// The bytes of an answer, but for a body that other answers share.
     mutating func bytes(of response: Response, to request: RequestTraits, isKeepAlive: Bool) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
@@ -27,7 +27,9 @@ struct AnswerWriter {
                 constant: request.constantFields ?? doors.ownFields,
                 isKeepAlive: isKeepAlive
             )
-        if !request.isHead, !response.status.forbidsBody { output.append(contentsOf: response.body) }
+        if case .own(let body) = response.body, !request.isHead, !response.status.forbidsBody {
+            output.append(contentsOf: body)
+        }
         guard output.capacity > Self.keptBytesMax else { return output }
         return exchange(&output, with: [])
     }

@@ -7,7 +7,7 @@ import RivuletStores
 struct Response: Sendable {
     var status: HTTPStatus
     var fields: [HTTPField]
-    var body: [UInt8]
+    var body: ResponseBody
     /// Whether the form of the body has been chosen, so that it is sent as it is.
     var isCoded = false
     /// What the log is to know of a problem; nil for any other answer.
@@ -19,7 +19,7 @@ struct Response: Sendable {
     init(_ status: HTTPStatus, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
         self.fields = fields
-        self.body = body
+        self.body = .own(body)
     }
 
     /// An answer of JSON.
@@ -58,13 +58,20 @@ struct Response: Sendable {
 
     /// The answer to a read: the value, or 304 when its reader has it already.
     ///
-    /// `condition` is `If-None-Match`.
-    static func reading(_ answer: StateAnswer, unless condition: String?) -> Response {
+    /// `condition` is `If-None-Match`; `share` gives the body of answers that share a value.
+    static func reading(
+        _ answer: StateAnswer,
+        unless condition: String?,
+        share: (ReadValue) -> SharedBody? = { _ in nil }
+    ) -> Response {
         let (tag, version) = (answer.cursor.tag, answer.cursor.position.version)
         if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
             return Response(.notModified, fields: fields(tag: tag, version: version))
         }
-        return .json(answer.value, tag: tag, version: version)
+        guard let body = answer.shared.flatMap(share) else { return .json(answer.value, tag: tag, version: version) }
+        var response = Response.json([], tag: tag, version: version)
+        response.body = .shared(body)
+        return response
     }
 
     /// The two fields that say where a session stands.

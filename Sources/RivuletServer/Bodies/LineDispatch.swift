@@ -83,7 +83,7 @@ final class LineDispatch {
         case .success(let answer): finish(line, answer)
         case .failure(let error):
             let response = Response(refusing: error, of: body)
-            finish(line, response.refusal.map { core.log.line($0, app: session.key.app, trace) } ?? response.body)
+            finish(line, response.refusal.map { core.log.line($0, app: session.key.app, trace) } ?? response.body.bytes)
         }
     }
 

@@ -32,21 +32,19 @@ final class GzipStream {
     /// The whole in its smallest form; nil when there is no memory to compress it.
     static func smallest(_ bytes: [UInt8]) -> [UInt8]? {
         var output: [UInt8] = []
-        guard let stream = GzipStream(for: .size), stream.append(bytes, bytes.indices, to: &output) else { return nil }
-        return output
+        guard let stream = GzipStream(for: .size) else { return nil }
+        return stream.append(bytes.span, isLast: true, to: &output) ? output : nil
     }
 
-    /// Compresses a part of the bytes, behind the part before.
+    /// Compresses a part of a text, behind the part before.
     ///
     /// - Parameters:
-    ///   - bytes: The whole; not empty.
-    ///   - range: The part of it.
+    ///   - part: The part; the first one is not empty.
+    ///   - isLast: Whether the text ends with it.
     ///   - output: Gets what zlib hands over meanwhile, and all of the rest with the last part.
     /// - Returns: False when zlib refuses, which it never should: the output is of no use then.
-    func append(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) -> Bool {
-        let isLast = range.upperBound == bytes.count
-        let part = bytes.span.extracting(range)
-        return deflater.append(part, isLast ? .finish : .none, to: &output, pieceBytes: Self.pieceBytes)
+    func append(_ part: Span<UInt8>, isLast: Bool, to output: inout [UInt8]) -> Bool {
+        deflater.append(part, isLast ? .finish : .none, to: &output, pieceBytes: Self.pieceBytes)
     }
 
     /// Begins anew, for other bytes.

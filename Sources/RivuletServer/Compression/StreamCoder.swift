@@ -34,6 +34,9 @@ final class StreamCoder {
     /// Deflate blocks of the text for a reader of anything.
     func independent(_ text: StreamBlock) -> StreamBlock { block(text.withContent { independent($0) }) }
 
+    /// The same of a text that many streams begin with.
+    func shared(_ text: Span<UInt8>) -> SharedBytes { SharedBytes(independent(text), account: account) }
+
     /// The same of a text that one stream alone is sent.
     func independent(_ text: Span<UInt8>) -> [UInt8] {
         compressor?.independent(text) ?? StreamCompressor.stored(text)

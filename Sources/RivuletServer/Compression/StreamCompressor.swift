@@ -42,12 +42,15 @@ final class StreamCompressor {
     /// The text as it is, in blocks.
     static func stored(_ text: Span<UInt8>) -> [UInt8] {
         var blocks: [UInt8] = []
+        blocks.reserveCapacity(text.count + (text.count / storedBytesMax + 1) * 5)
         var start = 0
         while start < text.count {
             let count = min(text.count - start, storedBytesMax)
             let (low, high) = (UInt8(count & 0xFF), UInt8(count >> 8))
             blocks += [0, low, high, ~low, ~high]
-            for index in start..<start + count { blocks.append(text[index]) }
+            unsafe text.extracting(start..<start + count).withUnsafeBufferPointer { part in
+                unsafe blocks.append(contentsOf: part)
+            }
             start += count
         }
         return blocks

@@ -18,6 +18,8 @@ protocol RequestPerformer: AnyObject {
 final class ConnectionDriver {
     /// The most connections that are looked at in one turn because of their times.
     static let deadlinesPerTurnMax = 256
+    /// The most answers with one shared body that are sent in one turn.
+    private static let joinedPerTurnMax = 256
 
     let bodies: BodyDriver
     private let core: LoopCore
@@ -308,6 +310,9 @@ final class ConnectionDriver {
         case .later(let compression):
             connection.putBack(request)
             compress(compression, for: connection.id)
+        case .joining(let compression, let isRead):
+            connection.putBack(request)
+            compression.join(connection.id, response, isRead: isRead)
         }
     }
 
@@ -315,8 +320,10 @@ final class ConnectionDriver {
     private func compress(_ compression: Compression, for id: ConnectionID) {
         let confined = Confined((self, compression), to: core.loop)
         let isPosted = confined.post { driver, compression in
-            // The connection has closed.
-            guard driver[id] != nil else { return driver.coder.abandon(compression) }
+            // The connections have closed.
+            guard driver[id] != nil || compression.joined.contains(where: { driver[$0.connection] != nil }) else {
+                return driver.coder.abandon(compression)
+            }
             compression.step()
             if compression.isDone { driver.finish(compression, for: id) } else { driver.compress(compression, for: id) }
         }
@@ -326,7 +333,23 @@ final class ConnectionDriver {
     }
 
     private func finish(_ compression: Compression, for id: ConnectionID) {
-        let response = coder.finish(compression)
+        send(coder.finish(compression), to: id)
+        sendJoined(compression, from: 0)
+    }
+
+    /// Sends the answers that have the same body, as many as one turn has time for, then the others in further turns.
+    private func sendJoined(_ compression: Compression, from start: Int) {
+        let end = min(start + Self.joinedPerTurnMax, compression.joined.count)
+        for (id, response, isRead) in compression.joined[start..<end] {
+            send(compression.result(of: response, isRead: isRead), to: id)
+        }
+        guard end < compression.joined.count else { return }
+        let confined = Confined((self, compression), to: core.loop)
+        let isPosted = confined.post { driver, compression in driver.sendJoined(compression, from: end) }
+        if !isPosted { sendJoined(compression, from: end) }
+    }
+
+    private func send(_ response: Response, to id: ConnectionID) {
         guard let connection = self[id], let request = connection.takeRequest() else { return }
         send(response, to: request, on: connection)
     }
@@ -337,7 +360,11 @@ final class ConnectionDriver {
         let isKeepAlive = request.isKeepAlive && !core.isDraining
         let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
         performer?.willAnswer()
-        _ = core.wire.write(connection.id, bytes)
+        if let block = response.body.block, !request.isHead, !response.status.forbidsBody {
+            _ = core.wire.write(connection.id, bytes, [block])
+        } else {
+            _ = core.wire.write(connection.id, bytes)
+        }
         proceed(connection)
         if !isKeepAlive { closeGently(connection) }
     }

@@ -8,7 +8,9 @@ protocol ConnectionWire: AnyObject {
     func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome
     func write(_ bytes: SharedBytes, toEach ids: Span<ConnectionID>) -> (sent: Int, outcome: WriteOutcome)
     func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome
+    var hasRoomInTurn: Bool { get }
     func unsentBytes(_ id: ConnectionID) -> Int
+    func stalledMilliseconds(_ id: ConnectionID) -> UInt64?
     func pauseReading(_ id: ConnectionID)
     func resumeReading(_ id: ConnectionID)
     func close(_ id: ConnectionID, _ reason: CloseReason)

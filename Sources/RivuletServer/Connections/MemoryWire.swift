@@ -67,7 +67,11 @@ final class MemoryWire: ConnectionWire {
 
     func setStreaming(_ id: ConnectionID) {}
 
+    var hasRoomInTurn: Bool { true }
+
     func unsentBytes(_ id: ConnectionID) -> Int { 0 }
+
+    func stalledMilliseconds(_ id: ConnectionID) -> UInt64? { nil }
 
     func pauseReading(_ id: ConnectionID) { entries[id]?.isReading = false }
 

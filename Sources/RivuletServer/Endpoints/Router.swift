@@ -1,8 +1,13 @@
 import RivuletHTTP
+import RivuletSessions
 
 extension ServerLoop: RequestPerformer {
     /// Has the endpoint of a route do what the request asks; the answer comes now or later.
     func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        // Before anything is made: the answer would have to wait beside those that nobody takes.
+        guard !context.holdsTooMuch || !route.isRead(by: request.method) else {
+            throw Problem(.overloaded("bytes that wait for readers (heldBytesMax)"))
+        }
         switch route {
         case .events(let key):
             let events = EventsEndpoint(server: self)

@@ -20,7 +20,9 @@ struct StateEndpoint {
         let condition = request.tags("if-none-match")
         server.ask(key, of: app, for: exchange, .usable) { session, responder in
             guard let version else {
-                return responder.send(session.read(path)) { .reading($0, unless: condition) }
+                return responder.send(session.read(path)) { answer in
+                    .reading(answer, unless: condition, share: responder.server.body(of:))
+                }
             }
             session.read(path, at: UInt64(version)) { result in
                 responder.send(result) { Self.past($0, unless: condition) }

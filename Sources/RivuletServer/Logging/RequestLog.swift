@@ -59,7 +59,7 @@ final class RequestLog {
         if let trace = request.trace {
             var problem = refusal.problem
             problem.members.append(("trace_id", JSONValue.string(trace.traceID).json))
-            response.body = problem.json
+            response.body = .own(problem.json)
         }
         if let cause = refusal.cause { logFailure(cause, request.trace) }
         if let route = Self.route(of: request), let app = Self.app(of: route, request.method) {

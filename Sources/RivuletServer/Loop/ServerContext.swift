@@ -55,8 +55,12 @@ final class ServerContext: Sendable {
     let heartbeat = Heartbeat()
     /// What follows the content of a chunk whose parts are written one by one.
     let chunkTerminator = SharedBytes(HTTPChunk.terminator)
-    /// The bytes of stream events that are held for readers.
+    /// The bytes of events, snapshots and answers that are held for connections.
     let heldBytes = SharedBytes.Account()
+    /// Whether connections that take nothing are to make room before more is held.
+    var holdsTooMuch: Bool { heldBytes.bytes > options.limits.heldBytesMax }
+    /// Whether there is room for bytes that are kept in case others need them, too.
+    var hasRoomToKeep: Bool { heldBytes.bytes <= options.limits.heldBytesMax / 2 }
     /// The memory for bodies that are being read.
     let bodyBudget: BodyBudget
     /// Streams by their source addresses.

@@ -29,7 +29,7 @@ final class ServerLoop {
         streams = StreamDriver(core, connections, table)
         outbox = StreamOutbox(core, streams)
         feeds = SharedFeeds(core, outbox)
-        sink = ShardSink(outbox, account: context.heldBytes)
+        sink = ShardSink(outbox, core)
         publisher = LoopPublisher(core)
         shard = SessionShard(
             environment: SessionEnvironment(
@@ -151,6 +151,12 @@ extension ServerLoop: LoopDelegate {
         flushOutbox()
         publisher.countTurn()
         return hasDue || hasUnwritten
+    }
+
+    /// The body of all answers that have this value; nil when each answer is to have its own, as there is no room to keep one.
+    func body(of value: ReadValue) -> SharedBody? {
+        guard context.hasRoomToKeep else { return nil }
+        return value.form.value { SharedBody(value.json, account: context.heldBytes) }
     }
 
     func loopDidRefuseConnection(_ cause: AcceptFailure) {

@@ -38,6 +38,17 @@ extension ServerContext {
     }
 }
 
+extension Route {
+    /// Whether the answer may be large: it has what sessions, stores or files hold.
+    func isRead(by method: HTTPMethod) -> Bool {
+        guard method == .get || method == .head else { return false }
+        return switch self {
+        case .events, .state, .views, .sessions, .session, .store, .item, .value, .file: true
+        default: false
+        }
+    }
+}
+
 extension HostedApp {
     /// - Throws: 400 for a key path that the state, or the view, cannot have.
     func check(_ path: JSONPointer, view: String? = nil, wildcards: Bool = false) throws(Problem) {

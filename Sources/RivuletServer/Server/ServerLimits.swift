@@ -33,9 +33,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var streamsPerAddressMax: Int?
     /// The most bytes that wait for one slow stream, without the framing of chunks; then its changes are merged until it drains.
     public var unsentBytesMax: Int
-    /// The most bytes of events and snapshots that the server holds for streams that do not take them, with the framing of chunks.
+    /// The most bytes of events, snapshots and answers that wait for clients to take them, with the framing of chunks; shared bytes count once.
     ///
-    /// Beyond it those are closed that have taken nothing for longest.
+    /// Beyond it new streams get `bye` with the reason `limit`, reads are 503, and connections are closed that have taken nothing for ten
+    /// seconds.
     public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration

@@ -118,7 +118,9 @@ public final class StateServer: Sendable {
         try openShared(Array(context.apps.values))
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
-        let loops = try (0..<options.workers).map { [limits] in try EventLoop(index: $0, limits: limits) }
+        let loops = try (0..<options.workers).map { [limits] in
+            try EventLoop(index: $0, limits: limits, account: context.heldBytes)
+        }
         let servers = loops.map { loop in
             Confined(ServerLoop(index: loop.index, loop: loop, context: context), to: loop)
         }

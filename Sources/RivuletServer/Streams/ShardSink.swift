@@ -7,12 +7,14 @@ import RivuletSessions
 final class ShardSink: StreamSink {
     private let outbox: StreamOutbox
     private let account: SharedBytes.Account
+    private let context: ServerContext
     /// The event that was rendered last, its cursor and its block: several groups may get it one after the other.
     private var rendered: (event: StreamEvent, cursor: String, block: StreamBlock)?
 
-    init(_ outbox: StreamOutbox, account: SharedBytes.Account) {
+    init(_ outbox: StreamOutbox, _ core: LoopCore) {
         self.outbox = outbox
-        self.account = account
+        context = core.context
+        account = context.heldBytes
     }
 
     func join(
@@ -28,7 +30,7 @@ final class ShardSink: StreamSink {
             stream: stream,
             place: place,
             source: .session(session, topic),
-            first: FirstEvents(first, resumesAll: resumesAll, account: account),
+            first: beginning(first, resumesAll: resumesAll),
             cursor: "\(cursor)"
         )
         outbox.send(.join(join), to: stream.loop)
@@ -50,39 +52,48 @@ final class ShardSink: StreamSink {
     /// Forgets the event that was rendered last.
     func endTurn() { rendered = nil }
 
+    /// Renders what a stream begins or goes on with; a snapshot once for all streams that get it.
+    private func beginning(_ events: [StreamEvent], resumesAll: Bool) -> FirstEvents {
+        let resumed = resumesAll ? StreamStart.all : .merged
+        guard let first = events.first else { return FirstEvents(head: [], body: [], start: resumed) }
+        var head: [UInt8] = []
+        var body: [StreamText] = []
+        var rest = events[...]
+        if first.name == .snapshot || first.name == .reset {
+            ServerSentEvent.append(event: first.name.rawValue, id: first.cursor.map { "\($0)" }, to: &head)
+            head.append(contentsOf: "data: {".utf8)
+            body.append(text(ofSnapshot: first))
+            rest = rest.dropFirst()
+        }
+        var bytes: [UInt8] = []
+        for event in rest { event.append(to: &bytes) }
+        if !bytes.isEmpty { body.append(StreamText(bytes, account: account)) }
+        let start = first.name == .snapshot ? StreamStart.fresh : first.resetReason.map { StreamStart($0) } ?? resumed
+        return FirstEvents(head: head, body: body, start: start)
+    }
+
+    /// The rest of a snapshot behind the stream's name.
+    private func text(ofSnapshot event: StreamEvent) -> StreamText {
+        context.hasRoomToKeep ? event.form.value { makeText(ofSnapshot: event) } : makeText(ofSnapshot: event)
+    }
+
+    private func makeText(ofSnapshot event: StreamEvent) -> StreamText {
+        let data = event.data
+        // The data is one line, an object with at least a version: the stream's name goes first.
+        let text = SharedBytes(capacity: data.count + 1, account: account) { output in
+            output.append(copying: data.span.extracting(1...))
+            output.append(UInt8(ascii: "\n"))
+            output.append(UInt8(ascii: "\n"))
+        }
+        return StreamText(text)
+    }
+
     private func rendered(_ event: StreamEvent) -> (cursor: String, block: StreamBlock) {
         if let rendered, rendered.event === event { return (rendered.cursor, rendered.block) }
         let cursor = event.cursor?.description
         let block = event.block(cursor: cursor, account: account)
         rendered = (event, cursor ?? "", block)
         return (cursor ?? "", block)
-    }
-}
-
-extension FirstEvents {
-    /// Renders the events; a snapshot or a reset leaves room for the stream's name.
-    init(_ events: [StreamEvent], resumesAll: Bool, account: SharedBytes.Account) {
-        let resumed = resumesAll ? StreamStart.all : .merged
-        guard let first = events.first else {
-            self.init(head: [], body: [], start: resumed)
-            return
-        }
-        var (head, bytes): ([UInt8], [UInt8]) = ([], [])
-        var rest = events[...]
-        if first.name == .snapshot || first.name == .reset {
-            ServerSentEvent.append(event: first.name.rawValue, id: first.cursor.map { "\($0)" }, to: &head)
-            head.append(contentsOf: "data: {".utf8)
-            // The data is one line, an object with at least a version: its name goes first.
-            bytes.append(contentsOf: first.data.dropFirst())
-            bytes.append(contentsOf: "\n\n".utf8)
-            rest = rest.dropFirst()
-        }
-        for event in rest { event.append(to: &bytes) }
-        self.init(
-            head: head,
-            body: bytes.isEmpty ? [] : [SharedBytes(bytes, account: account)],
-            start: first.name == .snapshot ? .fresh : first.resetReason.map { StreamStart($0) } ?? resumed
-        )
     }
 }
 

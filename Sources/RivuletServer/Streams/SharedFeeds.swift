@@ -94,7 +94,7 @@ final class SharedFeeds {
                 source: .shared(key),
                 first: FirstEvents(
                     head: [],
-                    body: bytes(of: take.first, epoch).map { [SharedBytes($0, account: context.heldBytes)] } ?? [],
+                    body: bytes(of: take.first, epoch).map { [StreamText($0, account: context.heldBytes)] } ?? [],
                     start: StreamStart(start)
                 ),
                 cursor: Self.cursor(take.version, epoch) ?? ""

@@ -16,6 +16,10 @@ final class StreamDriver {
     private static let drainStep = Duration.milliseconds(50)
     /// So few streams that come back in one moment are no load.
     private static let streamsPerDrainStepMin = 64
+    /// A connection that takes nothing of what waits for it in so many milliseconds is not read.
+    private static let takingTimeMax: UInt64 = 10_000
+    /// The milliseconds between two looks for such connections.
+    private static let sheddingInterval: UInt64 = 1_000
 
     private let core: LoopCore
     private let connections: ConnectionDriver
@@ -27,6 +31,8 @@ final class StreamDriver {
     private let heartbeatMilliseconds: UInt64
     /// Whether a single stream was written to before an answer in this turn.
     private var hasFlushedSingle = false
+    /// When connections that take nothing are looked for next.
+    private var nextShedding: UInt64 = 0
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ table: ConnectionTable) {
         self.core = core
@@ -142,8 +148,10 @@ final class StreamDriver {
 
     // MARK: - Refusing
 
-    /// Whether the server has room for one more stream.
-    var hasRoom: Bool { context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax }
+    /// Whether the server has room for one more stream, and for what it begins with.
+    var hasRoom: Bool {
+        context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax && !context.holdsTooMuch
+    }
 
     /// Answers a request for a stream that cannot be served, or ends the stream that cannot be given what it missed.
     private func refuse(_ connection: ClientConnection, with refusal: StreamRejection) {
@@ -165,7 +173,12 @@ final class StreamDriver {
     ///
     /// - Returns: Whether there is more to write.
     func endTurn() -> Bool {
-        shed()
+        if context.holdsTooMuch, now >= nextShedding {
+            nextShedding = now + Self.sheddingInterval
+            shed()
+            // The next look needs a turn, and nothing else may bring one.
+            core.loop.schedule(after: .milliseconds(Int(Self.sheddingInterval))) {}
+        }
         let hasMore = flush()
         hasFlushedSingle = false
         return hasMore
@@ -287,14 +300,18 @@ final class StreamDriver {
 
     // MARK: - Bounds
 
-    /// Closes streams that hold most when all of them hold more than they may.
+    /// Closes connections that take nothing, a quarter of them, while more is held for all connections than may be.
     ///
-    /// They do not read, so a last word would not reach them.
+    /// Those that have taken nothing for longest are first. They do not read, so they get no last word. A connection that has taken bytes in
+    /// the last ten seconds stays open.
     func shed() {
-        guard context.heldBytes.bytes > context.options.limits.heldBytesMax else { return }
-        let stuck = table.all.filter { core.wire.unsentBytes($0.id) > 0 }
-            .sorted { ($0.stream?.lastWrite ?? 0) < ($1.stream?.lastWrite ?? 0) }
-        for connection in stuck.prefix(max(stuck.count / 4, 1)) {
+        guard context.holdsTooMuch else { return }
+        let stalled = connections.all.compactMap { connection in
+            core.wire.stalledMilliseconds(connection.id).map { (connection, milliseconds: $0) }
+        }
+        let stuck = stalled.filter { $0.milliseconds >= Self.takingTimeMax }
+            .sorted { $0.milliseconds > $1.milliseconds }
+        for (connection, _) in stuck.prefix(max(stuck.count / 4, 1)) {
             forget(connection, StreamEnd(.slow))
             core.wire.close(connection.id, .unsentLimit)
         }

@@ -27,11 +27,11 @@ struct FirstEvents: Sendable {
     /// What begins a snapshot, up to where the stream's own name goes; empty when these events name no stream.
     let head: [UInt8]
     /// The rest, which others may be sent, too.
-    let body: [SharedBytes]
+    let body: [StreamText]
     /// The way in which the stream begins, for the metric label `way`.
     let start: StreamStart
 
-    var byteCount: Int { head.count + body.reduce(0) { $0 + $1.count } }
+    var byteCount: Int { head.count + body.reduce(0) { $0 + $1.plain.count } }
 
     static let none = FirstEvents(head: [], body: [], start: .merged)
 }

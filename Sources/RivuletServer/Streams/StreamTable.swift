@@ -312,7 +312,7 @@ struct StreamTable {
     ) -> [ConnectionID] {
         var slow: [ConnectionID] = []
         var turns = queue.count
-        while turns > 0, budget > 0, let group = queue.popFirst() {
+        while turns > 0, budget > 0, wire.hasRoomInTurn, let group = queue.popFirst() {
             turns -= 1
             var slice = min(budget, Self.writesPerGroupMax)
             budget -= slice

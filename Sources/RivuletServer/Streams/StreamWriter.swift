@@ -61,15 +61,13 @@ struct StreamWriter {
             text.append(contentsOf: "\"stream\":\"\(name)\",".utf8)
         }
         guard facts.isCompressed else {
-            return (writePlain(text, first.body, behind: head ?? [], to: id, facts), nil)
+            return (writeParts(text, first.body.map(\.plain), behind: head ?? [], to: id, facts), nil)
         }
-        for part in first.body { part.append(to: &text) }
-        let outcome = writeCompressed(text, behind: head ?? [], isFirst: head != nil, to: id, facts)
-        return (outcome, GzipTally(text.span))
+        return writeCompressed(text, first.body, behind: head ?? [], isFirst: head != nil, to: id, facts)
     }
 
-    /// Writes a head, if any, and what a stream alone is sent, as one chunk: no event is in two.
-    private func writePlain(
+    /// Writes a head, if any, and what a stream begins or goes on with, as one chunk: no event is in two.
+    private func writeParts(
         _ text: [UInt8],
         _ body: [SharedBytes],
         behind head: [UInt8],
@@ -85,17 +83,31 @@ struct StreamWriter {
     }
 
     /// The same of a compressed stream, whose body begins with the head of gzip.
+    ///
+    /// A short text is compressed as a whole, which makes it smaller; the parts of a long one are shared with other streams.
     private func writeCompressed(
         _ text: [UInt8],
+        _ body: [StreamText],
         behind head: [UInt8],
         isFirst: Bool,
         to id: ConnectionID,
         _ facts: OpenStream.Facts
-    ) -> WriteOutcome {
-        guard !text.isEmpty else { return core.wire.write(id, head, []) }
-        // No other stream shares the block, but what waits for a reader has to be counted.
-        let block = coder.block((isFirst ? StreamCompressor.head : []) + coder.independent(text.span))
-        return core.wire.write(id, head, [block.bytes(isChunked: facts.isChunked)])
+    ) -> (outcome: WriteOutcome, text: GzipTally?) {
+        let start = isFirst ? StreamCompressor.head : []
+        let count = body.reduce(0) { $0 + $1.plain.count }
+        guard count >= SharedSnapshots.bytesMin else {
+            var text = text
+            for part in body { part.plain.append(to: &text) }
+            guard !text.isEmpty else { return (core.wire.write(id, head, []), GzipTally()) }
+            // No other stream shares the block, but what waits for a reader has to be counted.
+            let block = coder.block(start + coder.independent(text.span)).bytes(isChunked: facts.isChunked)
+            return (core.wire.write(id, head, [block]), GzipTally(text.span))
+        }
+        let parts = body.map { $0.compressed(by: coder) }
+        var tally = GzipTally(text.span)
+        for part in parts { tally.append(part.tally) }
+        let own = start + (text.isEmpty ? [] : coder.independent(text.span))
+        return (writeParts(own, parts.map(\.blocks), behind: head, to: id, facts), tally)
     }
 
     /// An event stream that only says `bye`: a browser never comes back after any other status.

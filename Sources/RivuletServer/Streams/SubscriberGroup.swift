@@ -154,7 +154,8 @@ final class SubscriberGroup {
                 position += 1
                 continue
             }
-            guard budget > 0 else { return false }
+            // In a turn without room they would be queued, and seem to be slow.
+            guard budget > 0, wire.hasRoomInTurn else { return false }
             guard member.next + 1 == end, let block = log.last(isChained: member.form.isChained, coder) else {
                 if rest?.next != member.next || rest?.form != member.form {
                     rest = (member.next, member.form, bytes(from: member.next, member.form, coder))

@@ -4,11 +4,34 @@ extension Session {
     /// The visible value at the path.
     package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
         noteUse()
+        let cursor = standing.cursor
+        if !reads.isEmpty, let shared = reads.value(at: PathText(path.description), cursor) {
+            return .success(StateAnswer(cursor: cursor, value: shared.json, shared: shared))
+        }
         guard let value = state.json(at: path, of: standing.state) else {
             let isNumbered = state.hasNumberForID(along: path)
             return .failure(isNumbered ? .noElement(path.description) : .noValue(path.description))
         }
-        return .success(StateAnswer(cursor: standing.cursor, value: value))
+        return .success(StateAnswer(cursor: cursor, value: value, shared: share(value, at: path, cursor)))
+    }
+
+    /// Keeps a large value for the next reads.
+    private func share(_ value: [UInt8], at path: JSONPointer, _ cursor: Cursor) -> ReadValue? {
+        guard value.count >= SharedReads.bytesMin, !environment.memory.isCrowded else { return nil }
+        let isFirst = reads.isEmpty
+        let path = PathText(path.description)
+        guard let shared = reads.keep(value, at: path, cursor, now: environment.uptime()) else { return nil }
+        account()
+        if isFirst { forgetReads(in: SharedReads.ageMax) }
+        return shared
+    }
+
+    private func forgetReads(in delay: Duration) {
+        environment.schedule(delay) { [weak self] in
+            guard let self else { return }
+            if let next = reads.expire(now: environment.uptime()) { forgetReads(in: next) }
+            account()
+        }
     }
 
     /// What there is to say of the session as such.

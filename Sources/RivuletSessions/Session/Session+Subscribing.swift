@@ -12,9 +12,7 @@ extension Session {
         }
         let subscriber = Subscriber(request: request, key: StreamGroupKey(request.topic))
         guard let text = request.resume else {
-            let document = streams.document(of: subscriber.key.view, standing)
-            let cursor = standing.cursor(of: subscriber.key)
-            return join(subscriber, first: [.snapshot(of: document, at: subscriber.key.paths, cursor: cursor)])
+            return join(subscriber, first: streams.beginning(of: subscriber.key, standing))
         }
         guard let cursor = Cursor(text) else { return reset(subscriber, .unknownCursor) }
         // An EventSource comes back with the URL that it was opened with, whatever its stream has watched since.

@@ -12,6 +12,8 @@ package typealias SessionReply<Answer> = (Result<Answer, SessionError>) -> Void
 package final class Session {
     /// Called when the session must leave memory at once.
     private(set) var onRetire: Retirement?
+    /// Large values that were read lately.
+    var reads = SharedReads()
     /// The uptime of the last request.
     package private(set) var lastUsed: Duration
 
@@ -97,6 +99,7 @@ package final class Session {
         pastReads = LogReads(environment.resumes)
         lastUsed = environment.uptime()
         streams.onTick { [weak self] in self?.tickDidFire(of: $0) }
+        streams.onForget { [weak self] in self?.account() }
         state.attach(to: self)
     }
 
@@ -203,7 +206,9 @@ package final class Session {
     /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
     /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams and what they watch; the
     /// session's own bookkeeping.
-    package var memoryBytes: Int { SessionMemory.bytesMin + machine.headSize.bytes + machine.bytes + streams.bytes }
+    package var memoryBytes: Int {
+        SessionMemory.bytesMin + machine.headSize.bytes + machine.bytes + streams.bytes + reads.bytes
+    }
 
     // MARK: - Reducing
 

@@ -19,10 +19,13 @@ package typealias CoercedValue = Coercion
 package struct StateAnswer: Sendable {
     package let cursor: Cursor
     package let value: [UInt8]
+    /// The object that has the value, where other readers share it.
+    package let shared: ReadValue?
 
-    package init(cursor: Cursor, value: [UInt8]) {
+    package init(cursor: Cursor, value: [UInt8], shared: ReadValue? = nil) {
         self.cursor = cursor
         self.value = value
+        self.shared = shared
     }
 }
 

@@ -15,6 +15,10 @@ final class SessionStreams {
     private var members = StreamMembership()
     private var history: ChangeHistory
     private var views = SessionViews()
+    /// Snapshots that streams share which join now.
+    private var snapshots = SharedSnapshots()
+    /// Whether a timer to forget snapshots is under way.
+    private var forgetsSnapshots = false
     /// The groups with an interval that a timer is under way for.
     private var ticks: Set<GroupID> = []
     /// Where the session stood before what is being told.
@@ -22,6 +26,7 @@ final class SessionStreams {
     /// Whether the session's streams were ended: none begin any more.
     private(set) var hasEnded = false
     private var onTick: ((GroupID) -> Void)?
+    private var onForget: (() -> Void)?
 
     /// Begins without a stream, or goes on with the streams of an earlier stay in memory.
     init(
@@ -55,8 +60,8 @@ final class SessionStreams {
     /// Streams of all groups, and those that wait to be members.
     var count: Int { members.count }
 
-    /// What the streams and the changes kept for them take of memory, roughly.
-    var bytes: Int { history.bytes + (views.isEmpty ? 0 : views.bytes) + members.bytes }
+    /// What the streams, and the changes and snapshots kept for them, take of memory, roughly.
+    var bytes: Int { history.bytes + (views.isEmpty ? 0 : views.bytes) + members.bytes + snapshots.bytes }
 
     // MARK: - Documents
 
@@ -97,7 +102,8 @@ final class SessionStreams {
             to: id,
             at: environment.uptime(),
             position: standing.position,
-            hasGotChange: first.contains { $0.name == .change }
+            // The change behind a shared snapshot is the beginning of one stream, and holds up no member's next change.
+            hasGotChange: subscriber.request.resume != nil && first.contains { $0.name == .change }
         )
         if place == .waiting { scheduleTick(of: id) }
         give(subscriber, first, at: place, cursor: standing.cursor(of: subscriber.key))
@@ -118,10 +124,47 @@ final class SessionStreams {
 
     /// Adds a stream that has to drop what it has.
     func reset(_ subscriber: Subscriber, _ reason: ResetReason, _ standing: SessionStanding) {
-        let document = document(of: subscriber.key.view, standing)
-        let cursor = standing.cursor(of: subscriber.key)
-        let event = StreamEvent.reset(of: document, at: subscriber.key.paths, cursor: cursor, reason: reason)
-        join(subscriber, first: [event], standing)
+        join(subscriber, first: beginning(of: subscriber.key, because: reason, standing), standing)
+    }
+
+    /// The events that a stream begins with: a snapshot, or, with a reason, a reset.
+    ///
+    /// If streams of the group began a moment ago: the same bytes, and one change that leads from there to the present.
+    func beginning(
+        of group: StreamGroupKey,
+        because reason: ResetReason? = nil,
+        _ standing: SessionStanding
+    ) -> [StreamEvent] {
+        let (key, now) = (SharedSnapshots.Key(group, reason: reason), environment.uptime())
+        let cursor = standing.cursor(of: group)
+        let shared =
+            snapshots.isEmpty
+            ? nil : snapshots.events(of: key, at: cursor, now: now) { change(after: $0, for: group, standing) }
+        if let shared { return shared }
+        let event = StreamEvent.beginning(
+            with: document(of: group.view, standing),
+            at: group.paths,
+            cursor: cursor,
+            because: reason
+        )
+        guard !environment.memory.isCrowded, snapshots.keep(event, as: key, at: cursor, now: now) else {
+            return [event]
+        }
+        if !forgetsSnapshots { forgetSnapshots(in: SharedSnapshots.ageMax) }
+        return [event]
+    }
+
+    /// Has `body` called when snapshots were forgotten, which the session's memory counts.
+    func onForget(_ body: @escaping () -> Void) { onForget = body }
+
+    private func forgetSnapshots(in delay: Duration) {
+        forgetsSnapshots = true
+        environment.schedule(delay) { [weak self] in
+            guard let self else { return }
+            forgetsSnapshots = false
+            if let next = snapshots.expire(now: environment.uptime()) { forgetSnapshots(in: next) }
+            onForget?()
+        }
     }
 
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) { environment.sink.refuse(stream, with: refusal) }
@@ -287,7 +330,7 @@ final class SessionStreams {
         let missed = history(of: key.view)?.index.changes(after: position) ?? [MissedChange(path: "")]
         let (document, cursor) = (document(of: key.view, standing), standing.cursor(of: key))
         guard let changes = key.paths.changes(missing: missed, in: document) else {
-            return .reset(of: document, at: key.paths, cursor: cursor, reason: .placesUnknown)
+            return .beginning(with: document, at: key.paths, cursor: cursor, because: .placesUnknown)
         }
         return changes.isEmpty ? nil : .change(changes, for: key, from: nil, to: document, cursor: cursor)
     }

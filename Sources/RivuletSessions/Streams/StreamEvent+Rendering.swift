@@ -5,19 +5,32 @@ import RivuletJSON
 package import RivuletObservation
 
 extension StreamEvent {
-    /// `{"version":v,"values":{path:value…}}`, for a fresh stream.
-    package static func snapshot(of document: ReadableDocument, at paths: PathSet, cursor: Cursor) -> StreamEvent {
-        values(.snapshot, of: document, at: paths, cursor: cursor, reason: nil)
-    }
-
-    /// As a snapshot, with the reason why the reader has to drop what it has.
-    package static func reset(
-        of document: ReadableDocument,
+    /// `{"version":v,"values":{path:value…}}`: a snapshot, or, with the reason why the reader has to drop what it has, a reset.
+    package static func beginning(
+        with document: ReadableDocument,
         at paths: PathSet,
         cursor: Cursor,
-        reason: ResetReason
+        because reason: ResetReason? = nil
     ) -> StreamEvent {
-        values(.reset, of: document, at: paths, cursor: cursor, reason: reason)
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        writer.key(known: "version")
+        writer.integer(cursor.position.version)
+        if let reason {
+            writer.key("reason")
+            writer.string(reason.rawValue)
+        }
+        writer.key("values")
+        writer.beginObject()
+        for path in paths.places(in: document) {
+            guard let value = document.json(path) else { continue }
+            writer.key(path.description)
+            writer.raw(value)
+        }
+        writer.endObject()
+        writer.endObject()
+        let name = reason == nil ? Name.snapshot : .reset
+        return StreamEvent(name: name, cursor: cursor, data: writer.bytes, resetReason: reason)
     }
 
     /// `{"version":v,"changes":[…]}`.
@@ -52,32 +65,5 @@ extension StreamEvent {
             let patch = StatePatch.json(of: changes, at: root, from: old(), to: new())
             return StreamEvent(name: .change, cursor: cursor, data: patch)
         }
-    }
-
-    private static func values(
-        _ name: Name,
-        of document: ReadableDocument,
-        at paths: PathSet,
-        cursor: Cursor,
-        reason: ResetReason?
-    ) -> StreamEvent {
-        var writer = JSONWriter(capacity: 512)
-        writer.beginObject()
-        writer.key(known: "version")
-        writer.integer(cursor.position.version)
-        if let reason {
-            writer.key("reason")
-            writer.string(reason.rawValue)
-        }
-        writer.key("values")
-        writer.beginObject()
-        for path in paths.places(in: document) {
-            guard let value = document.json(path) else { continue }
-            writer.key(path.description)
-            writer.raw(value)
-        }
-        writer.endObject()
-        writer.endObject()
-        return StreamEvent(name: name, cursor: cursor, data: writer.bytes, resetReason: reason)
     }
 }

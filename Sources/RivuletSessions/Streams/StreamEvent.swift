@@ -38,6 +38,8 @@ package final class StreamEvent: Sendable {
     package let data: [UInt8]
     /// Why a reader has to begin anew; of a `reset` only.
     package let resetReason: ResetReason?
+    /// The text that streams are sent of a snapshot or a reset.
+    package let form = SharedForm()
 
     package init(name: Name, cursor: Cursor?, data: [UInt8], resetReason: ResetReason? = nil) {
         self.resetReason = resetReason

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import json
 import re
 
 import chaos_document as document
@@ -14,6 +15,8 @@ LOG_RESIDENCE = "0000"
 #: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group, and a little for the other form
 #: that events have on the way. Source: <Documentation/HTTP.md#change-streams>
 UNSENT_MIN = 120 * 1024
+#: A snapshot or reset of so many bytes may be that of streams that joined before, and a merged change follows it.
+SHARED_MIN = 4096
 HISTORY_MAX = 60
 
 
@@ -91,6 +94,7 @@ class Oracle:
         #: Events that made up for several versions because the reader was slow.
         self.merged = 0
         self._expects, self._asked = None, None
+        self._may_be_shared = False
         self._has_log_only_transients = False
         #: The name of the stream that is open, as far as it was told; what it is to watch next, and whether it was promised that.
         self.name, self.next_watch, self.is_promised = None, None, False
@@ -111,6 +115,7 @@ class Oracle:
             self.watch = watch
         self.name, self.next_watch, self.is_promised = None, None, False
         self.connection += 1
+        self._may_be_shared = False
         self._expects, self._asked = ("resume" if cursor else "fresh"), cursor
         self.has_bye = False
 
@@ -172,6 +177,7 @@ class Oracle:
             raise Fault(f"a version before {self.place}, which was shown")
         self.values = values
         self._keep(place, "start", None)
+        self._may_be_shared = len(json.dumps(event.data, ensure_ascii=False, separators=(",", ":")).encode()) >= SHARED_MIN
 
     def _reset(self, reason, place):
         if reason not in REASONS["reset"]:
@@ -196,11 +202,13 @@ class Oracle:
 
     def _change(self, event, place):
         before = self.place
+        # What streams of a crowd begin with is followed by one change to the present.
+        may_be_bridge, self._may_be_shared = self._may_be_shared, False
         if self._expects == "fresh" or before is None:
             raise Fault("a change before a snapshot")
         if self._expects == "resume" and self._has_other_paths:
             raise Fault("a change after a cursor of other paths")
-        is_catch_up = self._expects == "resume" and not self.watch.resumes_all
+        is_catch_up = self._expects == "resume" and not self.watch.resumes_all or may_be_bridge
         is_other_residence = place.residence != before.residence
         if place.epoch != before.epoch:
             raise Fault(f"a change of another epoch than {before.epoch}")

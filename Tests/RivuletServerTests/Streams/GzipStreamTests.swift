@@ -1,6 +1,7 @@
 // Checks that what is compressed in parts is what zlib makes a whole of again.
 
 import CZlib
+import RivuletEventLoop
 import RivuletHTTP
 import Testing
 
@@ -49,7 +50,9 @@ import Testing
         for _ in 0..<2 {
             var output: [UInt8] = []
             for start in stride(from: 0, to: count, by: GzipStreams.sliceBytes) {
-                #expect(stream.append(whole, start..<min(start + GzipStreams.sliceBytes, count), to: &output))
+                let end = min(start + GzipStreams.sliceBytes, count)
+                let isTaken = stream.append(whole.span.extracting(start..<end), isLast: end == count, to: &output)
+                #expect(isTaken)
             }
             #expect(inflated(output, count: count) == whole)
             stream.reset()
@@ -59,11 +62,13 @@ import Testing
     @Test func `a stream that was left in the middle is as new after a reset`() throws {
         let stream = try #require(GzipStream())
         var output: [UInt8] = []
-        #expect(stream.append(bytes(50_000, isRandom: true), 0..<40_000, to: &output))
+        let isTaken = stream.append(bytes(40_000, isRandom: true).span, isLast: false, to: &output)
+        #expect(isTaken)
         stream.reset()
         output = []
         let whole = bytes(5_000, isRandom: false)
-        #expect(stream.append(whole, 0..<5_000, to: &output))
+        let isWholeTaken = stream.append(whole.span, isLast: true, to: &output)
+        #expect(isWholeTaken)
         #expect(inflated(output, count: 5_000) == whole)
     }
 
@@ -89,7 +94,7 @@ import Testing
             steps += 1
         }
         #expect(steps == 4)
-        #expect(inflated(compression.result.body, count: body.count) == body)
+        #expect(inflated(compression.result.body.bytes, count: body.count) == body)
     }
 
     @Test func `what gains nothing goes out as it is`() throws {
@@ -97,7 +102,38 @@ import Testing
         let body = bytes(2_000, isRandom: true)
         let compression = Compression(of: .json(body), isRead: true, with: stream)
         compression.step()
-        #expect(compression.isDone && compression.result.body == body)
+        #expect(compression.isDone && compression.result.body.bytes == body)
         #expect(!compression.result.fields.contains { $0.name == "Content-Encoding" })
+    }
+
+    @Test func `a body that many answers share is compressed once`() throws {
+        var coder = AnswerCoder(bytesMin: 1_000)
+        let plain = bytes(2 * GzipStreams.sliceBytes + 1, isRandom: false)
+        let shared = SharedBody(plain, account: SharedBytes.Account())
+        var response = Response.json([], tag: "\"t\"", version: 1)
+        response.body = .shared(shared)
+        var connection = HTTPConnection()
+        let head = "GET / HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n\r\n"
+        guard case .request(let sent) = connection.receive(Array(head.utf8).span, limits: HTTPLimits()) else {
+            Issue.record("no request")
+            return
+        }
+        let request = RequestTraits(version: .http11, method: .get, isKeepAlive: true, headers: sent.headers)
+        guard case .later(let compression) = coder.code(response, for: request),
+            case .joining(let joined, isRead: true) = coder.code(response, for: request)
+        else {
+            Issue.record("not compressed in further turns")
+            return
+        }
+        #expect(joined === compression)
+        while !compression.isDone { compression.step() }
+        let first = coder.finish(compression)
+        guard case .ready(let later) = coder.code(response, for: request) else {
+            Issue.record("compressed a second time")
+            return
+        }
+        #expect(inflated(first.body.bytes, count: plain.count) == plain)
+        #expect(later.body.block === first.body.block && first.body.block != nil)
+        #expect(later.fields.contains { $0.name == "ETag" && $0.value == "\"t-gzip\"" })
     }
 }

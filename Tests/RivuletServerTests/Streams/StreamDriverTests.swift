@@ -26,6 +26,8 @@ private final class StuckWire: ConnectionWire {
     /// Who was written to, in order.
     var order: [ConnectionID] = []
     private(set) var closed: [ConnectionID: CloseReason] = [:]
+    /// For how many milliseconds a socket has taken nothing.
+    var stalled: [ConnectionID: UInt64] = [:]
 
     func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
         guard closed[id] == nil else { return .closed }
@@ -43,7 +45,9 @@ private final class StuckWire: ConnectionWire {
 
     func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes, []) }
     func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome { write(id, [], [bytes]) }
+    var hasRoomInTurn: Bool { true }
     func unsentBytes(_ id: ConnectionID) -> Int { queues[id]?.unsentBytes ?? 0 }
+    func stalledMilliseconds(_ id: ConnectionID) -> UInt64? { queues[id].map { _ in stalled[id] ?? 10_000 } }
     func pauseReading(_ id: ConnectionID) {}
     func resumeReading(_ id: ConnectionID) {}
     func closeAfterFlush(_ id: ConnectionID, within time: Duration) {}
@@ -81,6 +85,18 @@ private final class StuckWire: ConnectionWire {
         text: [UInt8] = []
     ) -> ConnectionID {
         let id = request(slot, encoding: encoding, version: version)
+        begin(id, text)
+        return id
+    }
+
+    /// Opens eight streams that nobody reads, and that hold more together than they may.
+    private func joinCrowd() -> [ConnectionID] {
+        let ids = (1...8).map { request($0) }
+        for id in ids { begin(id, [UInt8](repeating: 65, count: 2_000)) }
+        return ids
+    }
+
+    private func begin(_ id: ConnectionID, _ text: [UInt8]) {
         let account = served.context.heldBytes
         let join = StreamJoin(
             stream: StreamID(loop: 0, id),
@@ -88,13 +104,12 @@ private final class StuckWire: ConnectionWire {
             source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
             first: FirstEvents(
                 head: [],
-                body: text.isEmpty ? [] : [SharedBytes(text, account: account)],
+                body: text.isEmpty ? [] : [StreamText(text, account: account)],
                 start: .fresh
             ),
             cursor: "aaaaaaaa.0.bbbb-0"
         )
         served.streams.take(.join(join))
-        return id
     }
 
     /// Asks for a stream, and is not answered yet.
@@ -184,7 +199,7 @@ private final class StuckWire: ConnectionWire {
     }
 
     @Test func `a stream that is shed is cut off: it has no last chunk`() throws {
-        let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
+        let ids = joinCrowd()
         served.streams.shed()
         for id in ids where wire.closed[id] != nil {
             let isEnded = try answer(to: id, version: "1.1").isEnded
@@ -216,7 +231,7 @@ private final class StuckWire: ConnectionWire {
     }
 
     @Test func `when all hold more than they may, a quarter of those who take nothing are closed`() {
-        let ids = (1...8).map { join($0, text: [UInt8](repeating: 65, count: 2_000)) }
+        let ids = joinCrowd()
         #expect(heldBytes == 16_000)
         served.streams.shed()
         #expect(wire.closed.count == 2)
@@ -228,6 +243,33 @@ private final class StuckWire: ConnectionWire {
         served.streams.shed()
         #expect(wire.closed.count == 3)
         #expect(served.context.streams.load(ordering: .relaxed) == 5)
+    }
+
+    @Test func `who takes a byte in ten seconds is a reader, and keeps its place`() {
+        let ids = joinCrowd()
+        for id in ids { wire.stalled[id] = 9_999 }
+        served.streams.shed()
+        #expect(wire.closed.isEmpty)
+        wire.stalled[ids[3]] = 10_000
+        wire.stalled[ids[5]] = 12_000
+        served.streams.shed()
+        #expect(Array(wire.closed.keys) == [ids[5]])
+    }
+
+    @Test func `while too much is held a stream that comes is told to come back, and a read to try again`() throws {
+        _ = joinCrowd()
+        let stream = request(9)
+        #expect(wire.texts[stream]?.contains(#""reason":"limit""#) == true)
+        let answers = [("/v1/apps/tally/sessions/s/state", 503), ("/v1/apps/tally/sessions", 503), ("/healthz", 200)]
+        for (slot, (target, status)) in answers.enumerated() {
+            let id = ConnectionID(slot: UInt32(10 + slot), generation: 1)
+            served.connectionDidOpen(id, peer: PeerAddress(ip: PeerAddress.IP(v4: 1), port: 1))
+            served.connection(id, didReceive: Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span)
+            let text = try #require(wire.texts[id])
+            #expect(text.hasPrefix("HTTP/1.1 \(status) "))
+            #expect(text.contains("heldBytesMax") == (status == 503))
+            #expect(text.contains("Retry-After: 1") == (status == 503))
+        }
     }
 
     @Test func `an event that everybody holds counts once`() {

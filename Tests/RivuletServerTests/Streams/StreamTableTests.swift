@@ -78,6 +78,19 @@ import Testing
         #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
     }
 
+    @Test func `a turn without bytes left writes nothing, and the next goes on`() {
+        var streams = Streams()
+        for slot in 1...5 { streams.join(UInt32(slot)) }
+        streams.deliver([1], "c1")
+        streams.wire.hasRoomInTurn = false
+        #expect(streams.flush(budget: 100) == 100)
+        #expect(streams.table.hasUnwritten)
+        streams.wire.hasRoomInTurn = true
+        streams.flush(budget: 100)
+        #expect(!streams.table.hasUnwritten)
+        #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
+    }
+
     @Test func `those who were not reached yet get what comes meanwhile in one write, the others in a second`() {
         var streams = Streams()
         for slot in 1...4 { streams.join(UInt32(slot)) }

@@ -10,6 +10,8 @@ import RivuletSessions
 final class RoomyWire: ConnectionWire {
     /// How many bytes a connection takes before it is full; more than enough when it is not here.
     var room: [ConnectionID: Int] = [:]
+    /// Whether the turn has bytes left.
+    var hasRoomInTurn = true
     /// What each connection was given, write by write.
     private(set) var writes: [ConnectionID: [[UInt8]]] = [:]
 
@@ -37,6 +39,7 @@ final class RoomyWire: ConnectionWire {
     }
 
     func unsentBytes(_ id: ConnectionID) -> Int { 0 }
+    func stalledMilliseconds(_ id: ConnectionID) -> UInt64? { nil }
     func pauseReading(_ id: ConnectionID) {}
     func resumeReading(_ id: ConnectionID) {}
     func close(_ id: ConnectionID, _ reason: CloseReason) {}

@@ -1,0 +1,82 @@
+import RivuletEventLoop
+import RivuletHTTP
+import Synchronization
+
+/// The body of an answer.
+enum ResponseBody: Sendable {
+    /// The bytes of one answer.
+    case own([UInt8])
+    /// JSON that other answers have, too.
+    case shared(SharedBody)
+    /// Another form of such JSON.
+    case block(SharedBytes)
+
+    var count: Int {
+        switch self {
+        case .own(let bytes): bytes.count
+        case .shared(let body): body.plain.count
+        case .block(let block): block.count
+        }
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// A copy of the bytes, or those of this answer alone.
+    var bytes: [UInt8] {
+        if case .own(let bytes) = self { return bytes }
+        return withBytes { bytes in
+            [UInt8](capacity: bytes.count) { $0.append(copying: bytes) }
+        }
+    }
+
+    /// The bytes that are sent behind those of the head; nil: they are of this answer alone.
+    var block: SharedBytes? {
+        switch self {
+        case .own: nil
+        case .shared(let body): body.plain
+        case .block(let block): block
+        }
+    }
+
+    /// Calls `body` with the bytes.
+    func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        switch self {
+        case .own(let bytes): body(bytes.span)
+        case .shared(let shared): shared.plain.withBytes(body)
+        case .block(let block): block.withBytes(body)
+        }
+    }
+}
+
+/// A large body that many answers are sent, in each form that they take.
+final class SharedBody: Sendable {
+    /// The outcome of compressing it.
+    enum Compressed: Sendable {
+        case made(SharedBytes)
+        /// The compressed form has as many bytes, or could not be made.
+        case notSmaller
+    }
+
+    let plain: SharedBytes
+    private let account: SharedBytes.Account
+    private let form = Mutex<Compressed?>(nil)
+
+    /// Copies the bytes, and counts them in the account.
+    init(_ bytes: [UInt8], account: SharedBytes.Account) {
+        plain = SharedBytes(bytes, account: account)
+        self.account = account
+    }
+
+    /// The outcome; nil until one answer was compressed.
+    var compressed: Compressed? { form.withLock { $0 } }
+
+    /// The outcome, which is these bytes, or none, unless another loop was first.
+    func compressed(as bytes: [UInt8]?) -> Compressed {
+        form.withLock { form in
+            if let form { return form }
+            let made = bytes.map { Compressed.made(SharedBytes($0, account: account)) } ?? .notSmaller
+            form = made
+            return made
+        }
+    }
+}
