@@ -57,9 +57,9 @@ final class ServerContext: Sendable {
     let chunkTerminator = SharedBytes(HTTPChunk.terminator)
     /// The bytes of events, snapshots and answers that are held for connections.
     let heldBytes = SharedBytes.Account()
-    /// Whether connections that take nothing are to make room before more is held.
+    /// True: held bytes are beyond the limit, so that new streams and reads are refused.
     var holdsTooMuch: Bool { heldBytes.bytes > options.limits.heldBytesMax }
-    /// Whether there is room for bytes that are kept in case others need them, too.
+    /// True: shared forms are kept; they take at most half of the limit.
     var hasRoomToKeep: Bool { heldBytes.bytes <= options.limits.heldBytesMax / 2 }
     /// The memory for bodies that are being read.
     let bodyBudget: BodyBudget

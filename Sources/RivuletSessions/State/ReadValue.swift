@@ -9,7 +9,7 @@ package final class ReadValue: Sendable {
 
 /// The large values of one session that were read lately.
 struct SharedReads {
-    /// How long a value is kept.
+    /// The time for which a value is kept.
     static let ageMax = Duration.seconds(1)
     /// A value below this size is written for each reader: that costs less than keeping it.
     static let bytesMin = 65_536
@@ -25,7 +25,7 @@ struct SharedReads {
     }
 
     private var reads: [PathText: Read] = [:]
-    /// What the values take of memory.
+    /// The memory of the values, in bytes.
     private(set) var bytes = 0
 
     var isEmpty: Bool { reads.isEmpty }

@@ -60,7 +60,7 @@ final class SessionStreams {
     /// Streams of all groups, and those that wait to be members.
     var count: Int { members.count }
 
-    /// What the streams, and the changes and snapshots kept for them, take of memory, roughly.
+    /// The approximate memory of the streams and of the changes and snapshots kept for them, in bytes.
     var bytes: Int { history.bytes + (views.isEmpty ? 0 : views.bytes) + members.bytes + snapshots.bytes }
 
     // MARK: - Documents

@@ -4,7 +4,7 @@ import RivuletBase
 ///
 /// A stream may begin with a snapshot that is up to a second old, and with the one change that leads from there to the present.
 package struct SharedSnapshots {
-    /// How long a snapshot is given to streams that join.
+    /// The time for which streams that join get the same snapshot.
     static let ageMax = Duration.seconds(1)
     /// A snapshot below this size is written for each stream: that costs less than keeping it.
     package static let bytesMin = 4_096
@@ -39,7 +39,7 @@ package struct SharedSnapshots {
     }
 
     private var snapshots: [Key: Snapshot] = [:]
-    /// What the snapshots and the changes behind them take of memory, roughly.
+    /// The approximate memory of the snapshots and of the changes behind them, in bytes.
     private(set) var bytes = 0
 
     var isEmpty: Bool { snapshots.isEmpty }

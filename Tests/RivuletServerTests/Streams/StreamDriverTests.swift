@@ -89,7 +89,7 @@ private final class StuckWire: ConnectionWire {
         return id
     }
 
-    /// Opens eight streams that nobody reads, and that hold more together than they may.
+    /// Opens eight streams without readers; together they hold more bytes than the limit.
     private func joinCrowd() -> [ConnectionID] {
         let ids = (1...8).map { request($0) }
         for id in ids { begin(id, [UInt8](repeating: 65, count: 2_000)) }
@@ -245,7 +245,7 @@ private final class StuckWire: ConnectionWire {
         #expect(served.context.streams.load(ordering: .relaxed) == 5)
     }
 
-    @Test func `who takes a byte in ten seconds is a reader, and keeps its place`() {
+    @Test func `a connection that took bytes in the last ten seconds stays open`() {
         let ids = joinCrowd()
         for id in ids { wire.stalled[id] = 9_999 }
         served.streams.shed()

@@ -10,7 +10,7 @@ import RivuletSessions
 final class RoomyWire: ConnectionWire {
     /// How many bytes a connection takes before it is full; more than enough when it is not here.
     var room: [ConnectionID: Int] = [:]
-    /// Whether the turn has bytes left.
+    /// False: the turn's bytes are spent.
     var hasRoomInTurn = true
     /// What each connection was given, write by write.
     private(set) var writes: [ConnectionID: [[UInt8]]] = [:]

@@ -90,7 +90,7 @@ import Testing
         #expect(harness.timers.count == 1)
     }
 
-    @Test func `the change behind a shared snapshot holds up nobody who watches with an interval`() throws {
+    @Test func `the change behind a shared snapshot delays no stream with an interval`() throws {
         let harness = try Self.harness()
         let paced = StreamTopic(paths: [try JSONPointer(parsing: "/p")], interval: .milliseconds(100))
         let member = try harness.subscribe(paced)
