@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Owns the rooms and their one direction of dependency: a target may use only targets that stand before it.
+// Owns the modules and their one direction of dependency: a target may only use targets above it.
 
 import CompilerPluginSupport
 import PackageDescription
@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CCurrentRun"),
+        .target(name: "CPageChecksums", dependencies: ["CSQLite"]),
         .target(name: "CProcessArguments"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .macro(
@@ -47,7 +48,14 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "RivuletBase", swiftSettings: settings),
+        .target(
+            name: "RivuletBase",
+            dependencies: [
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "RivuletJSON", dependencies: ["RivuletBase"], swiftSettings: settings),
         .target(name: "RivuletSchema", dependencies: ["RivuletJSON"], swiftSettings: settings),
         .target(name: "RivuletHTTP", dependencies: ["RivuletBase"], swiftSettings: settings),
@@ -55,7 +63,7 @@ let package = Package(
         .target(
             name: "RivuletObservation",
             dependencies: [
-                "CCurrentRun", "RivuletJSON", "RivuletMacros",
+                "CCurrentRun", "RivuletBase", "RivuletJSON", "RivuletMacros",
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -111,7 +119,7 @@ let package = Package(
         ),
         .target(
             name: "RivuletSQLite",
-            dependencies: ["CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores"],
+            dependencies: ["CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores"],
             swiftSettings: settings
         ),
         .target(
@@ -180,7 +188,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Tests of commands import them from a library: a package with a macro does not build executables for its tests.
+        // Tests of commands import them from a library, because a package with a macro does not build executables for
+        // its tests.
         .executableTarget(name: "RivuletMain", dependencies: ["RivuletCLI"], swiftSettings: settings),
         .target(name: "CAllocationCount", path: "Benchmarks/Observation/CAllocationCount"),
         .executableTarget(
@@ -205,6 +214,12 @@ let package = Package(
             name: "PreferencesProgram",
             dependencies: ["Rivulet"],
             path: "Tests/Support/PreferencesProgram",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "VotesProgram",
+            dependencies: ["Rivulet"],
+            path: "Tests/Support/VotesProgram",
             swiftSettings: settings
         ),
         .executableTarget(
@@ -256,7 +271,21 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
-        .testTarget(name: "WallsTests", swiftSettings: settings),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "RivuletHTTP", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletServer", "RivuletSessions",
+            ],
+            path: "Tests/Fuzz/FuzzTargets",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/FuzzTests",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "DependencyTests", swiftSettings: settings),
         .testTarget(
             name: "RivuletExamplesTests",
             dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"],
@@ -274,7 +303,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "RivuletBaseTests", dependencies: ["RivuletBase"], swiftSettings: settings),
+        .testTarget(name: "RivuletBaseTests", dependencies: ["RivuletBase", "SeededRandom"], swiftSettings: settings),
         .testTarget(
             name: "RivuletJSONTests",
             dependencies: ["RivuletJSON", "RivuletSchema", "SeededRandom"],
@@ -369,8 +398,8 @@ let package = Package(
         .testTarget(
             name: "RivuletSQLiteTests",
             dependencies: [
-                "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletSQLite", "RivuletSessions",
-                "RivuletStores", "SeededRandom", "StorageConformance",
+                "CPageChecksums", "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletSQLite",
+                "RivuletSessions", "RivuletStores", "SeededRandom", "StorageConformance",
             ],
             swiftSettings: settings
         ),
@@ -395,3 +424,35 @@ let package = Package(
         .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"], swiftSettings: settings),
     ]
 )
+
+// `Tests/run module` builds the tests of one module, with the targets that they need.
+if let tests = Context.environment["RIVULET_TESTS"] {
+    var needed: Set<String> = []
+    var open = [tests]
+    while let name = open.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
+        for case .byNameItem(let name, _) in target.dependencies { open.append(name) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll()
+}
+
+// Links only with libFuzzer's runtime, as `Tests/Fuzz/run` requires. The sanitizers are for our modules only. The
+// macros are a tool of the compiler with a separate `main`.
+if Context.environment["RIVULET_FUZZ"] != nil {
+    let sanitizers = ["-sanitize=fuzzer,address"]
+    for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(sanitizers)]
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "FuzzProgram",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/FuzzProgram",
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"] + sanitizers)],
+            linkerSettings: [.unsafeFlags(sanitizers)]
+        )
+    )
+}

@@ -1,4 +1,5 @@
-# Streams and their deliveries in Rivulet, beside the floor and the peers: the load generator runs against each, in turns.
+# Streams and their deliveries in Rivulet, beside the floor and the peers. The load generator runs against each of them
+# in turn.
 
 import json
 import statistics
@@ -9,7 +10,7 @@ import servers
 import tools
 from goals import Figure, is_quiet
 
-#: What runs, and the options of the load generator for it.
+#: The title of each scenario, and its options of the load generator.
 SCENARIOS = {
     "a": ("1,000 streams of one topic, closed loop", "--subs 1000 --count 1000000 --seconds 4 --warmup 30"),
     "b": ("10,000 streams of one topic, closed loop", "--subs 10000 --count 1000000 --seconds 4 --warmup 3 --idle 2"),
@@ -23,7 +24,7 @@ RIVULET_OPTIONS = [
     "--ready-events", "1", "--seq-mark", "i=", "--time-mark", "t=", "--get", "/v1/apps/counter/sessions/{k}/changes?path=/p/title",
     "--post", "/v1/apps/counter/sessions/{k}/events", "--body", '{"rename":"i={i},t={t},{pad:72}"}',
 ]
-#: Of each scenario: the goal's name, the peer, and the figure whose ratio it is.
+#: For each scenario: the goal's name, the peer, and the figure of the ratio.
 GOALS = {
     "a": (("a_floor", "floor", "server.cpu_us_per_delivery"), ("a_nchan", "nchan", "server.cpu_us_per_delivery"),
           ("a_hummingbird", "hummingbird", "server.cpu_us_per_delivery")),
@@ -40,12 +41,12 @@ COLUMNS = (
     ("other CPU", "machine.other_cpu_share", 2),
 )
 RATIO = "server.cpu_us_per_delivery"
-#: Seconds that one run of the load generator takes at most.
+#: The most seconds that one run of the load generator takes.
 RUN_MOST = 120
 
 
 def measure(scenarios, rounds, figures, command):
-    """Runs the scenarios, sets the figures of the goals, and yields a table for each scenario. `command` runs one of them again."""
+    """Runs the scenarios, sets the figures of the goals, and yields a table for each scenario. `command` repeats one of them."""
     faults = []
     for scenario in scenarios:
         results = [{name: run(scenario, name, server) for name, server in all_servers().items()} for _ in range(rounds)]
@@ -60,7 +61,7 @@ def all_servers():
 
 
 def run(scenario, name, server):
-    """One run of the load generator against a fresh server; None without a result."""
+    """Runs the load generator once against a fresh server; None if there is no result."""
     with server() as (pid, port):
         command = [*servers.CLIENT_CORE, tools.build("load"), "--label", name, "--port", str(port), "--pid", str(pid), "--timeout", "25",
                    *SCENARIOS[scenario][1].split(), *(RIVULET_OPTIONS if name == "rivulet" else [])]
@@ -81,7 +82,7 @@ def value(result, path):
 
 
 def ratios(results, name, peer, path):
-    """The figure of one server to that of another, of each round that was quiet for both."""
+    """The ratios of one server's figure to another's, for each round that was quiet for both."""
     pairs = [(each[name], each[peer]) for each in results if is_quiet(each[name]) and is_quiet(each[peer])]
     return [value(ours, path) / value(theirs, path) for ours, theirs in pairs if value(theirs, path)]
 
@@ -94,12 +95,12 @@ def scenario_figures(scenario, results, command):
 
 
 def fault_count(result):
-    """The deliveries that were wrong. A run without a result is no run without a fault."""
+    """The number of wrong deliveries. A run without a result counts as an error."""
     return abs(result["lost"]) + result["duplicate"] + result["out_of_order"] + result["unmatched"] if result else float("inf")
 
 
 def table(scenario, results):
-    """Medians of the quiet rounds, with the least and the most of the first two columns and of the ratio."""
+    """Medians of the quiet rounds, with the range of the first two columns and of the ratio."""
     titles = [title for title, _, _ in COLUMNS]
     lines = [f"### {scenario}: {SCENARIOS[scenario][0]}", "",
              "| server | runs | " + " | ".join([*titles[:2], "ratio of CPU to the floor", *titles[2:]]) + " |", "|" + " --- |" * (len(COLUMNS) + 3)]

@@ -1,4 +1,4 @@
-# The goals in figures, how quiet a machine has to be for them to mean anything, and the table that says which are met.
+# The goals in figures, the limits of a quiet machine, and the table of the goals that are met.
 
 import dataclasses
 import datetime
@@ -8,22 +8,22 @@ import platform
 import re
 import time
 
-#: Of one core: what neither the server nor the client used, and what the host took. Rounds with more are left out.
+#: Shares of one core: the CPU time of other processes, and the time that the host took. Rounds with more are left out.
 OTHER_CPU_MOST, STEAL_MOST = 0.05, 0.03
-#: Figures of fewer quiet rounds are marked.
+#: A figure from fewer quiet rounds is marked.
 QUIET_ROUNDS_LEAST = 6
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """What is asked of one figure."""
+    """The goal of one figure."""
 
     what: str
     must: float
     aim: float
     unit: str = ""
     is_least: bool = False  # More is better.
-    #: Counted and not timed: it holds on a busy machine as well.
+    #: Counted and not timed, so that it is also valid on a busy machine.
     is_counted: bool = False
 
     def text(self, value):
@@ -53,13 +53,27 @@ GOALS = {
     "change_bytes": Goal("a one-field change in a state of 1 MB: bytes sent to who watches it", 200, 200, "B", is_counted=True),
     "change_others": Goal("the same: bytes sent to who watches another path", 0, 0, "B", is_counted=True),
     "change_cost": Goal("the same: CPU of the dispatch, to one in a state of 1 KB", 1.2, 1.05),
+    "crowd_whole_plain": Goal("1,000 streams and 1,000 reads of 5 MB at once: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "crowd_turn_plain": Goal("the same without gzip: longest turn of the loop", 20, 10, "ms"),
+    "crowd_health_plain": Goal("the same without gzip: `/healthz` from outside beside them, p99", 50, 20, "ms"),
+    "crowd_memory_plain": Goal("the same without gzip: memory, to three snapshots and 8 KiB a connection", 1, 0.7, is_counted=True),
+    "crowd_whole_gzip": Goal("the same crowd with gzip: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "crowd_turn_gzip": Goal("the same with gzip: longest turn of the loop", 20, 10, "ms"),
+    "crowd_health_gzip": Goal("the same with gzip: `/healthz` from outside beside them, p99", 50, 20, "ms"),
+    "crowd_memory_gzip": Goal("the same with gzip: memory, to three snapshots and 8 KiB a connection", 1, 0.7, is_counted=True),
+    "crowd_mute": Goal("1,000 gzip streams of 5 MB that never read: memory, to `heldBytesMax`", 1, 0.5, is_counted=True),
+    "crowd_bodies": Goal("3,000 bodies of 1 MB under way: memory, to `heldBodyBytesMax` and 8 KiB a connection", 1, 0.7, is_counted=True),
+    "crowd_rest": Goal("10 s after each of these crowds: memory above the state before", 32, 16, "MiB", is_counted=True),
+    "joins_whole": Goal("5,000 streams of 44 KiB at once: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "joins_turn": Goal("5,000 streams of 44 KiB at once: longest turn of the loop", 20, 10, "ms"),
+    "joins": Goal("5,000 streams of 44 KiB at once: first connect to last byte, to the floor", 1.5, 1.2),
     "wrong": Goal("deliveries lost, doubled or reordered, in all runs", 0, 0, is_counted=True),
 }
 
 
 @dataclasses.dataclass
 class Figure:
-    """A measured value: one per quiet round, how many rounds there were, and what is printed beside it."""
+    """A measured figure: one value for each quiet round, the number of all rounds, and the text that is printed beside it."""
 
     values: list
     rounds: int
@@ -85,7 +99,7 @@ def own_seconds():
 
 
 class Quiet:
-    """Says after a measurement whether anything else used the machine. `server` answers the CPU seconds of the server."""
+    """True after a measurement if nothing else used the machine. `server` returns the CPU seconds of the server."""
 
     def __init__(self, server=lambda: 0.0):
         self._server = server
@@ -95,26 +109,26 @@ class Quiet:
         began, (busy, stolen), own, server = self._began
         seconds, (busy_now, stolen_now) = time.monotonic() - began, busy_seconds()
         other = busy_now - busy - (own_seconds() - own) - (self._server() - server)
-        # A tick of the clock that CPU time is counted in may fall to either side.
+        # A tick of the CPU clock may count for either side.
         allowance = 2 / os.sysconf("SC_CLK_TCK")
         return other - allowance <= OTHER_CPU_MOST * seconds and stolen_now - stolen - allowance <= STEAL_MOST * seconds
 
 
 def is_quiet(result):
-    """True if a run of the load generator had the machine for itself."""
+    """True if no other process used the machine during a run of the load generator."""
     machine = (result or {}).get("machine")
     return bool(machine) and machine["other_cpu_share"] <= OTHER_CPU_MOST and machine["steal_share"] <= STEAL_MOST
 
 
 def is_machine_quiet(seconds=3.0):
-    """Whether nothing else runs now."""
+    """True if no other work runs now."""
     quiet = Quiet()
     time.sleep(seconds)
     return bool(quiet)
 
 
 def row(name, figure):
-    """A line of the table, for a figure or for none."""
+    """A row of the table, with a figure or without one."""
     goal = GOALS[name]
     cells = [goal.what, f"{'≥' if goal.is_least else '≤'} {goal.text(goal.must)}", f"{'≥' if goal.is_least else '≤'} {goal.text(goal.aim)}"]
     if figure is None:
@@ -132,7 +146,7 @@ def row(name, figure):
 
 
 def processor():
-    """The CPU's name; clouds shorten it, so that its family and model stand beside it."""
+    """The CPU's name with its family and model, because clouds shorten the name."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
     name, family, model = (re.search(rf"^{field}\s*: (.*)$", text, re.M) for field in ("model name", "cpu family", "model"))
     numbers = f" (family {family[1]}, model {model[1]})" if family and model else ""
@@ -163,20 +177,27 @@ def line(name, figure, remark=""):
 
 
 def is_of_today(text):
-    """Whether a RESULTS.md is of this day and this machine: only then its other rows stand beside a new one."""
+    """True if a RESULTS.md is of this day and this machine. Only then do its other rows stay beside new ones."""
     machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()},"
     return any(head.startswith(now()[:10]) and machine in head for head in text.split("\n"))
 
 
 def renewed(text, figures, runs, revision):
-    """The text of RESULTS.md with these figures and runs in place of its own; each of these rows says when it was measured, and of what."""
-    new = {line(name, None).split(" | ")[0]: line(name, figures[name], f", {now()}, revision {revision}") for name in figures}
-    new |= {run.split(": ")[0]: run for run in runs}
-    return "\n".join(new.get(old.split(": " if old.startswith("- ") else " | ")[0], old) for old in text.split("\n"))
+    """The text of RESULTS.md with these figures and runs in place of its own. Each new row has its time and its revision."""
+    key = lambda text: text.split(": " if text.startswith("- ") else " | ")[0]
+    new = {key(line(name, None)): line(name, figures[name], f", {now()}, revision {revision}") for name in GOALS if name in figures}
+    new |= {key(run): run for run in runs}
+    lines = text.split("\n")
+    # New rows follow the other rows, and new runs follow the other runs.
+    rows = {key(line(name, None)) for name in GOALS}
+    for row in [row for name, row in new.items() if name not in map(key, lines)]:
+        last = max(number for number, old in enumerate(lines) if (key(old) in rows if row.startswith("|") else old.startswith("- ")))
+        lines.insert(last + 1, row)
+    return "\n".join(new.get(key(old), old) for old in lines)
 
 
 def table(figures, revision):
-    """The text of RESULTS.md; goals without a figure are in it as well."""
+    """The text of RESULTS.md, including goals without a figure."""
     head = HEAD.format(
         other=OTHER_CPU_MOST, steal=STEAL_MOST, date=now(),
         revision=revision, processor=processor(), cores=os.cpu_count(), kernel=platform.release(),

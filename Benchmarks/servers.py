@@ -1,4 +1,5 @@
-# The servers that are measured: Rivulet, the floor, and the peers. Each has one core, and the client the other, as far as there are two.
+# The measured servers: Rivulet, the floor, and the peers. Each server has one core and the client another, if the
+# machine has two.
 
 import contextlib
 import os
@@ -16,13 +17,13 @@ import tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARY = os.environ.get("RIVULET_BINARY", str(HERE.parent / ".build" / "release" / "rivulet"))
-#: The Hummingbird program of Peers/HummingbirdPeer, which is built by hand.
+#: The program of Peers/HummingbirdPeer, which is built by hand.
 HUMMINGBIRD = pathlib.Path(os.environ.get("BENCH_HB", HERE / "Peers" / "HummingbirdPeer" / ".build" / "release" / "HummingbirdPeer"))
 NCHAN_MODULE = pathlib.Path("/usr/lib/nginx/modules/ngx_nchan_module.so")
 SERVER_CORE, CLIENT_CORE = (["taskset", "-c", "0"], ["taskset", "-c", "1"]) if (os.cpu_count() or 1) > 1 else ([], [])
 #: NCHAN_PORT is the port in Peers/nchan.conf.
 FLOOR_PORT, NCHAN_PORT, HUMMINGBIRD_PORT = 9201, 9202, 9203
-#: Seconds that a server has to listen, and to end.
+#: The most seconds until a server listens, and until it ends.
 START_MOST, END_MOST = 10.0, 20.0
 
 
@@ -33,13 +34,13 @@ def cpu_seconds(pid):
 
 
 def data_folder():
-    """A temporary folder on the disk that is measured."""
+    """A temporary folder on the measured disk."""
     return tempfile.TemporaryDirectory(prefix="rivulet-bench-", dir=os.environ.get("RIVULET_BENCH_DATA"))
 
 
 @contextlib.contextmanager
 def running(command, **options):
-    """A process on the server's core, ended with its children."""
+    """Runs a process on the server's core, and ends it with its children."""
     process = subprocess.Popen([*SERVER_CORE, *command], start_new_session=True, **options)
     try:
         yield process
@@ -53,9 +54,9 @@ def running(command, **options):
 
 
 @contextlib.contextmanager
-def rivulet(*arguments):
-    """Rivulet with one loop; yields its process id and its port."""
-    with data_folder() as folder:
+def rivulet(*arguments, folder=None):
+    """Runs Rivulet with one loop, on the given folder or a new one. Yields its process id and its port."""
+    with contextlib.nullcontext(folder) if folder else data_folder() as folder:
         keep = [] if "--memory" in arguments else ["--data", folder]
         command = [BINARY, "serve", "--port", "0", "--workers", "1", "--log-level", "error", *keep, *arguments]
         with running(command, stdout=subprocess.PIPE, text=True) as process:
@@ -67,7 +68,7 @@ def rivulet(*arguments):
 
 @contextlib.contextmanager
 def listening(command, port):
-    """A server with a port of its own; yields its process id and its port."""
+    """Runs a server on this port, which must be free. Yields its process id and the port."""
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             sys.exit(f"port {port} is in use: end the server that listens there")
@@ -87,6 +88,11 @@ def floor():
     return listening([tools.build("floor"), str(FLOOR_PORT)], FLOOR_PORT)
 
 
+def snapshots(count):
+    """The C program on libuv that answers each request with the same `count` bytes."""
+    return listening([tools.build("snapshots"), str(FLOOR_PORT), str(count)], FLOOR_PORT)
+
+
 @contextlib.contextmanager
 def nchan():
     with tempfile.TemporaryDirectory(prefix="rivulet-bench-") as folder:
@@ -100,7 +106,7 @@ def hummingbird():
 
 
 def peers():
-    """The servers beside Rivulet that this machine has: the floor always, nginx with nchan, and the Hummingbird program."""
+    """The servers beside Rivulet that this machine has: always the floor, and nginx with nchan and the Hummingbird program if they are there."""
     found = {"floor": floor}
     if shutil.which("nginx") and NCHAN_MODULE.exists():
         found["nchan"] = nchan

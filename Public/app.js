@@ -1,4 +1,4 @@
-// The demo page: shows one session of the `counter` app as it streams in, and turns what is clicked into events.
+// The demo page: shows one session of the `counter` app as its stream updates it, and turns clicks into events.
 
 import { clearError, showError } from "./errors.js";
 import { connect } from "./rivulet.js";
@@ -16,12 +16,12 @@ const wire = new Wire(the("wire"), the("wire-total"));
 
 /** @type {import("./rivulet.js").Session | undefined} */
 let session;
-/** The fields that hold what somebody is typing: the stream leaves them alone. */
+/** The fields that hold typed text. The stream does not change them. */
 const edited = new Set();
-/** The last dispatch that was sent; answers of earlier ones are old news. */
+/** The number of the last dispatch that was sent. Answers to earlier ones are outdated. */
 let dispatches = 0;
 
-/** Shows the session that the address names; without one, a new one with a fresh id. */
+/** Shows the session that the address names. Without a name, opens a new session with a fresh id. */
 function open() {
   const id = location.hash.slice(1);
   if (!isSessionID(id)) {
@@ -39,7 +39,7 @@ function open() {
   follow(wire, opened);
 }
 
-/** Shows the values of the session as they are now. */
+/** Shows the current values of the session. */
 function show(values, { version }) {
   const count = values["/p/count"] ?? 0;
   const step = values["/p/step"] ?? 1;
@@ -66,7 +66,8 @@ function show(values, { version }) {
 function showWarning(warning, warnAt, label) {
   const text = warning === null ? `Warns at ${warnAt}: ${label}` : warning.text;
   the("warning").dataset.presented = String(warning !== null);
-  // An alert is read out when its text changes, so a presented warning replaces its paragraph and the quiet hint is silent.
+  // A screen reader reads an alert when its text changes. So a presented warning replaces its paragraph, and the quiet
+  // hint is silent.
   the("warning-text").parentElement.role = warning === null ? "none" : "alert";
   if (the("warning-text").textContent !== text) the("warning-text").textContent = text;
   if (warning === null && document.activeElement === the("dismiss")) the("increment").focus();
@@ -83,11 +84,11 @@ function showSession(id, { url }) {
 }
 
 /**
- * Sends an event, and tells below the counter what came of it. A refusal is shown beside the control.
+ * Sends an event, and shows the outcome below the counter. A refusal is shown beside the control.
  *
  * @param {import("./rivulet.js").Json} event
- * @param {Element} control what was used
- * @returns {Promise<Error | null>} what it was refused with
+ * @param {Element} control the control that was used
+ * @returns {Promise<Error | null>} the error of a refusal
  */
 async function dispatch(event, control) {
   const name = typeof event === "string" ? event : Object.keys(event)[0];
@@ -115,20 +116,20 @@ function tell(text) {
   the("answer").textContent = text;
 }
 
-/** Puts a streamed value into a field, unless somebody is at work there. */
+/** Puts a streamed value into a field, unless a user is editing it. */
 function fill(id, value) {
   if (!edited.has(id) && the(id).value !== String(value)) the(id).value = String(value);
 }
 
 /**
- * Makes a form send an event; a refusal is shown beside its fields, and they keep what was typed.
+ * Makes a form send an event. A refusal is shown beside its fields, and they keep the typed text.
  *
  * @param {string} id
  * @param {string[]} fields the ids of its fields
  * @param {(...texts: string[]) => any} event
  */
 function onSubmit(id, fields, event) {
-  // No answer at all says nothing of what was typed.
+  // A missing answer says nothing about the typed text.
   const mark = (error) => fields.forEach((field) => the(field).setAttribute("aria-invalid", String((error?.status ?? 0) > 0)));
   for (const field of fields) {
     the(field).addEventListener("input", () => {
@@ -149,7 +150,7 @@ function onSubmit(id, fields, event) {
   });
 }
 
-/** A whole number as typed; what is not one goes to the server as text, whose answer says what is wrong with it. */
+/** A typed whole number. Other text goes to the server unchanged, and the server's answer names the error. */
 function integer(text) {
   return /^\s*[-+]?\d+\s*$/.test(text) ? Number(text) : text;
 }
@@ -172,7 +173,7 @@ the("step").addEventListener("change", async () => {
   fill("step", session.value("/p/step") ?? 1);
 });
 
-// A reset is for all who have the session open, so the page asks first.
+// A reset affects all users of the session, so the page asks first.
 the("reset").addEventListener("click", () => the("reset-dialog").showModal());
 the("reset-dialog").addEventListener("close", () => the("reset").focus());
 the("reset-cancel").addEventListener("click", () => the("reset-dialog").close());

@@ -1,20 +1,22 @@
-// The errors of failed actions: each stands beside its control, until that is used again or the server is back.
+// The errors of failed actions. Each is shown beside its control until the control is used again or the server is back.
 
-/** The parts of a page that have an error of their own: that of the innermost one around the control. */
+/** The parts of a page that have an error line. An error is shown in the innermost part around its control. */
 const parts = "li, form, .setting, .steps, .warning, .tools, .news, .try";
 
-/** The errors that the server's return makes untrue. @type {Set<Element>} */
+/** The errors that end with the server's return. @type {Set<Element>} */
 const passing = new Set();
 
 /**
- * Shows beside a control why its action failed.
+ * Shows beside a control the reason that its action failed.
  *
  * @param {Element} control
- * @param {Error & {status?: number}} error one without an answer, or with a server's fault, goes when the server is back
+ * @param {Error & {status?: number}} error an error without an answer, or with a 5xx status, is removed when the server
+ *   is back
  */
 export function showError(control, error) {
   const line = lineOf(control) ?? makeLine(control);
-  // An alert is read out when its text changes: a second failure of the same kind as well.
+  // A screen reader reads an alert when its text changes. The text is cleared first, so that a second failure of the
+  // same kind is read, too.
   line.textContent = "";
   line.textContent = error.message;
   if ((error.status ?? 0) === 0 || error.status >= 500) passing.add(line);
@@ -22,7 +24,7 @@ export function showError(control, error) {
 }
 
 /**
- * Takes away the error beside a control.
+ * Removes the error beside a control.
  *
  * @param {Element} control
  */
@@ -31,13 +33,13 @@ export function clearError(control) {
   if (line !== null) clear(line);
 }
 
-/** Takes away the errors of a server that was away: it is back. */
+/** Removes the errors of a server that was unavailable, because it is back. */
 export function clearPassingErrors() {
   passing.forEach(clear);
 }
 
 /**
- * Performs an action of a control. Its error is shown beside the control, in place of the one before.
+ * Performs an action of a control. Its error is shown beside the control, in place of an earlier one.
  *
  * @template Outcome
  * @param {Element} control
@@ -54,7 +56,7 @@ export async function attempt(control, action) {
   }
 }
 
-/** A part that is a list's item or a form has its error inside, any other one behind it. */
+/** The error line of a control's part. A list item or a form has it inside, any other part has it behind. */
 function lineOf(control) {
   const part = control.closest(parts);
   if (part.matches("li, form")) return part.querySelector(":scope > .error");

@@ -1,25 +1,27 @@
-// The rows of the shared notes: one node per id, and the field of one that is being edited. Knows no server, and tells what is wanted.
+// The rows of the shared notes: one node per id, and the field of a note that is being edited. The list knows no
+// server, and reports the user's actions.
 
-/** A list shows no more rows than this: a browser lays out thousands at ease, and a hundred thousand not at all. */
+/** A list shows at most this many rows. A browser lays out thousands easily, but not a hundred thousand. */
 export const rowsMax = 2_000;
 
 /** @typedef {{id: string, text: string, created: string}} Note */
 
 /**
- * What stands in the way of a change: the note as it is now, null when it is gone, and its tag.
+ * A conflict with another change: the note as it is now, null if it is gone, and its tag.
  *
  * @typedef {{note: Note | null, tag: string | null}} Conflict
  */
 
 /**
- * What somebody did in the list.
+ * The actions of the user in the list.
  *
  * @typedef {object} Actions
  * @property {(id: string) => any} open
  * @property {(id: string) => any} remove
- * @property {(id: string) => Promise<{note: Note, tag: string} | null>} begin what is to be edited; null: it cannot be
- * @property {(note: Note, tag: string | null) => Promise<Conflict | boolean>} save in place of the one with this tag, or null: of
- *   none; true: done, false: refused
+ * @property {(id: string) => Promise<{note: Note, tag: string} | null>} begin returns the note to edit, or null if it
+ *   cannot be edited
+ * @property {(note: Note, tag: string | null) => Promise<Conflict | boolean>} save replaces the note with this tag, or
+ *   with null creates it; returns true if it was saved, false if it was refused
  */
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -31,7 +33,7 @@ export class NoteList {
   #actions;
   /** @type {Map<string, Row>} The rows that are shown, by id. */
   #rows = new Map();
-  /** @type {[Note[], string | null]} What was shown last. */
+  /** @type {[Note[], string | null]} The arguments of the last `show`. */
   #shown = [[], null];
 
   /**
@@ -52,11 +54,11 @@ export class NoteList {
   }
 
   /**
-   * Shows these notes in this order. A row that is being edited stays, also when its note is gone.
+   * Shows these notes in this order. A row that is being edited stays, even if its note is gone.
    *
    * @param {Note[]} notes
    * @param {string | null} selected the note that is shown in full
-   * @returns {number} how many more there are, beyond `rowsMax`
+   * @returns {number} the number of notes beyond `rowsMax`
    */
   show(notes, selected) {
     this.#shown = [notes, selected];
@@ -83,7 +85,7 @@ export class NoteList {
   }
 
   /**
-   * The row of a note; undefined when it is not shown.
+   * The row of a note; undefined if it is not shown.
    *
    * @param {string} id
    * @returns {HTMLElement | undefined}
@@ -93,7 +95,7 @@ export class NoteList {
   }
 
   /**
-   * Takes the focus to a note.
+   * Moves the focus to a note.
    *
    * @param {string} id
    */
@@ -114,7 +116,7 @@ export class NoteList {
 
   #key(event) {
     const row = this.#rowOf(event.target);
-    // The key is for the input method: it ends what is composed, not the note.
+    // The key is for the input method: it ends the composition, not the note.
     if (row === undefined || event.isComposing) return;
     const { key, target } = event;
     const step = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[key];
@@ -135,7 +137,7 @@ export class NoteList {
     if (begun !== null && row.item.isConnected && !row.isEdited) row.edit(begun.note, begun.tag);
   }
 
-  /** Saves what was typed. What stands in the way is shown in the row, which stays open with what was typed. */
+  /** Saves the typed text. A conflict is shown in the row, which stays open with the typed text. */
   async #save(row) {
     if (row === undefined || row.isSaving) return;
     const { note, tag } = row.edited;
@@ -156,14 +158,14 @@ export class NoteList {
     else this.#list.focus({ preventScroll: true });
   }
 
-  /** Which control of which row has the focus; null when none has. */
+  /** The focused control and its row; null if no row has the focus. */
   #focus() {
     const control = document.activeElement;
     const id = this.#list.contains(control) ? (control.closest("li")?.dataset.id ?? null) : null;
     return id === null ? null : { id, index: [...this.#rows.keys()].indexOf(id), selector: `.${control.classList[0]}` };
   }
 
-  /** Gives the focus back to its row, or to the row that now stands where that one stood. */
+  /** Returns the focus to its row, or to the row that is now at its position. */
   #restore({ id, index, selector }) {
     const item = this.#rows.get(id)?.item ?? this.#list.children[Math.min(index, this.#rows.size - 1)];
     (item?.querySelector(selector) ?? this.#list).focus({ preventScroll: true });
@@ -182,7 +184,10 @@ class Row {
   #template;
   /** @type {Note | null} */
   #note = null;
-  /** @type {{note: Note, tag: string | null} | null} What is being edited, and what it is to take the place of. */
+  /**
+   * @type {{note: Note, tag: string | null} | null} The note that is being edited, and the tag of the version that it
+   *   replaces.
+   */
   #edited = null;
 
   constructor(id, { note, editor }) {
@@ -192,7 +197,7 @@ class Row {
     this.#template = editor;
   }
 
-  /** Writes to the nodes what differs from what they show. */
+  /** Updates the nodes that differ from the note. */
   show(note, isSelected) {
     const { item } = this;
     if (item.hasAttribute("data-selected") !== isSelected) {
@@ -214,7 +219,7 @@ class Row {
     return this.#edited !== null;
   }
 
-  /** What was typed, and the tag of what it is to take the place of. */
+  /** The typed text, and the tag of the version that it replaces. */
   get edited() {
     return { note: { ...this.#edited.note, text: this.field.value }, tag: this.#edited.tag };
   }
@@ -240,7 +245,7 @@ class Row {
     this.field.focus();
   }
 
-  /** Shows what stands in the way; the next attempt takes the place of that. */
+  /** Shows a conflict. The next attempt replaces the conflicting version. */
   tell({ note, tag }) {
     this.#edited = { note: note ?? this.#edited.note, tag };
     const part = (name) => this.item.querySelector(name);
@@ -261,7 +266,7 @@ class Row {
 }
 
 /**
- * The beginning of a note, as a name for it.
+ * The beginning of a note, used as its name.
  *
  * @param {{text: string}} note
  */

@@ -1,4 +1,4 @@
-// The notes' page: everybody's notes as they stream in, and the drafts of the browser's own session.
+// The notes' page: the notes of all visitors as their stream updates them, and the drafts of the browser's own session.
 
 import { attempt } from "./errors.js";
 import { NoteList, headline } from "./note-list.js";
@@ -9,7 +9,7 @@ import { enableSettings, theme } from "./settings.js";
 
 /** @typedef {import("./note-list.js").Note} Note */
 
-/** So many notes are kept as those that were opened last. */
+/** The number of notes that are remembered as opened last. */
 const recentMax = 5;
 
 const app = "notes";
@@ -17,17 +17,17 @@ const notes = followStore({ app, store: "notes", shared: true });
 const recent = followValue({ app, value: "recent" });
 const session = connect({ app, session: "me", shared: true });
 const list = new NoteList(the("notes"), { note: the("note"), editor: the("editor") }, { open, remove, begin, save });
-/** The draft that the field at the top holds. */
+/** The id of the draft in the field at the top. */
 let writing = freshID();
-/** @type {string[]} The ids of the notes that were opened last, and the value's tag. */
+/** @type {string[]} The ids of the notes that were opened last. The value's tag is beside them. */
 let recentIDs = [];
 let recentTag = "";
-/** @type {Note | null} What was deleted here last, until it is put back. */
+/** @type {Note | null} The note that was deleted here last, until it is restored. */
 let removed = null;
 
-// What is shown.
+// Display.
 
-/** Shows the notes as they are now. */
+/** Shows the current notes. */
 function show() {
   const count = notes.items.length;
   const more = list.show(notes.items, selected());
@@ -38,7 +38,7 @@ function show() {
   showRecent();
 }
 
-/** Reads out what others did; a list that came anew is not news of each note. */
+/** Announces the changes of other users to screen readers. A new list is not announced note by note. */
 function hear({ event, items }) {
   const verb = { insert: "Published or changed", remove: "Deleted" }[event];
   if (verb === undefined) return;
@@ -79,26 +79,26 @@ function selected() {
   return session.value("/p/selected") ?? null;
 }
 
-/** Tells above the list what was done; `undo` says that it can be taken back. */
+/** Shows the outcome above the list. `undo` offers to undo it. */
 function tell(text, { undo = false } = {}) {
   the("news").textContent = text;
   the("undo").hidden = !undo;
 }
 
-/** Does something that may be refused: a refusal is shown beside the control. Answers whether it was done. */
+/** Performs an action that may be refused. A refusal is shown beside the control. Returns true if it was performed. */
 async function does(control, action) {
   const { error } = await attempt(control, action);
   return error === null;
 }
 
-/** The row of a note as the place of its errors; one that is not shown has them at the field above. */
+/** The row of a note, which shows its errors. For a note that is not shown, the field above shows them. */
 function rowOf(id) {
   return list.item(id) ?? the("text");
 }
 
 // Drafts.
 
-/** Empties the field at the top and sends what it held; what is refused comes back. */
+/** Empties the field at the top and sends its text. A refused text returns to the field. */
 async function send(makeEvents, news) {
   const [id, text] = [writing, the("text").value.trim()];
   if (text === "") return the("text").focus();
@@ -139,14 +139,14 @@ async function clickDraft({ target }) {
 
 // Notes.
 
-/** Opens a note, or closes it, in all tabs of this browser; what was opened last, everybody has. */
+/** Opens or closes a note in all tabs of this browser. The list of the last opened notes is shared by all visitors. */
 async function open(id) {
   const isOpened = selected() !== id;
   if (!(await does(rowOf(id), () => session.dispatch({ select: isOpened ? id : null }))) || !isOpened) return;
   const wanted = (ids) => [id, ...ids.filter((one) => one !== id)].slice(0, recentMax);
   await does(rowOf(id), async () => {
     const set = recent.set(wanted(recentIDs), recentTag).catch((error) => {
-      // Somebody opened another one meanwhile: this one comes before it.
+      // Another visitor opened a note in the meantime. This note comes before it.
       if (error.status === 412) return recent.set(wanted(error.problem.value), error.tag);
       throw error;
     });
@@ -160,7 +160,7 @@ function showRecentValue({ value, tag }) {
   showRecent();
 }
 
-/** Deletes a note, if it still is the one that is shown. */
+/** Deletes a note if it is unchanged since it was shown. */
 async function remove(id) {
   const shown = notes.item(id);
   if (shown === undefined) return;
@@ -222,7 +222,7 @@ function showCommands() {
   the("command-watch").textContent = `curl -N ${location.origin}${notes.url}/events`;
 }
 
-/** Begins once the browser has the cookie of its session: two requests without it would be two sessions. */
+/** Begins after the browser has the cookie of its session. Without it, two requests would create two sessions. */
 async function begins() {
   await session.state("/p/selected").catch(() => {});
   session.observe("/p/drafts", showDrafts);

@@ -1,24 +1,24 @@
-// What the pages share: session ids, the connections' state in the bar, commands to copy.
+// Shared parts of the pages: session ids, the connections' state in the bar, commands to copy.
 
 import { clearPassingErrors } from "./errors.js";
 
 /** The element with this id. */
 export const the = (id) => document.getElementById(id);
 
-/** Whether a text can be the id of a session. */
+/** True if a text can be the id of a session. */
 export function isSessionID(text) {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }
 
-/** An id that nobody guesses; also on origins that are not secure, where there is no `crypto.randomUUID`. */
+/** An id that cannot be guessed. It also works on insecure origins, which have no `crypto.randomUUID`. */
 export function freshID() {
   const letters = "abcdefghijkmnpqrstuvwxyz23456789";
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => letters[byte % letters.length]).join("");
 }
 
 /**
- * Shows in the bar where the stream stands, with a button that skips the wait, and on the wire what it brings. Of several
- * streams, the bar has the one that stands worst.
+ * Shows the state of the streams in the bar, with a button that skips the wait, and shows their events on the wire. If
+ * there are several streams, the bar shows the one in the worst state.
  *
  * @param {import("./panels.js").Wire} wire
  * @param {(import("./rivulet.js").Session | import("./rivulet.js").Store | import("./rivulet.js").Value)[]} streams
@@ -82,7 +82,8 @@ export function enableCopying() {
         button.textContent = "Copied";
         setTimeout(() => (button.textContent = "Copy"), 1500);
       } catch {
-        // The clipboard belongs to secure origins: elsewhere the command is selected, ready to be copied by hand.
+        // The clipboard requires a secure origin. On other origins the command is selected, so that the user can copy
+        // it.
         getSelection()?.selectAllChildren(command);
       }
     });

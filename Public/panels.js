@@ -1,14 +1,14 @@
-// The pieces of the demo page that draw: gauge, history, key paths, the wire. They take values and know no session.
+// The panels of the demo page: gauge, history, key paths, the wire. They take values and know no session.
 
 /** @typedef {import("./pointer.js").Json} Json */
 
 /** The arc of the gauge, in degrees of its circle. */
 const arcDegrees = 270;
-/** How long a changed key path stays marked. */
+/** The time that a changed key path stays marked. */
 const freshMilliseconds = 1_400;
-/** The oldest entries of the wire give way beyond this many. */
+/** The most entries of the wire. Beyond this number, the oldest entries are removed. */
 const wireEntriesMax = 50;
-/** An entry of the wire shows so much of its data; what is longer ends in an ellipsis. */
+/** The most letters of an entry's data. Longer data ends in an ellipsis. */
 const wireLettersMax = 1_000;
 
 /** The arc and the big number. The count runs from 0 to 100. */
@@ -22,7 +22,7 @@ export class Gauge {
 
   /**
    * @param {number} count
-   * @param {number} warnAt where the mark stands
+   * @param {number} warnAt the position of the mark
    */
   show(count, warnAt) {
     const element = this.#element;
@@ -35,7 +35,7 @@ export class Gauge {
   }
 }
 
-/** The last counts as a line over 0 to 100, with the value of each beneath. */
+/** The last counts as a line over 0 to 100, with each value below it. */
 export class History {
   #svg;
   #list;
@@ -68,7 +68,7 @@ export class History {
   }
 }
 
-/** A table of key paths: value, and how long ago it changed. */
+/** A table of key paths, with the value of each and the time since it changed. */
 export class KeyPaths {
   /** @type {Map<string, {row: HTMLElement, value: HTMLElement, ago: HTMLElement, shown?: string, at?: number}>} */
   #rows = new Map();
@@ -89,9 +89,9 @@ export class KeyPaths {
   }
 
   /**
-   * Shows the values, and marks those that differ from the ones shown before.
+   * Shows the values, and marks those that differ from the earlier ones.
    *
-   * @param {{[path: string]: Json}} values a path that is missing holds nothing
+   * @param {{[path: string]: Json}} values a missing path has no value
    */
   show(values) {
     for (const [path, entry] of this.#rows) {
@@ -106,7 +106,7 @@ export class KeyPaths {
     this.#tellTimes();
   }
 
-  /** Forgets what was shown, as for another session. */
+  /** Forgets the shown values, before another session is shown. */
   clear() {
     for (const entry of this.#rows.values()) {
       entry.shown = entry.at = undefined;
@@ -157,7 +157,7 @@ export class Wire {
   }
 
   /**
-   * Notes what became of the stream itself, between its events.
+   * Records an event of the stream's connection, between the events of the stream.
    *
    * @param {string} text
    */
@@ -184,7 +184,7 @@ export class Wire {
   }
 }
 
-/** An element with properties and content; text never becomes markup. */
+/** Creates an element with properties and content. Text never becomes markup. */
 function node(name, properties = {}, ...content) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...content);

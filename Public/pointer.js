@@ -1,4 +1,4 @@
-// Reads and changes JSON values by JSON Pointer (RFC 6901), never altering the value that was given.
+// Reads and changes JSON values by JSON Pointer (RFC 6901). The given value is never altered.
 
 /**
  * @typedef {null | boolean | number | string | Json[] | {[name: string]: Json}} Json
@@ -7,9 +7,9 @@
 /**
  * One change of a stream or of a dispatch answer.
  *
- * `path` is a JSON Pointer. In a keyed collection the token after the collection is the element's id, and `index` says where
- * the element goes; in any other array the token is the index. Which one an array is, its elements tell: those of a keyed
- * collection are objects with an `id`. Changes are made in their order, each to what the one before has left.
+ * `path` is a JSON Pointer. In a keyed collection, the token after the collection is the element's id, and `index` is
+ * the new position of the element. In any other array, the token is the index. An array is a keyed collection if its
+ * elements are objects with an `id`. Changes are applied in order, each to the result of the one before.
  *
  * @typedef {object} Change
  * @property {"add" | "replace" | "remove" | "move"} op
@@ -19,11 +19,11 @@
  */
 
 /**
- * Splits a pointer into its unescaped tokens; `""`, the whole value, has none.
+ * Splits a pointer into its unescaped tokens. `""`, the whole value, has none.
  *
  * @param {string} pointer
  * @returns {string[]}
- * @throws {SyntaxError} when the pointer is neither empty nor begins with `/`
+ * @throws {SyntaxError} if the pointer is neither empty nor begins with `/`
  */
 export function tokens(pointer) {
   if (pointer === "") return [];
@@ -42,7 +42,7 @@ export function pointer(parts) {
 }
 
 /**
- * The value at a pointer, or `undefined` when nothing is there.
+ * The value at a pointer, or `undefined` if there is none.
  *
  * @param {Json | undefined} root
  * @param {string} path
@@ -53,9 +53,9 @@ export function get(root, path) {
 }
 
 /**
- * A value like `root` with `value` at `path`; parts of the way that are missing become objects.
+ * A value like `root` with `value` at `path`. Missing parts of the path become objects.
  *
- * Everything beside the way is shared with `root`, so `===` tells what changed.
+ * All values beside the path are shared with `root`, so `===` finds the changes.
  *
  * @param {Json | undefined} root
  * @param {string} path
@@ -67,7 +67,7 @@ export function set(root, path, value) {
 }
 
 /**
- * A value like `root` without what is at `path`; `root` itself when nothing is there.
+ * A value like `root` without the value at `path`. Returns `root` itself if there is none.
  *
  * @param {Json | undefined} root
  * @param {string} path
@@ -85,7 +85,11 @@ export function remove(root, path) {
 }
 
 /**
- * A value like `root` with one change made.
+ * A value like `root` after one change.
+ *
+ * For nested paths, the change of an inner path repeats a part of the outer change. It then alters nothing: an `add` of
+ * an existing value, or a `remove` of a missing one. The same holds for an `add` at an index of an array that is no
+ * keyed collection.
  *
  * @param {Json | undefined} root
  * @param {Change} change
@@ -105,13 +109,14 @@ export function apply(root, change) {
   const element = change.op === "move" ? parent[from] : change.value ?? null;
   const others = from < 0 ? parent : parent.toSpliced(from, 1);
   const known = isByID ? (from < 0 ? others.length : from) : last === "-" ? others.length : Number(last);
+  if (!isByID && equal(parent[known], element)) return root;
   return edit(root, parts, () => others.toSpliced(change.index ?? known, 0, element));
 }
 
 /**
- * A value like `root` with all the changes made, in their order.
+ * A value like `root` after all the changes, in their order.
  *
- * Changes that follow each other in one keyed collection share one copy of it, so that many of them cost about as much as the
+ * Consecutive changes in one keyed collection share one copy of it. So many changes cost about as much as the
  * collection is long, and not a copy each.
  *
  * @param {Json | undefined} root
@@ -135,7 +140,7 @@ export function applyAll(root, changes) {
 }
 
 /**
- * Whether a subscription to `pattern` includes what happens at `path`: it is the same place or one above it.
+ * True if a subscription to `pattern` includes changes at `path`: the pattern is equal to the path or above it.
  * A token `*` of the pattern stands for any one token.
  *
  * @param {string} pattern
@@ -149,7 +154,7 @@ export function covers(pattern, path) {
 }
 
 /**
- * Whether a change at `path` can alter what `pattern` names: one of them is at or above the other.
+ * True if a change at `path` can alter a value of `pattern`: one of them is equal to the other or above it.
  *
  * @param {string} pattern
  * @param {string} path
@@ -162,7 +167,7 @@ export function overlaps(pattern, path) {
 }
 
 /**
- * Every place of `root` that `pattern` names, each with its value.
+ * Every path in `root` that `pattern` matches, with its value.
  *
  * @param {Json | undefined} root
  * @param {string} pattern
@@ -180,7 +185,7 @@ export function expand(root, pattern) {
 }
 
 /**
- * Whether two JSON values are the same; the order of an object's members does not count.
+ * True if two JSON values are the same. The order of an object's members does not count.
  *
  * @param {Json | undefined} a
  * @param {Json | undefined} b
@@ -200,13 +205,15 @@ function child(value, token) {
   return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
 
-/** The tokens that a `*` stands for below a value: names, ids of a keyed collection, or indices. */
+/** The tokens that a `*` matches below a value: names, ids of a keyed collection, or indices. */
 function childTokens(value) {
   if (Array.isArray(value)) return value.map((element, i) => (isKeyed(value) ? idOf(element) : String(i)));
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** `root` with the value at the end of `parts` exchanged for `change(value)`, copying only what lies on the way. */
+/**
+ * `root` with the value at the end of `parts` replaced by `change(value)`. Only the values along the path are copied.
+ */
 function edit(root, parts, change) {
   if (parts.length === 0) return change(root);
   const [token, ...rest] = parts;
@@ -216,7 +223,7 @@ function edit(root, parts, change) {
   return index < 0 ? [...root, value] : root.with(index, value);
 }
 
-/** The pointer of the outermost keyed collection that a path leads into; null when there is none. */
+/** The pointer of the outermost keyed collection on a path; null if there is none. */
 function collection(root, path) {
   let value = root;
   const parts = tokens(path);
@@ -227,11 +234,14 @@ function collection(root, path) {
   return null;
 }
 
-/** A keyed collection with changes made to it, whose paths begin at its elements. */
+/** A keyed collection after changes. The paths of the changes begin at its elements. */
 function changed(collection, changes) {
   let elements = [...collection];
   const ids = new Set(elements.map(idOf));
-  /** @type {Map<string, number> | null} Where each element is; null after one came between others, or went. */
+  /**
+   * @type {Map<string, number> | null} The position of each element; null after an insertion between elements or a
+   *   removal.
+   */
   let places = null;
   const find = (id) => (places ??= new Map(elements.map((element, i) => [idOf(element), i]))).get(id) ?? -1;
 
@@ -259,18 +269,21 @@ function changed(collection, changes) {
   return elements;
 }
 
-/** Whether a change takes an element out of the collection at which its path begins. */
+/** True if a change removes an element of the collection at which its path begins. */
 function isRemoval(change) {
   return change?.op === "remove" && tokens(change.path).length === 1;
 }
 
-/** Where the element with this token is: by id in a keyed collection, by index in any other array; -1 for nowhere. */
+/**
+ * The position of the element with this token: by id in a keyed collection, by index in any other array; -1 if there is
+ * none.
+ */
 function locate(array, token) {
   if (isKeyed(array)) return array.findIndex((element) => idOf(element) === token);
   return /^(0|[1-9]\d*)$/.test(token) && Number(token) < array.length ? Number(token) : -1;
 }
 
-/** Whether an array is a keyed collection, as far as its first element tells. */
+/** True if an array is a keyed collection, judged by its first element. */
 function isKeyed(value) {
   return Array.isArray(value) && isObject(value[0]) && Object.hasOwn(value[0], "id");
 }

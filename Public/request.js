@@ -1,11 +1,11 @@
-// Requests to a Rivulet server, and the error that a refusing answer becomes.
+// Requests to a Rivulet server, and the errors that refusals become.
 
-/** What a request failed with. `status` is 0 when no answer came at all; `problem` is the RFC 9457 document, if there is one. */
+/** The error of a request. `status` is 0 if no answer came. `problem` is the RFC 9457 document, if there is one. */
 export class RivuletError extends Error {
   /**
    * @param {string} message
-   * @param {{status?: number, problem?: {[name: string]: any} | null, tag?: string | null, cause?: unknown}} [details] `tag`:
-   *   the entity tag of what is there now, as a 412 tells it
+   * @param {{status?: number, problem?: {[name: string]: any} | null, tag?: string | null, cause?: unknown}} [details]
+   *   `tag`: the entity tag of the present value, from a 412
    */
   constructor(message, { status = 0, problem = null, tag = null, cause } = {}) {
     super(message, { cause });
@@ -17,7 +17,7 @@ export class RivuletError extends Error {
 }
 
 /**
- * Asks the server; an answer that is not a success is thrown.
+ * Sends a request to the server. An answer that is not a success is thrown.
  *
  * @param {string} url
  * @param {RequestInit} [options]
@@ -48,7 +48,7 @@ export function sending(method, body, headers = {}) {
 }
 
 /**
- * The error that a refusing answer stands for, with the problem document's own words.
+ * The error of a refusal, with the message of the problem document.
  *
  * @param {Response} response
  */

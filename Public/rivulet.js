@@ -1,4 +1,5 @@
-// The browser's end of a session: one event stream that heals itself, a local copy of the watched paths, and dispatch.
+// The browser's end of a session: one event stream that reconnects by itself, a local copy of the watched paths, and
+// dispatch.
 
 import { applyAll, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";
 import { request, sending } from "./request.js";
@@ -14,47 +15,48 @@ export * from "./shared.js";
 /** @typedef {import("./stream.js").Connection} Connection */
 /** @typedef {import("./stream.js").WireEvent} WireEvent */
 
-/** The most `path=` queries that the server takes; with more, the stream carries the whole state. */
+/** The most `path=` queries that the server accepts. With more paths, the stream carries the whole state. */
 const pathsMax = 64;
 
 /**
  * @typedef {object} Options
  * @property {string} app the hosted app's name, such as `"counter"`
  * @property {string} session the session's id, `[A-Za-z0-9_-]{1,128}`
- * @property {string} [base] where the server is, such as `"https://example.org"`; this page's own server when left out
- * @property {boolean} [shared] one stream for all pages of the browser that watch this session, where there are shared workers
+ * @property {string} [base] the server's address, such as `"https://example.org"`; by default this page's own server
+ * @property {boolean} [shared] one stream for all pages of the browser that watch this session, if the browser has
+ *   shared workers
  */
 
 /**
- * What happened to the values of an observer.
+ * A change of an observer's values.
  *
  * @typedef {object} Update
- * @property {"snapshot" | "change" | "reset" | "local"} event `local`: values that were here already when it subscribed
+ * @property {"snapshot" | "change" | "reset" | "local"} event `local`: values that were known when it subscribed
  * @property {number} version the durable version of the session
  * @property {string | null} cursor
- * @property {Change[]} changes those that concern the observer, in the server's order
+ * @property {Change[]} changes the changes that affect the observer, in the server's order
  */
 
 /**
- * The answer to a dispatch: the changes it committed, and what a wrapper altered on the way.
+ * The answer to a dispatch: the committed changes, and the values that a wrapper changed.
  *
  * @typedef {object} Answer
  * @property {number} version
  * @property {string} cursor
- * @property {boolean} durable true: it was on disk before the server answered
+ * @property {boolean} durable true if it was on disk before the server answered
  * @property {Change[]} changes
  * @property {{path: string, from: Json, to: Json}[]} [coerced]
  */
 
 /**
- * Opens a session. Nothing is asked of the server before the first `observe`, `dispatch` or `state`. A stream that is lost is opened
- * again by itself, after at most 2 s in the first half minute and 5 s later on; while the page is hidden it may take longer.
+ * Opens a session. The first request is made by the first `observe`, `dispatch` or `state`. A lost stream reconnects by
+ * itself, after at most 2 s in the first half minute and 5 s later. While the page is hidden, it may take longer.
  *
  *     const session = connect({ app: "counter", session: "demo" });
  *     session.observe("/p/count", (values) => console.log(values["/p/count"]));
  *     await session.dispatch("increment");
  *
- * Integers beyond 2^53 lose their last digits in JavaScript's JSON; keep such values in strings.
+ * Integers beyond 2^53 lose their last digits in JavaScript's JSON. Store such values as strings.
  *
  * @param {Options} options
  * @returns {Session}
@@ -63,25 +65,31 @@ export function connect(options) {
   return new Session(options);
 }
 
-/** @type {Map<string, Promise<unknown>>} The first request for `me` on each server. Its answer brings the cookie that names the caller. */
+/**
+ * @type {Map<string, Promise<unknown>>} The first request for `me` on each server. Its answer brings the cookie that
+ *   names the caller.
+ */
 const callers = new Map();
 
 /** One session of one app. Make it with {@link connect}. */
 export class Session {
   #url;
-  /** @type {Json | undefined} The local copy: what is known of the state, by its own shape. */
+  /** @type {Json | undefined} The local copy: the known parts of the state, in the state's shape. */
   #root;
   /** @type {string | null} */
   #cursor = null;
   #version = 0;
-  /** @type {string[]} The paths whose values the local copy has. */
+  /** @type {string[]} The paths with known values in the local copy. */
   #known = [];
   /** @type {string[]} The paths of the open stream. */
   #streamed = [];
   /** @type {Set<{paths: string[], callback: (values: {[path: string]: Json}, update: Update) => void}>} */
   #observers = new Set();
   #refreshQueued = false;
-  /** @type {RequestInit} The caller's own session is named by a cookie, which goes to another origin only on demand. */
+  /**
+   * @type {RequestInit} A cookie names the caller's own session. It is only sent to another origin if the options
+   *   include it.
+   */
   #cookies;
   #stream;
 
@@ -117,17 +125,17 @@ export class Session {
   }
 
   /**
-   * Watches key paths. The callback gets the current values as soon as they are known, then again after every event that
-   * touched them: first all values by path (a path that holds nothing is absent), then what changed. Values are never altered:
-   * what a change did not touch is the same object (`===`) as before, such as the other elements of a collection.
+   * Watches key paths. The callback gets the current values as soon as they are known, and again after every event that
+   * changed them. Its arguments are all values by path, without paths that have no value, and the changes. Values are
+   * never altered: an unchanged value is the same object (`===`) as before, such as the other elements of a collection.
    *
-   * All observers of a session share one stream. A path that the stream does not carry yet opens it anew, with a snapshot: a
-   * resumed stream would only tell what changes from now on. Until the snapshot is here, every local value stays.
+   * All observers of a session share one stream. A new path that the stream does not carry reopens it with a snapshot,
+   * because a resumed stream would only have later changes. Until the snapshot arrives, every local value stays.
    *
    * @param {string | string[]} paths JSON Pointers; a token `*` stands for any one token
    * @param {(values: {[path: string]: Json}, update: Update) => void} callback
    * @returns {() => void} ends the observation
-   * @throws {SyntaxError} when a path is no JSON Pointer
+   * @throws {SyntaxError} if a path is no JSON Pointer
    */
   observe(paths, callback) {
     const observer = { paths: [paths].flat(), callback };
@@ -150,7 +158,8 @@ export class Session {
    *
    * @param {Json} event `"increment"`, `{"setCount": 5}`, `{"move": {"x": 1, "y": 2}}`
    * @returns {Promise<Answer>}
-   * @throws {RivuletError} when it was refused, or when no answer came: then it may or may not have been accepted
+   * @throws {RivuletError} if it was refused, or if no answer came; without an answer, it may or may not have been
+   *   accepted
    */
   async dispatch(event) {
     await this.#callerIsKnown();
@@ -159,7 +168,7 @@ export class Session {
   }
 
   /**
-   * Asks the server for the value at a key path, past the local copy.
+   * Reads the value at a key path from the server, not from the local copy.
    *
    * @param {string} [path] `""`: the whole state
    * @returns {Promise<{value: Json, version: number, cursor: string}>}
@@ -179,7 +188,7 @@ export class Session {
   }
 
   /**
-   * The local value at a key path, or `undefined` when it is not known.
+   * The local value at a key path, or `undefined` if it is not known.
    *
    * @param {string} path
    * @returns {Json | undefined}
@@ -189,7 +198,7 @@ export class Session {
   }
 
   /**
-   * Tells where the stream stands: now, and whenever that changes.
+   * Reports the state of the stream: now, and after each change.
    *
    * @param {(connection: Connection) => void} callback
    * @returns {() => void} ends it
@@ -199,7 +208,7 @@ export class Session {
   }
 
   /**
-   * Tells every event that the stream brings, after the local copy has taken it in.
+   * Reports every event of the stream, after the local copy was updated.
    *
    * @param {(event: WireEvent) => void} callback
    * @returns {() => void} ends it
@@ -208,23 +217,25 @@ export class Session {
     return this.#stream.onEvent(callback);
   }
 
-  /** Opens the stream now, without waiting for the back-off; also after `close`. */
+  /** Opens the stream now, without the back-off. Also works after `close`. */
   reconnect() {
     this.#stream.reconnect();
   }
 
-  /** Ends the stream for good. Local values stay readable. */
+  /** Closes the stream permanently. Local values stay readable. */
   close() {
     this.#stream.close();
   }
 
-  /** Waits until the browser has the cookie of `me`: two first requests at once would come from two callers. */
+  /**
+   * Waits until the browser has the cookie of `me`. Without it, two simultaneous first requests would have two callers.
+   */
   #callerIsKnown() {
     if (!this.#cookies.credentials) return Promise.resolve();
     const server = this.#url.slice(0, this.#url.indexOf("/v1/apps/"));
     if (!callers.has(server)) {
       const options = { ...this.#cookies, method: "HEAD", cache: "no-store" };
-      // A server that cannot be reached is asked again by the next request.
+      // If the server cannot be reached, the next request tries again.
       callers.set(server, fetch(`${this.#url}/state`, options).catch(() => callers.delete(server)));
     }
     return callers.get(server);
@@ -232,7 +243,10 @@ export class Session {
 
   // The stream.
 
-  /** Opens the stream, once for all the observers that come and go in one turn, unless it carries their paths already. */
+  /**
+   * Opens the stream unless it carries the observers' paths already. Runs once for all observers that come and go in
+   * one turn.
+   */
   #refresh() {
     if (this.#refreshQueued) return;
     this.#refreshQueued = true;
@@ -245,13 +259,13 @@ export class Session {
     });
   }
 
-  /** Where the stream of what the observers want is, from where the local copy stands. */
+  /** The address of the stream with the observers' paths, continuing at the local copy's cursor. */
   #address() {
     const paths = this.#wanted();
     const query = paths.filter((path) => path !== "").map((path) => `path=${encodeURIComponent(path)}`);
     const cursor = this.#cursor !== null && this.#knows(paths) ? this.#cursor : null;
     if (cursor !== null) {
-      // Of other paths a resumed stream does not tell what changes: their local values grow old.
+      // A resumed stream has no changes of other paths, so their local values become outdated.
       this.#known = paths;
       query.push(`cursor=${encodeURIComponent(cursor)}`);
     }
@@ -273,7 +287,7 @@ export class Session {
     }
   }
 
-  /** The local copy with a snapshot taken in: what the stream watches and the snapshot does not have is gone. */
+  /** The local copy after a snapshot. Values at the stream's paths that the snapshot does not have are removed. */
   #replaced(values) {
     const places = this.#streamed.flatMap((path) => expand(this.#root, path).map(([place]) => place));
     const cleared = places.filter((place) => !Object.hasOwn(values, place)).reduce(remove, this.#root);
@@ -282,7 +296,7 @@ export class Session {
 
   // Observers.
 
-  /** The fewest paths that carry what all the observers want. */
+  /** The smallest set of paths that covers the paths of all observers. */
   #wanted() {
     const all = [...new Set([...this.#observers].flatMap((observer) => observer.paths))];
     const widest = all.filter((path) => !all.some((other) => other !== path && covers(other, path)));
@@ -299,7 +313,7 @@ export class Session {
   }
 }
 
-/** What differs between two copies at the paths of an observer, as changes. */
+/** The differences between two copies at an observer's paths, as changes. */
 function differences(before, after, paths) {
   const places = new Set(paths.flatMap((path) => [...expand(before, path), ...expand(after, path)].map(([place]) => place)));
   return [...places].flatMap((path) => {

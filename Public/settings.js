@@ -8,18 +8,21 @@ const app = "notes";
 const tokenURL = `/v1/apps/${app}/secrets/apiToken`;
 
 /**
- * The theme of everybody. A browser's own system decides how the page looks there, until its visitor chooses the theme of everybody
- * here: then the page follows that one.
+ * The theme shared by all visitors. By default, a browser's own system determines its theme. After a visitor chooses
+ * the shared theme in a browser, that browser's pages follow it.
  */
 export const theme = followValue({ app, value: "theme", shared: true });
-/** A switch. It is read when the page is seen, not followed: a browser has six connections to a server for all its pages. */
+/**
+ * A switch. The page reads it when the user sees the page, and opens no stream for it. A browser has six connections to
+ * a server for all its pages.
+ */
 const haptics = followValue({ app, value: "hapticsEnabled" });
-/** The tag of the switch's value as it is shown. */
+/** The tag of the shown value of the switch. */
 let hapticsTag = "";
-/** The colours of the browser's own bars, by its system, as the page came with them. */
+/** The original colours of the browser's own bars, which follow its system. */
 const barColours = [...document.querySelectorAll('meta[name="theme-color"]')].map((meta) => [meta, meta.content]);
 
-/** Makes the settings show what is stored, and store what is set. */
+/** Makes the settings show the stored values, and store the chosen ones. */
 export function enableSettings() {
   showTheme();
   theme.observe(() => {
@@ -38,10 +41,10 @@ export function enableSettings() {
   readSettings();
 }
 
-/** The theme of everybody as this browser saw it last; its name is null while this browser follows its system. */
+/** The shared theme as this browser saw it last. Its name is null while this browser follows its system. */
 const followed = {
   key: "rivulet.notes.theme",
-  /** What a browser that keeps nothing has chosen is good for this page. */
+  /** The choice of a browser without storage, which is only valid for this page. */
   unkept: null,
 
   get name() {
@@ -58,7 +61,7 @@ const followed = {
       if (name === null) localStorage.removeItem(this.key);
       else localStorage.setItem(this.key, name);
     } catch {
-      // As above.
+      // The same fallback applies.
     }
   },
 };
@@ -68,16 +71,16 @@ function showTheme() {
   if (name === null) delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   const radio = document.querySelector(`#theme [value="${CSS.escape(name ?? "system")}"]`);
-  // Another theme than these may be set from elsewhere: then none of them is the one.
+  // Another client may set a different theme. Then no button is checked.
   document.querySelectorAll("#theme input").forEach((one) => (one.checked = one === radio));
   const { backgroundColor } = getComputedStyle(document.body);
   barColours.forEach(([meta, colour]) => (meta.content = name === null ? colour : backgroundColor));
 }
 
-/** Follows the system again, or sets the theme of everybody and follows that. */
+/** Follows the system again, or sets the shared theme and follows it. */
 async function chooseTheme({ target: { value } }) {
   const before = followed.name;
-  // Written before the request: what the stream brings from now on is newer, even where it comes before the answer.
+  // The choice is stored before the request. A later event of the stream is newer, even if it comes before the answer.
   followed.name = value === "system" ? null : value;
   showTheme();
   if (value === "system") return;
@@ -88,7 +91,7 @@ async function chooseTheme({ target: { value } }) {
 }
 
 async function readSettings() {
-  // What cannot be read now is read when the page is seen next; the bar tells that the server is away.
+  // Failed reads are repeated when the user sees the page next. The bar shows that the server is unavailable.
   await Promise.all([haptics.read().then(showHaptics), readToken()]).catch(() => {});
 }
 
@@ -98,7 +101,7 @@ function showHaptics({ value, tag }) {
   the("haptics").disabled = false;
 }
 
-/** Toggles what is shown: where it was toggled elsewhere meanwhile, that is what was wanted. */
+/** Toggles the shown value. If another client has toggled it in the meantime, its value is already the intended one. */
 async function toggleHaptics() {
   const wanted = the("haptics").checked;
   const { outcome } = await attempt(the("haptics"), () => haptics.toggle(hapticsTag).catch((error) => {

@@ -1,18 +1,19 @@
-// A page's end of a stream that all pages of the browser share: what an EventSource is to a stream, over a worker.
+// A page's end of a stream that all pages of the browser share: an EventSource over a worker.
 
-/** A worker that could not be loaded is not tried again by this page. */
+/** True after the worker could not be loaded. This page does not try again. */
 let isBroken = false;
 
 /**
- * Whether streams can be shared here; where they cannot, each page has its own. A browser starts a shared worker of a page's own origin only, so a
- * page that imports this module from another server has its own streams.
+ * True if streams can be shared here. Otherwise each page has its own streams. A browser only starts a shared worker of
+ * a page's own origin. So a page that imports this module from another server has its own streams.
  */
 export function canShare() {
   return "SharedWorker" in globalThis && !isBroken && new URL(import.meta.url).origin === globalThis.origin;
 }
 
 /**
- * One stream of the worker: as much of an EventSource as a `Stream` uses. Its first event has everything that is known.
+ * One stream of the worker, with the parts of an EventSource that a `Stream` uses. Its first event has all known
+ * values.
  *
  * A browser has six connections to a server over HTTP/1.1, for all its pages together, and a stream holds one of them.
  */
@@ -25,7 +26,7 @@ export class SharedSource extends EventTarget {
 
   /**
    * @param {"session" | "store" | "value"} kind
-   * @param {object} options what `connect`, `followStore` or `followValue` takes, and the paths of a session
+   * @param {object} options the options of `connect`, `followStore` or `followValue`, and the paths of a session
    */
   constructor(kind, options) {
     super();
@@ -37,7 +38,7 @@ export class SharedSource extends EventTarget {
     this.#port = worker.port;
     this.#port.onmessage = ({ data }) => this.#receive(data);
     this.#port.postMessage({ kind, options });
-    // A page that goes is not missed by a worker that other pages keep.
+    // A worker that other pages keep alive does not notice the end of this page.
     addEventListener("pagehide", () => this.#fail(EventSource.CONNECTING), { signal: this.#isLeft.signal });
   }
 
@@ -48,7 +49,7 @@ export class SharedSource extends EventTarget {
   }
 
   #receive({ state, name, data, cursor }) {
-    // What was on its way when this end was closed is for nobody.
+    // An event that was sent before this end closed is dropped.
     if (this.readyState === EventSource.CLOSED) return;
     if (name !== undefined) return this.dispatchEvent(new MessageEvent(name, { data, lastEventId: cursor }));
     if (state === "live" && this.readyState === EventSource.CONNECTING) {

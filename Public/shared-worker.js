@@ -1,4 +1,5 @@
-// The worker that follows sessions, stores and values for all pages of a browser: one stream for each, however many pages there are.
+// The worker that follows sessions, stores and values for all pages of a browser: one stream for each, for any number
+// of pages.
 
 import { connect, followStore, followValue } from "./rivulet.js";
 
@@ -14,7 +15,7 @@ globalThis.onconnect = ({ ports: [port] }) => {
   };
 };
 
-/** Sends a page everything that is known and then each change, until it leaves. */
+/** Sends a page all known values and then each change, until the page leaves. */
 function serve(port, { kind, options: { paths, ...options } }) {
   const key = JSON.stringify([kind, options]);
   const one = followed.get(key) ?? makers[kind](options);
@@ -32,7 +33,7 @@ function serve(port, { kind, options: { paths, ...options } }) {
     value: () => one.observe((value, { version, cursor }) => send("change", { version, value }, cursor)),
   };
   const end = observe[kind]();
-  // A page that comes, or comes back, is a reason not to wait any longer.
+  // A page that opens or returns should not wait for the next attempt.
   if (one.connection.retryAt !== null || one.connection.state === "closed") one.reconnect();
   const endConnection = one.onConnection(({ state }) => port.postMessage({ state }));
   return () => {

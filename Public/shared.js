@@ -1,4 +1,5 @@
-// The browser's end of what the sessions of an app share: local copies of a store and of a value, which follow the server's.
+// The browser's end of data that the sessions of an app share: local copies of a store and of a value, which follow the
+// server's.
 
 import { equal } from "./pointer.js";
 import { request, sending } from "./request.js";
@@ -7,49 +8,49 @@ import { Stream, attempt } from "./stream.js";
 
 /** @typedef {import("./pointer.js").Json} Json */
 
-/** The most items that the server gives in one page. */
+/** The most items in one page of the server. */
 const pageItemsMax = 1_000;
 
 /**
  * @typedef {object} StoreOptions
  * @property {string} app the hosted app's name, such as `"notes"`
  * @property {string} store the store's name
- * @property {string} [base] where the server is; this page's own server when left out
- * @property {string} [id] the property that identifies an item; `"id"` when left out
- * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
+ * @property {string} [base] the server's address; by default this page's own server
+ * @property {string} [id] the property that identifies an item; by default `"id"`
+ * @property {boolean} [shared] one stream for all pages of the browser, if the browser has shared workers
  */
 
 /**
  * @typedef {object} ValueOptions
  * @property {string} app the hosted app's name
  * @property {string} value the value's name
- * @property {string} [base] where the server is; this page's own server when left out
- * @property {boolean} [shared] one stream for all pages of the browser, where there are shared workers
+ * @property {string} [base] the server's address; by default this page's own server
+ * @property {boolean} [shared] one stream for all pages of the browser, if the browser has shared workers
  */
 
 /**
- * What happened to a store.
+ * A change of a store.
  *
  * @typedef {object} StoreUpdate
- * @property {"loaded" | "insert" | "remove" | "reset" | "local"} event `loaded`, `reset`: all items are others, or may be;
- *   `local`: items that were here already when the observer subscribed
- * @property {number} version counted by the server since it was started
+ * @property {"loaded" | "insert" | "remove" | "reset" | "local"} event `loaded`, `reset`: all items are different, or
+ *   may be; `local`: items that were known when the observer subscribed
+ * @property {number} version a count of the server since its start
  * @property {string} cursor
- * @property {any[]} items those that came, changed or went; all of them after `loaded`, `reset` and `local`
- * @property {any[]} removed those that went in one step with the ones that came, before them
+ * @property {any[]} items the items that were added, changed or removed; all items after `loaded`, `reset` and `local`
+ * @property {any[]} removed the items that were removed in the same step, before the others were added
  */
 
 /**
- * What happened to a value.
+ * A change of a value.
  *
  * @typedef {object} ValueUpdate
  * @property {"change" | "local"} event
- * @property {number} version counted by the server since it was started
+ * @property {number} version a count of the server since its start
  * @property {string} cursor
  */
 
 /**
- * Follows a store. Nothing is asked of the server before the first `observe` or request.
+ * Follows a store. The first `observe` or request makes the first request to the server.
  *
  *     const notes = followStore({ app: "notes", store: "notes" });
  *     notes.observe((items) => console.log(items.length));
@@ -76,15 +77,15 @@ export function followValue(options) {
   return new Value(options);
 }
 
-/** What a store and a value have in common: one stream for all observers, open while there are any. */
+/** The common part of a store and a value: one stream for all observers, open while there are any. */
 class Followed {
   /** The address of the resource, without a slash at its end. */
   url;
   /** @type {Stream} */
   stream;
-  /** Whether there is something to show. */
+  /** True if there are items or a value to show. */
   isKnown = false;
-  /** @type {string | null} Where the local copy stands; null: nothing to go on from. */
+  /** @type {string | null} The cursor of the local copy; null if no stream can continue from it. */
   cursor = null;
   version = 0;
   #observers = new Set();
@@ -100,7 +101,7 @@ class Followed {
   }
 
   /**
-   * Tells where the stream stands: now, and whenever that changes.
+   * Reports the state of the stream: now, and after each change.
    *
    * @param {(connection: import("./stream.js").Connection) => void} callback
    * @returns {() => void} ends it
@@ -110,7 +111,7 @@ class Followed {
   }
 
   /**
-   * Tells every event that the stream brings.
+   * Reports every event of the stream.
    *
    * @param {(event: import("./stream.js").WireEvent) => void} callback
    * @returns {() => void} ends it
@@ -119,17 +120,17 @@ class Followed {
     return this.stream.onEvent(callback);
   }
 
-  /** Opens the stream now, without waiting for the back-off; also after `close`. */
+  /** Opens the stream now, without the back-off. Also works after `close`. */
   reconnect() {
     this.stream.reconnect();
   }
 
-  /** Ends the stream for good. What is known stays readable. */
+  /** Closes the stream permanently. Known values stay readable. */
   close() {
     this.stream.close();
   }
 
-  /** Adds an observer; `local` makes what it is told of what is known already. */
+  /** Adds an observer. `local` makes the arguments of its first call from the known values. */
   follow(callback, local) {
     const observer = { callback };
     this.#observers.add(observer);
@@ -148,15 +149,15 @@ class Followed {
 /** One store of one app. Make it with {@link followStore}. */
 export class Store extends Followed {
   #identify;
-  /** @type {Map<string, any>} The items by id, in the store's order: a map keeps the place of what is set again, as a store does. */
+  /** @type {Map<string, any>} The items by id, in the store's order. A set item keeps its position, as in a store. */
   #items = new Map();
-  /** @type {any[] | null} The same as a list, once somebody has asked for it. */
+  /** @type {any[] | null} The items as a list, after its first use. */
   #list = null;
-  /** @type {CatchUp | null} While events tell again what the pages of the list may have had already. */
+  /** @type {CatchUp | null} Set while events repeat changes that the pages of the list may already have. */
   #catchUp = null;
-  /** @type {[string, any, string][] | null} The events that came while the rest of a list is fetched. */
+  /** @type {[string, any, string][] | null} The events that arrive while the rest of a list is fetched. */
   #waiting = null;
-  /** Ends the fetching of the rest of a list. */
+  /** Cancels the fetch of the rest of a list. */
   #fetching = new AbortController();
 
   /** @param {StoreOptions} options */
@@ -164,7 +165,7 @@ export class Store extends Followed {
     const isShared = () => shared && canShare();
     super(options, "stores", options.store, {
       names: ["initialized", "loaded", "insert", "remove", "reset"],
-      // A shared stream begins with the list.
+      // A shared stream begins with the list, so that it is not fetched.
       prepare: async (signal) => isShared() || this.#load(signal),
       source: (url) => (isShared() ? new SharedSource("store", options) : new EventSource(url)),
       address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor ?? "")}`,
@@ -174,13 +175,13 @@ export class Store extends Followed {
     this.#identify = (item) => item[options.id ?? "id"];
   }
 
-  /** The items in the store's order, as far as they are known; never altered, and an item that did not change is the same object. */
+  /** The known items in the store's order. The list is never altered, and an unchanged item is the same object. */
   get items() {
     return (this.#list ??= [...this.#items.values()]);
   }
 
   /**
-   * The item with this id, as far as it is known.
+   * The item with this id, if it is known.
    *
    * @param {string} id
    */
@@ -189,7 +190,7 @@ export class Store extends Followed {
   }
 
   /**
-   * Watches the items: the callback gets all of them as soon as they are known, then again after every change.
+   * Watches the items. The callback gets all items as soon as they are known, and again after every change.
    *
    * @param {(items: any[], update: StoreUpdate) => void} callback
    * @returns {() => void} ends the observation
@@ -198,12 +199,12 @@ export class Store extends Followed {
     return this.follow(callback, () => [this.items, this.#update("local", this.items)]);
   }
 
-  // Requests. Each is refused with a RivuletError.
+  // Requests. Each is rejected with a RivuletError if the server refuses it.
 
   /**
-   * Inserts an item, or several as one transaction. One whose id is there already takes its place.
+   * Inserts an item, or several as one transaction. An item with an existing id replaces the existing one.
    *
-   * @param {any} items one, or an array
+   * @param {any} items one item, or an array
    * @returns {Promise<void>}
    */
   async insert(items) {
@@ -211,10 +212,10 @@ export class Store extends Followed {
   }
 
   /**
-   * Asks the server for an item, past the local copy.
+   * Reads an item from the server, not from the local copy.
    *
    * @param {string} id
-   * @returns {Promise<{item: any, tag: string}>} `tag` is for `put` and `remove`
+   * @returns {Promise<{item: any, tag: string}>} `put` and `remove` take the `tag`
    */
   async read(id) {
     const response = await request(this.#place(id), { cache: "no-store" });
@@ -222,8 +223,9 @@ export class Store extends Followed {
   }
 
   /**
-   * Writes an item under its id. With `tag`, only in place of the one that has this tag; with null, only where there is none: else
-   * the error's status is 412, its `problem.value` the item that is there (absent: none), and its `tag` that one's tag.
+   * Writes an item under its id. With `tag`, it only replaces the item with this tag. With null, it is only written if
+   * there is no item. Otherwise the error's status is 412, its `problem.value` is the existing item (absent if there is
+   * none), and its `tag` that item's tag.
    *
    * @param {any} item
    * @param {string | null} [tag]
@@ -236,7 +238,7 @@ export class Store extends Followed {
   }
 
   /**
-   * Removes an item; with `tag`, only the one that has this tag.
+   * Removes an item. With `tag`, only the item with this tag is removed.
    *
    * @param {string} id
    * @param {string} [tag]
@@ -267,7 +269,7 @@ export class Store extends Followed {
 
   // The list.
 
-  /** Fetches the list, unless there is one that a stream can go on from. */
+  /** Fetches the list, unless a stream can continue from the local copy. */
   async #load(signal) {
     this.#fetching.abort();
     this.#waiting = null;
@@ -277,8 +279,8 @@ export class Store extends Followed {
   }
 
   /**
-   * Fetches the items after one of them, or all, page by page. The list may change between two pages, so it stands where the first
-   * page stood: the events since then are told again.
+   * Fetches all items, or the items after one of them, page by page. The list may change between two pages. So it has
+   * the cursor of the first page, and the events since then come again.
    */
   async #pages(after, signal) {
     const items = new Map();
@@ -297,25 +299,25 @@ export class Store extends Followed {
   async #page(after, signal) {
     const query = after === null ? "" : `&after=${encodeURIComponent(after)}`;
     const response = await request(`${this.url}?limit=${pageItemsMax}${query}`, { cache: "no-store", signal });
-    // The tag of a compressed answer is the cursor with a mark.
+    // The tag of a compressed answer is the cursor with a suffix.
     const cursor = (response.headers.get("ETag") ?? "").replaceAll('"', "").replace(/-gzip$/, "");
     return { ...(await response.json()), cursor };
   }
 
   // Events.
 
-  /** Takes in one event; false: the list has to be fetched anew. */
+  /** Applies one event. Returns false if the list must be fetched again. */
   #take(name, content, cursor) {
-    // The server has not read its store yet: what is here stays until it has.
+    // The server has not read its store yet. The local copy stays until it has.
     if (name === "initialized") return true;
     if (name === "loaded" || name === "reset") return this.#replace(name, content, cursor);
     if (this.#waiting !== null) return this.#waiting.push([name, content, cursor]) > 0;
 
     const ids = content.items.map(this.#identify);
-    // What went in one step with the items that came, before them.
+    // Items that were removed in the same step, before the new items were added.
     const removed = content.removedAll ? this.items : (content.removed ?? []);
     const gone = removed.map(this.#identify);
-    // Of all that went, those are not known that no page has had yet.
+    // If all items were removed, the list of removed ids lacks items that no page had yet.
     if (content.removedAll && content.version <= (this.#catchUp?.until ?? -1)) return this.#startOver();
     if (gone.length > 0 && this.#catchUp?.isBroken("remove", gone, content.version)) return this.#startOver();
     if (this.#catchUp?.isBroken(name, ids, content.version)) return this.#startOver();
@@ -332,7 +334,7 @@ export class Store extends Followed {
     return true;
   }
 
-  /** Takes the list of an event in place of what is here; one that did not fit into the event goes on in pages. */
+  /** Replaces the local copy with the list of an event, and with pages if the list did not fit into the event. */
   #replace(name, content, cursor) {
     this.#fetching.abort();
     this.#waiting = null;
@@ -388,8 +390,8 @@ export class Store extends Followed {
 }
 
 /**
- * The events that lead from the first page of a list to its last: what they tell, the later pages may have had already. Telling it
- * again does no harm, but for two things, after which the list may lack items or have them at a wrong place.
+ * The events between the first page of a list and its last. The later pages may already have their changes.
+ * Applying them again is harmless, with two exceptions, after which items may be missing or at a wrong position.
  */
 class CatchUp {
   #starts;
@@ -402,7 +404,7 @@ class CatchUp {
     this.until = until;
   }
 
-  /** Whether an item went after which a page began, which then may have begun elsewhere, or one that went has come back. */
+  /** True if the item before a page was removed, as the page may begin elsewhere, or if a removed item returned. */
   isBroken(name, ids, version) {
     if (version > this.until) return false;
     if (name === "insert") return ids.some((id) => this.#removed.has(id));
@@ -413,7 +415,7 @@ class CatchUp {
 
 /** One stored value of one app. Make it with {@link followValue}. */
 export class Value extends Followed {
-  /** @type {Json | undefined} The value as far as it is known. */
+  /** @type {Json | undefined} The value, if it is known. */
   value;
 
   /** @param {ValueOptions} options */
@@ -428,7 +430,7 @@ export class Value extends Followed {
   }
 
   /**
-   * Watches the value: the callback gets it as soon as it is known, then again after every change.
+   * Watches the value. The callback gets it as soon as it is known, and again after every change.
    *
    * @param {(value: Json, update: ValueUpdate) => void} callback
    * @returns {() => void} ends the observation
@@ -437,8 +439,9 @@ export class Value extends Followed {
     return this.follow(callback, () => [this.value, this.#update("local")]);
   }
 
-  // Requests. Each answers the value as it is now and its tag, and is refused with a RivuletError. With `tag`, a change is made only
-  // where the value still has that tag: else the error's status is 412, its `problem.value` the value, and its `tag` that one's tag.
+  // Requests. Each returns the current value and its tag, and is rejected with a RivuletError if the server refuses it.
+  // With `tag`, a change is only made if the value still has that tag. Otherwise the error's status is 412, its
+  // `problem.value` the value, and its `tag` the value's tag.
 
   /** @returns {Promise<{value: Json, tag: string}>} */
   read() {
@@ -454,7 +457,7 @@ export class Value extends Followed {
   }
 
   /**
-   * Sets the default.
+   * Resets the value to its default.
    *
    * @param {string} [tag]
    */
@@ -463,7 +466,7 @@ export class Value extends Followed {
   }
 
   /**
-   * Makes true of false and false of true.
+   * Toggles true and false.
    *
    * @param {string} [tag]
    */

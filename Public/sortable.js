@@ -1,16 +1,16 @@
-// Lets the items of a list be dragged by their handles: mouse, pen and finger alike.
+// Lets users drag the items of a list by their handles, with a mouse, a pen or a finger.
 
-/** So near to the top or the bottom of the window the page scrolls along. */
+/** The page scrolls if the pointer is within this distance of the top or the bottom of the window. */
 const edgePixels = 56;
-/** The page scrolls so far per frame at its fastest. */
+/** The most pixels that the page scrolls per frame. */
 const scrollPixelsMax = 14;
 
 /**
- * Makes the items of a list draggable. The list itself is not changed: that is for whoever is told of the drop.
+ * Makes the items of a list draggable. The list itself is not changed, because `onDrop` handles the drop.
  *
  * @param {HTMLElement} list
- * @param {string} handle the selector of what an item is held by
- * @param {(item: HTMLElement, before: HTMLElement | null) => void} onDrop `before` null: after the last one
+ * @param {string} handle the selector of an item's handle
+ * @param {(item: HTMLElement, before: HTMLElement | null) => void} onDrop `before` is null after the last item
  */
 export function makeSortable(list, handle, onDrop) {
   list.addEventListener("pointerdown", (event) => {
@@ -65,13 +65,16 @@ function drag(list, grip, item, start, onDrop) {
   }, { signal });
   grip.addEventListener("pointerup", () => end(true), { signal });
   grip.addEventListener("pointercancel", () => end(false), { signal });
-  // Of a handle that was removed, with its row, the document hears.
+  // If the handle was removed with its row, the document gets the event.
   document.addEventListener("lostpointercapture", (event) => event.pointerId === start.pointerId && end(false), { signal });
   addEventListener("keydown", (event) => event.key === "Escape" && end(false), { signal });
   requestAnimationFrame(scroll);
 }
 
-/** The item at a height of the window, and on which side of its middle that is; beyond the list, its first or last one. */
+/**
+ * The item at a height of the window, and the side of its middle. Beyond the list, the result is its first or last
+ * item.
+ */
 function targetAt(list, item, y) {
   const bounds = list.getBoundingClientRect();
   const inside = Math.max(bounds.top + 1, 1, Math.min(y, bounds.bottom - 1, innerHeight - 1));

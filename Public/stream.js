@@ -1,36 +1,42 @@
-// An event stream that heals itself: it is opened again after a growing wait, and given back while nobody sees the page.
+// An event stream that reconnects by itself: it is opened again after a growing wait, and closed while the page is
+// hidden.
 
 import { RivuletError, refusal } from "./request.js";
 
-/** The first wait before a lost stream is opened again; it doubles with each attempt that fails. */
+/** The first wait before a lost stream is opened again. It doubles with each failed attempt. */
 const backoffFirstMilliseconds = 400;
-/** No wait is longer than this in the time after the stream was lost, in which most servers come back: restarts are short. */
+/**
+ * The longest wait in the time after the loss of the stream. Most servers return in this time, because restarts are
+ * short.
+ */
 const soonMaxMilliseconds = 2_000;
 const soonMilliseconds = 30_000;
-/** No wait is longer than this later on, while somebody sees the page. */
+/** The longest wait later on, while the page is visible. */
 const backoffMaxMilliseconds = 5_000;
-/** No wait is longer than this while nobody sees the page. One that is seen again does not wait. */
+/** The longest wait while the page is hidden. A page that becomes visible again does not wait. */
 const unseenMaxMilliseconds = 20_000;
-/** A stream that lived this long was a success: the next wait is the first one again. */
+/** A stream that was open for this time counts as a success: the next wait is the first one again. */
 const steadyMilliseconds = 5_000;
-/** A page that nobody sees gives its stream back after this time: a browser allows six per server over HTTP/1.1. */
+/**
+ * A hidden page closes its stream after this time, because a browser allows six connections per server over HTTP/1.1.
+ */
 const hiddenMilliseconds = 30_000;
-/** 4xx answers that may pass by themselves: slow request, a page of a list that is gone, too early, rate limit. */
+/** 4xx answers that may be temporary: slow request, a page of a list that is gone, too early, rate limit. */
 const passingStatuses = [408, 410, 425, 429];
 
 /**
- * Where a stream stands.
+ * The state of a stream.
  *
  * @typedef {object} Connection
- * @property {"connecting" | "live" | "reconnecting" | "paused" | "closed"} state `paused`: given back while the page is
- *   hidden; `closed`: it does not come back by itself
+ * @property {"connecting" | "live" | "reconnecting" | "paused" | "closed"} state `paused`: closed while the page is
+ *   hidden; `closed`: it does not reopen by itself
  * @property {number} attempt failed attempts since the stream was last live
- * @property {number | null} retryAt when the next attempt begins, in milliseconds since 1970; null: none is waiting
- * @property {string | null} reason why the last stream ended, as the server's `bye` or the problem document says it
+ * @property {number | null} retryAt the time of the next attempt, in milliseconds since 1970; null if none is scheduled
+ * @property {string | null} reason the reason of the last stream's end, from the server's `bye` or the problem document
  */
 
 /**
- * One event as it came over the wire.
+ * One event as it was received.
  *
  * @typedef {object} WireEvent
  * @property {string} name such as `snapshot`, `change`, `reset` or `bye`
@@ -41,15 +47,17 @@ const passingStatuses = [408, 410, 425, 429];
  */
 
 /**
- * What a stream is opened with, and who takes in what it brings.
+ * The functions that open a stream and handle its events.
  *
  * @typedef {object} Handlers
- * @property {string[]} names of its events; `bye` is the stream's own
- * @property {() => string} address where it is, asked anew for each attempt: with a cursor it goes on where the last one ended
- * @property {(name: string, content: any, cursor: string) => void} take takes in one event
- * @property {() => void} forget an event could not be read, or `take` threw: the next address is to begin anew
- * @property {(signal: AbortSignal) => Promise<void>} [prepare] what has to be done before the address is asked for
- * @property {(url: string) => EventSource} [source] makes what brings the events; an EventSource of its own when left out
+ * @property {string[]} names the names of its events; the stream itself handles `bye`
+ * @property {() => string} address the address for the next attempt; with a cursor, it continues at the end of the last
+ *   stream
+ * @property {(name: string, content: any, cursor: string) => void} take handles one event
+ * @property {() => void} forget called if an event could not be read, or if `take` threw; the next address must begin
+ *   anew
+ * @property {(signal: AbortSignal) => Promise<void>} [prepare] runs before `address` is called
+ * @property {(url: string) => EventSource} [source] creates the source of events; by default an EventSource
  */
 
 /** A stream, closed until `open`. */
@@ -61,10 +69,10 @@ export class Stream {
   #eventListeners = new Set();
   /** @type {EventSource | null} */
   #source = null;
-  /** @type {AbortController | null} Ends what goes on before the source is there. */
+  /** @type {AbortController | null} Cancels the preparation before the source exists. */
   #preparing = null;
   #openedAt = 0;
-  /** When the stream was lost: the first of the attempts that failed in a row. */
+  /** The time of the loss: the first of the consecutive failed attempts. */
   #lostAt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -89,14 +97,14 @@ export class Stream {
     return this.#source !== null;
   }
 
-  /** Whether it is for somebody else to open it: it waits for an attempt, the page is hidden, or it was closed. */
+  /** True if an observer must not open it: an attempt is scheduled, the page is hidden, or the stream was closed. */
   get isResting() {
     const { state, retryAt } = this.#connection;
     return state === "closed" || state === "paused" || retryAt !== null;
   }
 
   /**
-   * Tells where the stream stands: now, and whenever that changes.
+   * Reports the state of the stream: now, and after each change.
    *
    * @param {(connection: Connection) => void} callback
    * @returns {() => void} ends it
@@ -108,7 +116,7 @@ export class Stream {
   }
 
   /**
-   * Tells every event that the stream brings, after it was taken in.
+   * Reports every event of the stream, after it was handled.
    *
    * @param {(event: WireEvent) => void} callback
    * @returns {() => void} ends it
@@ -129,27 +137,27 @@ export class Stream {
     );
   }
 
-  /** Opens the stream now, without waiting for the back-off; also after `close`. */
+  /** Opens the stream now, without the back-off. Also works after `close`. */
   reconnect() {
     if (this.#listening.signal.aborted) this.#listenToPage();
     this.#become({ state: "reconnecting", attempt: 0, retryAt: null });
     this.open();
   }
 
-  /** Lets go of the stream: nobody wants what it brings. */
+  /** Closes the stream, because it has no observers. */
   drop() {
     this.#drop();
     const { state } = this.#connection;
     if (state === "live" || state === "reconnecting") this.#become({ state: "connecting", retryAt: null });
   }
 
-  /** Opens the stream anew after the back-off: what is here cannot be gone on from. */
+  /** Opens the stream again after the back-off, because the local copy cannot be continued. */
   again() {
     this.#retry(this.#backoff());
   }
 
   /**
-   * What the stream needs was refused: a refusal that would be the same next time ends it.
+   * Handles a failed preparation. A refusal that would be the same next time closes the stream.
    *
    * @param {unknown} error
    */
@@ -159,13 +167,16 @@ export class Stream {
     this.again();
   }
 
-  /** Ends the stream for good. */
+  /** Closes the stream permanently. */
   close() {
     this.#end("client");
     this.#listening.abort();
   }
 
-  /** Whether it is open, is being opened, or waits for its next attempt: a stream that nobody asked for is not opened when the page is seen. */
+  /**
+   * True if it is open, is being opened, or has a scheduled attempt. Other streams are not opened when the page becomes
+   * visible.
+   */
   get #isAtWork() {
     return this.isOpen || this.#preparing !== null || this.#connection.retryAt !== null;
   }
@@ -186,7 +197,7 @@ export class Stream {
     }
   }
 
-  /** Takes in one event. One that cannot be read ends the stream. */
+  /** Handles one event. An event that cannot be read ends the stream. */
   #receive(name, data, cursor) {
     try {
       const content = JSON.parse(data);
@@ -203,7 +214,7 @@ export class Stream {
     this.#eventListeners.forEach((listener) => attempt(() => listener(event)));
   }
 
-  /** The server said why it closes, and whether to come back. */
+  /** Handles the server's reason for the end, and its advice about reconnecting. */
   #leave({ reason, reconnect, after }) {
     if (!reconnect) return this.#end(reason);
     this.#become({ reason });
@@ -211,8 +222,8 @@ export class Stream {
   }
 
   /**
-   * The stream broke. A browser does not show the status of a refused stream, so a refusal is asked for once more: only an
-   * answer that would be the same next time ends it, all others are tried again.
+   * Handles a broken stream. A browser does not show the status of a refused stream, so the request is sent once more
+   * with fetch. Only an answer that would be the same next time closes the stream. After all others, it is tried again.
    */
   async #lost(source, url, refused) {
     const steady = this.#openedAt > 0 && Date.now() - this.#openedAt > steadyMilliseconds;
@@ -230,13 +241,13 @@ export class Stream {
       const reason = response.status === 204 ? "deleted" : isFinal(response.status) ? (await refusal(response)).message : null;
       if (reason !== null && this.#timer === waiting) this.#end(reason);
     } catch {
-      // No answer at all: the attempt that already waits is the right one.
+      // No answer came. The scheduled attempt remains.
     } finally {
       question.abort();
     }
   }
 
-  /** Lets go of the stream, and forgets an attempt that waits. */
+  /** Closes the stream, and cancels a scheduled attempt. */
   #drop() {
     clearTimeout(this.#timer);
     this.#preparing?.abort();
@@ -271,7 +282,7 @@ export class Stream {
     this.#connectionListeners.forEach((listener) => attempt(() => listener(this.#connection)));
   }
 
-  /** A network that is back, or a page that is seen again, is a reason not to wait any longer. */
+  /** Ends the wait if the network returns, or if the page becomes visible again. */
   #listenToPage() {
     this.#listening = new AbortController();
     const { signal } = this.#listening;
@@ -293,13 +304,13 @@ export class Stream {
 }
 
 /**
- * The wait before a stream is opened again, in milliseconds. It doubles with each failed attempt from 400 ms on, and is at most 2 s in
- * the half minute after the loss, then 5 s, or 20 s while the page is hidden. Chance takes up to a half of it away, so that a thousand
- * pages do not come back at once.
+ * The wait before a stream is opened again, in milliseconds. It doubles with each failed attempt from 400 ms on. It is
+ * at most 2 s in the half minute after the loss, and 5 s later. While the page is hidden, it is at most 20 s. The wait
+ * is shortened by a random part of up to a half, so that a thousand pages do not reconnect at once.
  *
  * @param {number} attempt failed attempts since the stream was last live
  * @param {number} lostMilliseconds the time since then
- * @param {boolean} isHidden whether nobody sees the page
+ * @param {boolean} isHidden true if the page is hidden
  * @returns {number}
  */
 export function backoff(attempt, lostMilliseconds, isHidden) {
@@ -308,13 +319,13 @@ export function backoff(attempt, lostMilliseconds, isHidden) {
   return Math.round(whole * (0.5 + Math.random() / 2));
 }
 
-/** Whether a refusal would be the same next time. */
+/** True if a refusal would be the same next time. */
 function isFinal(status) {
   return status >= 400 && status < 500 && !passingStatuses.includes(status);
 }
 
 /**
- * Runs a callback of the page; its fault is reported and stops nobody else.
+ * Runs a callback of the page. Its error is reported and affects no other callback.
  *
  * @param {() => void} callback
  */

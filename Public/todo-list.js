@@ -1,8 +1,9 @@
-// The rows of the todo list: one node per id, touched only where its todo changed. Knows no session, and tells what is wanted.
+// The rows of the todo list: one node per id, only changed if its todo changed. The list knows no session, and reports
+// the user's actions.
 
 import { makeSortable } from "./sortable.js";
 
-/** A list shows no more rows than this: a browser lays out thousands at ease, and a hundred thousand not at all. */
+/** A list shows at most this many rows. A browser lays out thousands easily, but not a hundred thousand. */
 export const rowsMax = 2_000;
 
 /**
@@ -10,15 +11,17 @@ export const rowsMax = 2_000;
  */
 
 /**
- * What somebody did in the list. `rename` answers whether the new title was taken: the field stays open until it was.
+ * The actions of the user in the list. `rename` returns true if the new title was accepted. The field stays open until
+ * then.
  *
  * @typedef {object} Actions
  * @property {(id: string) => any} toggle
  * @property {(id: string) => any} remove
- * @property {(id: string, by: 1 | -1) => any} step one place up (-1) or down
- * @property {(id: string, before: string | null) => any} place before another shown todo; null: after the last one
+ * @property {(id: string, by: 1 | -1) => any} step moves one position up (-1) or down
+ * @property {(id: string, before: string | null) => any} place moves before another shown todo; null: after the last
+ *   one
  * @property {(id: string) => any} beginRenaming
- * @property {(id: string, title: string | null) => boolean | Promise<boolean>} rename null: left as it is
+ * @property {(id: string, title: string | null) => boolean | Promise<boolean>} rename null: the title stays as it is
  */
 
 /** A list of todos that keeps its nodes. */
@@ -28,9 +31,9 @@ export class TodoList {
   #actions;
   /** @type {Map<string, Row>} The rows that are shown, by id. */
   #rows = new Map();
-  /** @type {Parameters<TodoList["show"]>} What was shown last. */
+  /** @type {Parameters<TodoList["show"]>} The arguments of the last `show`. */
   #shown = [[], () => true, null];
-  /** While nodes are taken to their places, a field that loses the focus has not been left by anybody. */
+  /** True while nodes are moved. A field that loses the focus meanwhile was not left by the user. */
   #isArranging = false;
 
   /**
@@ -56,7 +59,7 @@ export class TodoList {
   }
 
   /**
-   * The row of a todo; undefined when it is not shown.
+   * The row of a todo; undefined if it is not shown.
    *
    * @param {string} id
    * @returns {HTMLElement | undefined}
@@ -66,13 +69,13 @@ export class TodoList {
   }
 
   /**
-   * Shows these todos in this order. Rows that are there already are kept, moved only where they must be, and written to only
-   * where their todo differs.
+   * Shows these todos in this order. Existing rows are kept. They are only moved if necessary, and only updated if
+   * their todo differs.
    *
    * @param {Todo[]} todos
-   * @param {(todo: Todo) => boolean} isShown the one that is being renamed here stays whatever this says
-   * @param {string | null} editing the todo that somebody is renaming
-   * @returns {number} how many more there are to show, beyond `rowsMax`
+   * @param {(todo: Todo) => boolean} isShown a todo that is being renamed here always stays
+   * @param {string | null} editing the todo that a user is renaming
+   * @returns {number} the number of further todos to show, beyond `rowsMax`
    */
   show(todos, isShown, editing) {
     this.#shown = [todos, isShown, editing];
@@ -112,14 +115,14 @@ export class TodoList {
     this.#actions.beginRenaming(id);
   }
 
-  /** Takes the nodes to their places: those that stand right stay, so that one todo that moved is one node that moves. */
+  /** Moves the nodes to their positions. Nodes at the right position stay, so that one moved todo is one moved node. */
   #arrange(items) {
     let next = this.#list.firstElementChild;
     for (const item of items) {
       if (item === next) {
         next = next.nextElementSibling;
       } else if (item === next?.nextElementSibling) {
-        // The row before this one goes further down: it is passed over, and taken along when its turn comes.
+        // The next row moves further down. It is skipped here, and moved when its turn comes.
         next = item.nextElementSibling;
       } else if (item.isConnected && "moveBefore" in this.#list) {
         this.#list.moveBefore(item, next);
@@ -129,7 +132,7 @@ export class TodoList {
     }
   }
 
-  /** Which control of which row has the focus; null when none has. */
+  /** The focused control and its row; null if no row has the focus. */
   #focus() {
     const control = document.activeElement;
     const id = control === null || !this.#list.contains(control) ? "" : idOf(control);
@@ -137,7 +140,7 @@ export class TodoList {
     return { id, index: this.ids.indexOf(id), selector: `.${control.classList[0]}` };
   }
 
-  /** Gives the focus back to its row, or to the row that now stands where that one stood. */
+  /** Returns the focus to its row, or to the row that is now at its position. */
   #restore({ id, index, selector }) {
     const row = this.#rows.get(id) ?? this.#rows.get(this.ids[Math.min(index, this.#rows.size - 1)]);
     const control = row?.item.querySelector(selector) ?? row?.item.querySelector(".title") ?? this.#list;
@@ -151,12 +154,12 @@ export class TodoList {
     if (button.matches(".remove")) this.#actions.remove(id);
     else if (button.matches(".up")) this.#actions.step(id, -1);
     else if (button.matches(".down")) this.#actions.step(id, 1);
-    // A mouse takes two clicks; a keyboard, a screen reader (detail 0) and a finger take one.
+    // A mouse needs two clicks. A keyboard, a screen reader (detail 0) and a finger need one.
     else if (event.detail === 0 || event.pointerType === "touch") this.rename(id);
   }
 
   #key(event) {
-    // The key is for the input method: it ends what is composed, not the title.
+    // The key is for the input method: it ends the composition, not the title.
     if (event.isComposing) return;
     const { key, altKey, target } = event;
     if (target.matches(".field")) {
@@ -174,12 +177,12 @@ export class TodoList {
     event.preventDefault();
   }
 
-  /** A field that is left is done: what was typed counts. */
+  /** Finishes a field that the user leaves, with the typed text. */
   #leave(target) {
     if (target.matches(".field") && !this.#isArranging) this.#finish(target, true);
   }
 
-  /** Takes the focus to the same control of the row above or below. */
+  /** Moves the focus to the same control of the row above or below. */
   #walk(control, step) {
     const item = control.closest("li");
     const other = step < 0 ? item?.previousElementSibling : item?.nextElementSibling;
@@ -187,8 +190,8 @@ export class TodoList {
   }
 
   /**
-   * Ends the renaming: with what was typed, or as it was. A title that is refused stays open. Until the answer is here, the
-   * field takes nothing; another title may be opened meanwhile.
+   * Ends the renaming with the typed title, or with the old one. A refused title stays open. Until the answer arrives,
+   * the field is read-only, but another title may be opened.
    */
   async #finish(field, takes) {
     const id = idOf(field);
@@ -199,7 +202,7 @@ export class TodoList {
     const isTaken = await this.#actions.rename(id, takes && title !== "" && title !== row.title ? title : null);
     if (!isTaken && field.isConnected) {
       field.readOnly = false;
-      // Not from a field that somebody went on to: that one would be left, and so finished.
+      // The focus stays in a field that the user has moved to. Otherwise that field would be left, and so finished.
       if (document.activeElement?.type !== "text") field.focus();
       return;
     }
@@ -213,7 +216,7 @@ class Row {
   /** @type {HTMLElement} */
   item;
   title = "";
-  /** Whether the title is being renamed here. */
+  /** True if the title is being renamed here. */
   isOpen = false;
   #done = false;
   #isEdited = false;
@@ -223,7 +226,7 @@ class Row {
     this.item.dataset.id = id;
   }
 
-  /** Writes to the nodes what differs from what they show. */
+  /** Updates the nodes that differ from the todo. */
   show({ title, done }, isEdited) {
     const { item } = this;
     const part = (name) => item.querySelector(name);
@@ -235,7 +238,7 @@ class Row {
         part(name).ariaLabel = `${verb}: ${title}`;
       }
     }
-    // What was clicked shows at once; a refusal takes it back here.
+    // A click shows its effect at once. A refusal reverts it here.
     if (part(".check").checked !== done) part(".check").checked = done;
     if (done !== this.#done) item.toggleAttribute("data-done", (this.#done = done));
     if (isEdited !== this.#isEdited) part(".edited").hidden = !(this.#isEdited = isEdited);
@@ -261,7 +264,7 @@ class Row {
   }
 }
 
-/** The id of the todo whose row a node is in. */
+/** The id of the todo of a node's row. */
 function idOf(node) {
   return node.closest("li")?.dataset.id ?? "";
 }

@@ -1,4 +1,5 @@
-// The todo list's page: shows one session of the `todos` app as it streams in, and turns what is done into events.
+// The todo list's page: shows one session of the `todos` app as its stream updates it, and turns the user's actions
+// into events.
 
 import { attempt } from "./errors.js";
 import { enableCopying, follow, freshID, isSessionID, the } from "./page.js";
@@ -9,7 +10,7 @@ import { TodoList } from "./todo-list.js";
 /** @typedef {import("./todo-list.js").Todo} Todo */
 
 const paths = ["/p/todos", "/p/filter", "/t/editing"];
-/** The server takes so many events as one transaction. */
+/** The most events that the server accepts as one transaction. */
 const eventsMax = 1_000;
 
 /** @type {{[filter: string]: (todo: Todo) => boolean}} */
@@ -18,10 +19,13 @@ const filters = { all: () => true, open: (todo) => !todo.done, done: (todo) => t
 const id = sessionID();
 const session = connect({ app: "todos", session: id });
 const list = new TodoList(the("todos"), the("todo"), { toggle, remove, step, place, beginRenaming, rename });
-/** @type {{todo: Todo, index: number}[]} What the last removal took, in the order of the list, until it is put back. */
+/**
+ * @type {{todo: Todo, index: number}[]} The todos of the last removal, in the order of the list, until they are
+ *   restored.
+ */
 let removed = [];
 
-/** The session that the address names; without one, a new one, which the address names from now on. */
+/** The session that the address names. Without a name, a new session, which the address names from now on. */
 function sessionID() {
   const named = new URLSearchParams(location.search).get("session") ?? "";
   if (isSessionID(named)) return named;
@@ -30,7 +34,7 @@ function sessionID() {
   return fresh;
 }
 
-/** Shows the session as it is now. */
+/** Shows the current session. */
 function show() {
   const todos = allTodos();
   const filter = String(session.value("/p/filter") ?? "all");
@@ -59,11 +63,12 @@ function todoOf(id) {
 }
 
 /**
- * Sends an event, or several as one transaction. A refusal is shown beside the control, and the list shows again what the server has.
+ * Sends an event, or several as one transaction. A refusal is shown beside the control, and the list shows the server's
+ * state again.
  *
  * @param {import("./rivulet.js").Json} event
- * @param {Element} control what was used
- * @returns {Promise<import("./rivulet.js").Answer | null>} null: it was refused
+ * @param {Element} control the control that was used
+ * @returns {Promise<import("./rivulet.js").Answer | null>} null if it was refused
  */
 async function dispatch(event, control) {
   const { outcome, error } = await attempt(control, () => session.dispatch(event));
@@ -71,12 +76,12 @@ async function dispatch(event, control) {
   return outcome ?? null;
 }
 
-/** The row of a todo as the place of its errors; one that is not shown has them above the list. */
+/** The row of a todo, which shows its errors. For a todo that is not shown, they are above the list. */
 function rowOf(id) {
   return list.item(id) ?? the("filters");
 }
 
-/** Tells below the list what was done; `undo` says that it can be taken back. */
+/** Shows the outcome below the list. `undo` offers to undo it. */
 function tell(text, { undo = false } = {}) {
   the("news").textContent = text;
   the("undo").hidden = !undo;
@@ -111,7 +116,7 @@ async function clearDone() {
   tell(`Removed ${gone.length} done.`, { undo: removed.length > 0 });
 }
 
-/** Puts back what the last removal took, each to its place, as one transaction: all of it or nothing. */
+/** Restores the todos of the last removal to their positions, as one transaction: all or none. */
 async function undo() {
   const taken = removed;
   removed = [];
@@ -122,7 +127,7 @@ async function undo() {
     const at = Math.min(index, count++);
     return [{ insert: { id, title, at } }, ...(done ? [{ toggle: id }] : [])];
   });
-  // Meanwhile something else may have been removed: then that is what can be taken back.
+  // If other todos were removed in the meantime, undo now applies to those.
   if (await dispatch(events, the("undo"))) {
     const news = taken.length === 1 ? `“${taken[0].todo.title}” is back.` : `${taken.length} are back.`;
     tell(news, { undo: removed.length > 0 });
@@ -132,13 +137,13 @@ async function undo() {
   }
 }
 
-/** Adds a hundred for a look at the wire; the server leaves out those that are there. */
+/** Adds a hundred todos, to show their events on the wire. The server ignores existing ones. */
 async function addMany() {
   const answer = await dispatch({ addMany: { count: 100 } }, the("many"));
   if (answer !== null) tell(answer.changes.length > 0 ? `Added ${answer.changes.length}.` : "They are there already.");
 }
 
-/** One place up or down among the todos that are shown. */
+/** Moves a todo one position up or down among the shown todos. */
 function step(id, by) {
   const { ids } = list;
   const index = ids.indexOf(id) + by;
@@ -146,7 +151,7 @@ function step(id, by) {
   return place(id, (by < 0 ? ids[index] : ids[index + 1]) ?? null);
 }
 
-/** Before another shown todo, or after the last shown one; what the filter hides keeps its place. */
+/** Moves a todo before another shown todo, or after the last shown one. Hidden todos keep their positions. */
 async function place(id, before) {
   const shown = list.ids.filter((one) => one !== id);
   const others = allTodos().map((todo) => todo.id).filter((one) => one !== id);
@@ -154,7 +159,7 @@ async function place(id, before) {
   if (await dispatch({ move: { id, to } }, rowOf(id))) tell(`Moved “${todoOf(id)?.title}” to ${to + 1} of ${others.length + 1}.`);
 }
 
-/** The renaming that this page began: of which todo, what was edited before, and when the server knows. */
+/** The renaming that this page began: its todo, the todo that was edited before, and the pending request. */
 let begun = null;
 
 function beginRenaming(id) {
@@ -162,7 +167,7 @@ function beginRenaming(id) {
   return begun.known;
 }
 
-/** Whether the session says, or will say when its news arrive, that this page's renaming goes on. */
+/** True if the session says that this page's renaming continues, or will say so when its events arrive. */
 async function isRenaming(id) {
   const { earlier, known } = begun?.id === id ? begun : {};
   begun = null;
@@ -171,7 +176,7 @@ async function isRenaming(id) {
   return editing === id || (known !== undefined && editing === earlier);
 }
 
-/** A new title and the end of the editing are one transaction; what is gone by now has no title to be renamed to. */
+/** Renames a todo and ends the editing in one transaction. If the todo is gone, there is no title to rename. */
 async function rename(id, title) {
   const end = (await isRenaming(id)) ? [{ edit: null }] : [];
   if (title === null) return end.length === 0 || (await dispatch(end[0], rowOf(id))) !== null;

@@ -2,10 +2,11 @@
 //
 //   cc -O2 -std=c11 -o floor floor.c -luv && ./floor PORT [write]
 //
-// GET /sub/N streams topic N, POST /pub/N sends its body to all streams of N: one uv_try_write each, or one uv_write with its request
-// and its callback. Every other request gets the answer alone, the floor of a dispatch. One thread, no parser, no queue: a stream whose
-// socket has no room is dropped. A delivery takes 97.0 instructions (2026-11-22, libuv 1.44.2, gcc 12.2: `Benchmarks/instructions hot`).
-// As it has one thread, its libc calls the kernel in 7 instructions where that of a process with several takes 52.
+// GET /sub/N streams topic N, POST /pub/N sends its body to all streams of N: one uv_try_write each, or one uv_write
+// with its request and its callback. Every other request only gets the answer, as the floor of a dispatch. The program
+// has one thread, no parser and no queue. A stream is dropped if its socket has no room. A delivery takes 97.0
+// instructions (2026-11-22, libuv 1.44.2, gcc 12.2: `Benchmarks/instructions hot`). With one thread, its libc calls the
+// kernel in 7 instructions; with several threads it takes 52.
 #define _GNU_SOURCE // uv.h asks for it.
 #include <stdbool.h>
 #include <stdio.h>
@@ -132,7 +133,7 @@ static void on_allocate(uv_handle_t *handle, size_t hint, uv_buf_t *buffer)
     *buffer = uv_buf_init(received, received_max);
 }
 
-/// A request comes in one piece: the client is ours.
+/// A request comes in one piece, because the client is part of the benchmark.
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     Connection *connection = (Connection *)stream;
@@ -164,7 +165,7 @@ static void on_connection(uv_stream_t *listener, int status)
     check(uv_read_start((uv_stream_t *)&connection->handle, on_allocate, on_read), "uv_read_start");
 }
 
-/// As many streams as the hard limit of open files has room for.
+/// Raises the limit of open files to the hard limit.
 static void allow_files(void)
 {
     struct rlimit files;

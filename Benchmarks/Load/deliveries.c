@@ -1,13 +1,13 @@
-// Events and their deliveries: each stream of an event's topic has to get it once, and in the order of the topic.
+// Events and their deliveries: each stream of an event's topic must get it once, and in the order of the topic.
 #include "load.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// What the 64 bits of `received` can say; see `deliver`.
+/// The number of events that the 64 bits of `received` cover; see `deliver`.
 enum { window = 64 };
 
-/// A published event: its number within the topic, and the deliveries that are still due.
+/// A published event: its number within the topic, and the number of deliveries that are still due.
 typedef struct { uint32_t topic, number, due; uint64_t time; } Event;
 
 Counts counts;
@@ -50,8 +50,8 @@ void give_up_open_events(void)
     counts.open = 0;
 }
 
-/// Notes that a stream has got this number of its topic; false for a duplicate.
-/// A number more than `window` behind the last one counts as out of order, whether or not it is a duplicate.
+/// Records that a stream has received this number of its topic. Returns false for a duplicate.
+/// A number more than `window` behind the last one counts as out of order, even if it is a duplicate.
 static bool receive(Connection *stream, uint32_t number)
 {
     if (!stream->has_received || number > stream->last) {
@@ -68,7 +68,7 @@ static bool receive(Connection *stream, uint32_t number)
     return true;
 }
 
-/// A stream has got {i} and {t}.
+/// Handles a delivery: a stream has received {i} and {t}.
 static void deliver(Connection *stream, uint64_t sequence, uint64_t time)
 {
     uint64_t moment = now(), number = sequence - SEQUENCE_BASE;
@@ -95,7 +95,7 @@ static void deliver(Connection *stream, uint64_t sequence, uint64_t time)
     }
 }
 
-/// The digits after `mark`; `from` is moved behind them. False without the mark.
+/// Reads the digits after `mark`, and moves `from` behind them. Returns false if there is no mark.
 static bool find_number(const char **from, const char *end, const char *mark, uint64_t *number)
 {
     size_t count = strlen(mark);
@@ -108,7 +108,7 @@ static bool find_number(const char **from, const char *end, const char *mark, ui
     return true;
 }
 
-/// One line of an event stream, without its line feed. A line of data may have several events.
+/// Handles one line of an event stream, without its line feed. A line of data may have several events.
 static void take_line(Connection *stream, const char *line, size_t count)
 {
     if (count && line[count - 1] == '\r') count--;

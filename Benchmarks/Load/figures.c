@@ -1,4 +1,4 @@
-// Times, CPU and memory: of the server's processes and of the machine, as /proc has them.
+// Times, CPU and memory of the server's processes and of the machine, from /proc.
 #include "load.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -24,7 +24,7 @@ void add(Histogram *histogram, uint64_t nanoseconds)
 {
     uint64_t step = nanoseconds;
     if (nanoseconds >= histogram_steps) {
-        // The shift that leaves 64 to 127.
+        // The shift that gives a value from 64 to 127.
         unsigned shift = 57 - (unsigned)__builtin_clzll(nanoseconds);
         step = shift * histogram_steps + (nanoseconds >> shift);
     }
@@ -48,7 +48,7 @@ double quantile(const Histogram *histogram, double share)
 
 static double ticks(double count) { return count / (double)sysconf(_SC_CLK_TCK); }
 
-/// The text of a file of /proc; false when the process has ended.
+/// Reads the text of a file of /proc. Returns false if the process has ended.
 static bool read_text(char *text, size_t room, const char *format, int process)
 {
     char path[64];
@@ -74,7 +74,7 @@ static bool has(const int *processes, int count, int process)
     return false;
 }
 
-/// Adds the children of these processes; answers how many processes there are then.
+/// Adds the children of these processes. Returns the new number of processes.
 static int add_children(int *processes, int count)
 {
     DIR *folder = opendir("/proc");

@@ -1,4 +1,4 @@
-// The parts of the load generator and what they share. main.c has the order in which they run.
+// The parts of the load generator and their common declarations. main.c has the order in which they run.
 #pragma once
 #define _GNU_SOURCE // epoll_pwait2, memmem
 #include <stdbool.h>
@@ -35,7 +35,7 @@ void *allocated(void *memory);
 
 // figures.c
 
-/// Times in nanoseconds: 64 steps for each power of two, so that a value is kept within 1.6 %.
+/// A histogram of times in nanoseconds: 64 steps for each power of two, so that a value is kept within 1.6 %.
 enum { histogram_steps = 64, histogram_size = 40 * histogram_steps };
 typedef struct { uint64_t count, most, steps[histogram_size]; } Histogram;
 
@@ -45,7 +45,7 @@ typedef struct { double busy, stolen; } Machine;
 void add(Histogram *histogram, uint64_t nanoseconds);
 /// The time in µs that this share of the values does not exceed.
 double quantile(const Histogram *histogram, double share);
-/// Nanoseconds that always have 19 digits, and never go back.
+/// Nanoseconds that always have 19 digits, and never decrease.
 uint64_t now(void);
 double seconds_since(uint64_t time);
 /// CPU seconds and proportional set size of --pid and its descendants.
@@ -76,7 +76,7 @@ typedef struct {
     int events;
     uint32_t topic, last;
     uint64_t received;
-    // A publisher. `event` is on its way since `sent`.
+    // A publisher. `event` was sent at `sent` and has no answer yet.
     bool is_busy;
     uint64_t event, sent;
     uint32_t turns;
@@ -86,7 +86,7 @@ void prepare_connections(void);
 void connect_to_server(Connection *connection, int number, bool publishes);
 void close_connection(Connection *connection);
 void send_bytes(Connection *connection, const char *bytes, size_t count);
-/// Handles what the sockets have, and waits for it at most so long.
+/// Handles the events of the sockets. Waits for events at most `wait`.
 void turn(uint64_t wait);
 
 // requests.c
@@ -97,7 +97,7 @@ void publish(Connection *publisher, uint64_t time);
 
 // responses.c
 
-/// Takes the next bytes of a response: of an event stream, or of the answer to a publisher.
+/// Handles the next bytes of a response: of an event stream, or of the answer to a publisher.
 void take(Connection *connection, const char *bytes, size_t count);
 void hold(Connection *connection, const char *bytes, size_t count);
 
@@ -118,19 +118,20 @@ extern Counts counts;
 
 void prepare_deliveries(void);
 void mark_ready(Connection *stream);
-/// Streams that are ready now get what is published from now on.
+/// Counts a stream that is ready as a receiver of later events of its topic.
 void expect_deliveries_to(const Connection *stream);
-/// Registers an event of this topic and answers its number.
+/// Registers an event of this topic, and returns its number.
 uint64_t add_event(uint32_t topic, uint64_t time);
-/// Gives up what is still due: it counts as lost.
+/// Gives up the deliveries that are still due. They count as lost.
 void give_up_open_events(void);
-/// Takes bytes of an event stream, free of chunks.
+/// Handles bytes of an event stream, without chunk framing.
 void take_stream(Connection *stream, const char *bytes, size_t count);
 void take_answer(Connection *publisher);
 
 // report.c
 
-/// Prints the JSON object. The readings are those of the start, with all streams open, at the end of the warm-up, and at the end.
+/// Prints the JSON object. The readings are those of the start, with all streams open, at the end of the warm-up, and
+/// at the end.
 typedef struct {
     double connect_seconds, idle_share, seconds, own_cpu;
     uint64_t bytes;

@@ -2,12 +2,13 @@
 //
 //   load --port P [options]        (load --help lists them)
 //
-// It opens N streams and waits until each is ready, then publishes by POST over a few connections. The body of each POST has a sequence
-// number and the time of sending. Both come back in the `data:` lines of the streams, so that each delivery is matched, timed, and
-// checked: lost, doubled, out of order. CPU time and memory of the server are those of /proc. The output is one JSON object.
+// It opens N streams and waits until each is ready, then publishes by POST over a few connections. The body of each
+// POST has a sequence number and the time of sending. Both come back in the `data:` lines of the streams, so that each
+// delivery is matched, timed, and checked: lost, doubled, out of order. CPU time and memory of the server are those of
+// /proc. The output is one JSON object.
 //
-// Exit status: 0 each event reached each stream of its topic once and in order, 1 the run was not possible, 2 a stream was refused,
-// 3 something was lost, doubled, reordered, unknown or refused.
+// Exit status: 0 each event reached each stream of its topic once and in order, 1 the run was not possible, 2 a stream
+// was refused. Exit status 3: an event was lost, doubled, reordered, unknown or refused.
 #include "load.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void open_streams(void)
     for (int i = 0; i < options.streams; i++) expect_deliveries_to(&streams[i]);
 }
 
-/// The figures begin here: the events of the warm-up have all been delivered.
+/// Starts the figures after all events of the warm-up have been delivered.
 static void end_warm_up(Readings *readings)
 {
     is_warm = true;
@@ -55,7 +56,7 @@ static void end_warm_up(Readings *readings)
     warm_at = now();
 }
 
-/// Publishes what may be published now; answers how long the next turn may wait.
+/// Publishes the events that are due. Returns the longest wait of the next turn.
 static uint64_t publish_due(void)
 {
     uint64_t most = is_warm ? options.count : options.warm_up;
@@ -78,7 +79,7 @@ static bool is_over(void)
     return counts.published >= options.count || (options.seconds > 0 && is_warm && seconds_since(warm_at) >= options.seconds);
 }
 
-/// Publishes all events, and waits for what is still due.
+/// Publishes all events, and waits for the deliveries that are still due.
 static void publish_all(Readings *readings)
 {
     counts.last_progress = warm_at = now();

@@ -74,7 +74,7 @@ static void read_processes_option(char *text)
 
 enum { int_max = 1000000000 };
 
-/// One row for each option: where its value goes.
+/// One row for each option, with the destination of its value.
 static const struct { const char *name; const char **text; int *whole; uint64_t *count; double *real; double most; } rows[] = {
     {.name = "label", .text = &options.label},
     {.name = "get", .text = &options.get},

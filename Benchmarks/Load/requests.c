@@ -6,7 +6,7 @@
 /// The values of {i}, {t}, {k} and {j}.
 typedef struct { uint64_t sequence, time; uint32_t topic; int stream; } Values;
 
-/// {pad:N}: N letters. Answers how many characters of the template it took.
+/// {pad:N}: N letters. Returns the number of template characters that it used.
 static size_t pad(char *text, size_t room, const char *template, size_t *count)
 {
     unsigned letters;

@@ -1,4 +1,5 @@
-// HTTP/1.1 responses: the head, and bodies that are chunked, counted, or end with the connection. Other framing ends the run.
+// HTTP/1.1 responses: the head, and bodies that are chunked, counted, or end with the connection. Other framing ends
+// the run.
 #include "load.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static const char *header(const char *head, const char *name)
     return NULL;
 }
 
-/// The body is whole. A stream that ends is closed; a publisher waits for its next response.
+/// Handles the end of a body. A stream that ends is closed; a publisher waits for its next response.
 static void end_response(Connection *connection)
 {
     connection->reading = reading_head;
@@ -60,13 +61,13 @@ static void read_head(Connection *connection)
     }
 }
 
-/// Bytes of a body, free of chunks.
+/// Handles bytes of a body, without chunk framing.
 static void take_body(Connection *connection, const char *bytes, size_t count)
 {
     if (!connection->publishes) take_stream(connection, bytes, count);
 }
 
-/// Takes what there is of the rest of the body or of the chunk; answers how much.
+/// Handles the available bytes of the body or of the chunk. Returns their number.
 static size_t take_counted(Connection *connection, const char *bytes, size_t count)
 {
     if (count > connection->left) count = connection->left;
@@ -93,7 +94,7 @@ static void take_size(Connection *connection, char byte)
     }
 }
 
-/// One byte between chunks.
+/// Handles one byte between chunks.
 static void take_frame(Connection *connection, char byte)
 {
     switch (connection->reading) {
@@ -114,7 +115,7 @@ static void take_frame(Connection *connection, char byte)
     }
 }
 
-/// Heads are small and rare, so each byte is looked at alone.
+/// Heads are small and rare, so that each byte is read alone.
 static void take_head(Connection *connection, char byte)
 {
     hold(connection, &byte, 1);

@@ -1,26 +1,29 @@
-// Owns the import of libuv and the few lines around it that Swift cannot write.
+// The import of libuv, and the few functions around it that Swift cannot express.
 #ifndef RIVULET_CLIBUV_SHIM_H
 #define RIVULET_CLIBUV_SHIM_H
 
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <uv.h>
 
-// Written against this release, the one of Debian 12; libuv keeps its interface within 1.x.
+// Written for this release, the one of Debian 12; libuv keeps its interface stable within 1.x.
 #if UV_VERSION_HEX < ((1 << 16) | (44 << 8))
 #error "Rivulet needs libuv 1.44 or later"
 #endif
 
-// libuv writes with write(2), so a peer that has gone raises SIGPIPE; SIG_IGN is a cast macro that Swift cannot see.
+// libuv writes with write(2), so a write to a closed peer raises SIGPIPE. SIG_IGN is a cast macro that Swift cannot
+// import.
 static inline void rivulet_ignore_sigpipe(void) { (void)signal(SIGPIPE, SIG_IGN); }
 
-// Whether the process was started with, or was told, to ignore the signal, as nohup(1) does for SIGHUP.
+// Returns true if the process ignores the signal, inherited as by nohup(1) for SIGHUP, or set by the program.
 static inline int rivulet_signal_is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -43,10 +46,12 @@ static inline int rivulet_accept(int listener, struct sockaddr *address, socklen
 // Declared by the system's headers only under _DEFAULT_SOURCE, which is too late to define here.
 extern long syscall(long, ...);
 
-// Hands the kernel what it takes at once: the number of bytes, or -errno (-EAGAIN: none now). Raises no SIGPIPE.
+// Writes the bytes that the kernel takes at once. Returns their number, or -errno (-EAGAIN: none now). Raises no
+// SIGPIPE.
 //
-// What uv_try_write does, for a stream with nothing queued. glibc's write and send are points of cancellation, which costs a process with
-// several threads 45 instructions each time, as much as the rest of a delivery; syscall is none. Source: pthreads(7), send(2).
+// Equals uv_try_write for a stream with nothing queued. glibc's write and send are cancellation points, which cost a
+// process with several threads 45 instructions each time. That is as much as the rest of a delivery. syscall is not a
+// cancellation point. Source: pthreads(7), send(2).
 static inline long rivulet_send(int socket, const void *bytes, size_t count) {
     for (;;) {
         long sent = syscall(SYS_sendto, socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (void *)0, 0);
@@ -55,19 +60,41 @@ static inline long rivulet_send(int socket, const void *bytes, size_t count) {
     }
 }
 
+// Lowers the priority of the calling thread, which has long jobs. On Linux, the 0 means the calling thread. Source:
+// setpriority(2).
+static inline void rivulet_yield_to_loops(void) { (void)setpriority(PRIO_PROCESS, 0, 5); }
+
+// Returns freed memory of all threads to the system. Only glibc keeps so much of it. Source: malloc_trim(3).
+static inline void rivulet_trim_memory(void) {
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+
+// Makes each block of 256 KiB or more come from the system, and go back when it is freed. By default glibc raises this
+// threshold when the first large block is freed, and keeps later blocks in an arena for each thread. Up to 4 MiB at the
+// top of an arena stay. Source: mallopt(3).
+static inline void rivulet_return_large_blocks(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    (void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
+}
+
 // An event descriptor that is not inherited by child processes, or -errno. Source: eventfd(2).
 static inline int rivulet_event(void) {
     int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return event < 0 ? -errno : event;
 }
 
-// Makes the descriptor readable. It cannot fail but for a count that would overflow, and then it is readable.
+// Makes the descriptor readable. The write fails only if the count would overflow, and then the descriptor is readable
+// already.
 static inline void rivulet_event_signal(int event) {
     uint64_t one = 1;
     while (syscall(SYS_write, event, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
-// Makes it unreadable. It cannot fail but for being so already.
+// Makes the descriptor unreadable. The read fails only if the descriptor is unreadable already.
 static inline void rivulet_event_clear(int event) {
     uint64_t count;
     while (syscall(SYS_read, event, &count, sizeof count) < 0 && errno == EINTR) {}

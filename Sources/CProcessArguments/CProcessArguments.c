@@ -3,7 +3,7 @@
 static int count;
 static char **arguments;
 
-// glibc calls constructors with what `main` gets, before it.
+// glibc calls constructors before `main`, with the same arguments.
 __attribute__((constructor)) static void keep(int argc, char **argv) {
     count = argc;
     arguments = argv;

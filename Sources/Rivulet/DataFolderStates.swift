@@ -6,17 +6,17 @@ import RivuletSessions
 import RivuletStores
 import Synchronization
 
-/// Keeps the stored halves of in-process states in SQLite, in the folder `states` of the data folder.
+/// Stores the persistent halves of in-process states in SQLite, in the folder `states` of the data folder.
 ///
-/// The folder is a server's neighbour, not its database: a server locks its own, for its process or another one, and both may run at
-/// once. All managers of a process share one lock and one file, which is opened by the first that reads or writes, and stays open until
-/// the process ends. A second process is refused.
+/// The folder is separate from a server's database, so both can run at the same time. A server locks only its own
+/// database, in this process or another one. All managers of a process share one lock and one file. The first manager
+/// that reads or writes opens the file, which stays open until the process ends. A second process is refused.
 public struct DataFolderStates: StateStorage {
     private static let open = Mutex<[String: (engine: SQLiteStorageEngine, states: StoredStates)]>([:])
 
     private let folder: String
 
-    /// Keeps states below this data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
+    /// Creates a storage below this data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
     public init(folder: String? = nil) {
         self.folder = ProcessFolder.path(folder)
     }
@@ -28,7 +28,9 @@ public struct DataFolderStates: StateStorage {
         try await states().load(key)
     }
 
-    /// Writes the document under a key; on disk when this returns.
+    /// Writes the document under a key.
+    ///
+    /// The document is on disk when this returns.
     ///
     /// - Throws: `StorageError`.
     public func save(_ document: [UInt8], under key: String) async throws {
@@ -47,12 +49,14 @@ public struct DataFolderStates: StateStorage {
 }
 
 extension UIStateManager {
-    /// Starts with the defaults, with the stored `p` over them if there is one; `p` is kept in SQLite, see ``DataFolderStates``.
+    /// Creates a manager with the defaults, and with the stored `p` if there is one.
     ///
+    /// `p` is stored in SQLite, see ``DataFolderStates``.
     /// - Parameters:
-    ///   - defaultState: Makes the state of a beginning; also of a reset.
-    ///   - persistenceKey: Under which `p` is stored; nil: nothing is, no file is opened, and a restart gives the defaults.
-    ///   - dispatchFilter: As `setDispatchFilter` sets it.
+    ///   - defaultState: Makes the state of a new session, and of a reset.
+    ///   - persistenceKey: The key under which `p` is stored. Nil: nothing is stored, no file is opened, and a restart
+    ///     gives the defaults.
+    ///   - dispatchFilter: The filter, as for `setDispatchFilter`.
     public init(
         defaultState: @escaping @Sendable () -> State,
         persistenceKey: String? = nil,

@@ -3,25 +3,27 @@ import RivuletSQLite
 import RivuletSessions
 public import RivuletStores
 
-/// Keeps stored values in SQLite, in the folder `values` of the data folder.
+/// Stores values in SQLite, in the folder `values` of the data folder.
 ///
-/// The folder is a server's neighbour, not its database: a server locks its own, for its process or another one, and both may run at
-/// once. All values of a process share one lock and one file, which is opened by the first that is read or written, and stays open until
-/// the process ends. A second process is refused.
+/// The folder is separate from a server's database, so both can run at the same time. A server locks only its own
+/// database, in this process or another one. All values of a process share one lock and one file. The first value
+/// that is read or written opens the file, which stays open until the process ends. A second process is refused.
 public struct DataFolderValues: ItemStorage, Hashable {
-    /// Opens the file, for requests must not wait for that, and keeps them in their order.
+    /// Opens the file and keeps the order of the requests.
+    ///
+    /// Requests must not wait for the opening.
     private static let queue = DispatchQueue(label: "rivulet.values")
 
     private let folder: String
 
-    /// Keeps values below this data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
+    /// Creates a storage below this data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
     public init(folder: String? = nil) {
         self.folder = ProcessFolder.path(folder)
     }
 
-    /// Opens the file, where that is not done yet.
+    /// Opens the file if it is not open yet.
     ///
-    /// - Throws: why it cannot be opened.
+    /// - Throws: The reason that the file cannot be opened.
     public func open() throws(ItemStorageError) {
         _ = try engine()
     }
@@ -31,7 +33,9 @@ public struct DataFolderValues: ItemStorage, Hashable {
         onceOpen(reply) { $0.items(of: collection, reply: reply) }
     }
 
-    /// Makes changes in their order, all or none; on disk when it is answered.
+    /// Makes changes in order, all or none.
+    ///
+    /// The changes are on disk when the reply is called.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         onceOpen(reply) { $0.commit(changes, to: collection, reply: reply) }
     }
@@ -57,9 +61,9 @@ public struct DataFolderValues: ItemStorage, Hashable {
         }
     }
 
-    /// The collection of values that are no secrets.
+    /// The collection of values that are not secrets.
     var values: ItemCollection { collection("values") }
 
-    /// The collection of values that are sealed.
+    /// The collection of sealed values.
     var secrets: ItemCollection { collection("secrets") }
 }

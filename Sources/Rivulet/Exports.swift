@@ -1,4 +1,4 @@
-// Owns what app authors get by importing Rivulet: the public rooms under one name.
+// This file exports the public modules under one name, so that apps import only Rivulet.
 
 @_exported public import RivuletBase
 @_exported public import RivuletEngine

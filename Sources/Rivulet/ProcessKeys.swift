@@ -11,21 +11,25 @@ import Musl
 import Darwin
 #endif
 
-/// The keys of this process, looked for when they are needed first, for that may make a file.
+/// The keys of this process.
+///
+/// They are loaded when they are first needed, because the search for them may create a file.
 final class ProcessKeys: Sendable {
     private let folder: String
     private let environment: [String: String]?
     private let found = Mutex<SealingKeys?>(nil)
 
-    /// Those of ``SecretKeys``; nil: RIVULET_DATA, or `./data`, and the variables of the process.
+    /// Creates the keys of ``SecretKeys``; nil: of RIVULET_DATA, or `./data`, and of the variables of the process.
     init(folder: String? = nil, environment: [String: String]? = nil) {
         self.folder = ProcessFolder.path(folder)
         self.environment = environment
     }
 
-    /// The keys; where there are none they are looked for again the next time.
+    /// Returns the keys.
     ///
-    /// - Throws: why there are none, which the log tells in full.
+    /// If there are none, the next call searches again.
+    ///
+    /// - Throws: The reason that there are no keys; the log has the full reason.
     func keys(_ logger: Logger) throws(KeychainError) -> SealingKeys {
         do throws(ServerError) {
             return try found.withLock { found throws(ServerError) in
@@ -43,7 +47,7 @@ final class ProcessKeys: Sendable {
 }
 
 extension KeychainError {
-    /// Why there is no key.
+    /// Converts the reason that there is no key.
     fileprivate init(_ error: ServerError) {
         switch error.status {
         case nil: self = .couldNotAccessKeychain

@@ -1,4 +1,4 @@
-// Owns the databases that stores without a server keep in the data folder.
+// This file opens the databases that stores without a server have in the data folder.
 
 public import RivuletSQLite
 public import RivuletSessions
@@ -7,11 +7,11 @@ import Synchronization
 extension SQLiteStorageEngine {
     private static let opened = Mutex<[String: SQLiteStorageEngine]>([:])
 
-    /// The database of a path below a data folder; nil: below RIVULET_DATA, or `./data` where that is not set.
+    /// Returns the database at a path below a data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
     ///
-    /// It is opened by the first call of a process, shared by all, and stays open until the process ends or somebody closes it; then the
-    /// next call opens it anew. Source: <Tests/Rows/Systems.md#e-29>.
-    /// - Throws: what `start()` throws.
+    /// The first call of a process opens the database, and all callers share it. It stays open until the process ends
+    /// or a caller closes it; the next call then opens it again. Source: <Tests/Rows/Systems.md#e-29>.
+    /// - Throws: The error of `start()`.
     public static func `default`(
         appendingPath path: String,
         dataFolder: String? = nil
@@ -19,7 +19,10 @@ extension SQLiteStorageEngine {
         let folder = ProcessFolder.path(dataFolder) + "/" + path
         return try opened.withLock { opened throws(StorageError) in
             if let engine = opened[folder], engine.isOpen { return engine }
-            let engine = SQLiteStorageEngine(folder: folder)
+            var limits = SQLiteStorageLimits()
+            // Only a server's database reserves disk space for deletions.
+            limits.reserveBytes = 0
+            let engine = SQLiteStorageEngine(folder: folder, limits: limits)
             try engine.start()
             opened[folder] = engine
             return engine

@@ -1,23 +1,25 @@
 import FoundationEssentials
 public import RivuletServer
 
-/// The secret of a process, and the one before it, which takes part until nothing of it is left.
+/// The secret of a process and its predecessor, which stays valid until nothing of it is in use.
 public struct SecretKeys: Sendable {
-    /// What cookies are signed, fingerprints made and values sealed under.
+    /// The key that signs cookies, makes fingerprints and seals values.
     public let current: SecretKey
-    /// What was before; nil: there is none.
+    /// The key before the current one; nil if there is none.
     public let older: SecretKey?
 
-    /// Takes them from the environment.
+    /// Takes the keys from the environment.
     ///
-    /// The current one is the text `RIVULET_SECRET_KEY`, or what is in the file `RIVULET_SECRET_KEY_FILE`, or in `secret.key` of the folder,
-    /// which is made with mode 0600 where it is not there. The older one is `RIVULET_OLDER_SECRET_KEY` or what is in the file
-    /// `RIVULET_OLDER_SECRET_KEY_FILE`. A variable that is empty is none.
+    /// The current key is the text `RIVULET_SECRET_KEY`, or the content of the file `RIVULET_SECRET_KEY_FILE`, or of
+    /// `secret.key` in the folder. If that last file does not exist, it is created with mode 0600. The older key is
+    /// `RIVULET_OLDER_SECRET_KEY`, or the content of the file `RIVULET_OLDER_SECRET_KEY_FILE`. An empty variable
+    /// counts as unset.
     ///
     /// - Parameters:
-    ///   - folder: The data folder; nil: there is none, and without a variable a secret is made for this run.
+    ///   - folder: The data folder. Nil: there is none, and without a variable a secret is made for this run.
     ///   - environment: The variables; nil: those of the process.
-    /// - Throws: `ServerError` when one is too short, is given twice, or has a file that cannot be read or that others may read.
+    /// - Throws: `ServerError` if a key is too short or is given twice, or if its file cannot be read or is readable
+    ///   by other users.
     public init(keptIn folder: String?, environment: [String: String]? = nil) throws(ServerError) {
         let environment = environment ?? ProcessInfo.processInfo.environment
         if let given = try Self.key("RIVULET_SECRET_KEY", in: environment) {

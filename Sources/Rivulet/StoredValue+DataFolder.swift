@@ -1,15 +1,16 @@
-// Owns the stored values of an app that does not say where they are kept.
+// This file makes the stored values of an app that names no storage.
 
 public import Logging
 public import RivuletStores
 
 extension StoredValue {
-    /// A value in the data folder, see ``DataFolderValues``; nothing is opened before it is read or set.
+    /// Creates a value in the data folder, see ``DataFolderValues``.
     ///
+    /// Nothing is opened before the value is read or set.
     /// - Parameters:
-    ///   - key: Any text; one value has it.
-    ///   - default: What it is while nothing that can be read is stored.
-    ///   - logger: Takes what goes wrong where nothing can be thrown.
+    ///   - key: Any text, unique to this value.
+    ///   - default: The value while no readable value is stored.
+    ///   - logger: Receives errors that cannot be thrown.
     public convenience init(
         key: String,
         default: Item,
@@ -18,7 +19,7 @@ extension StoredValue {
         self.init(key: key, default: `default`, storage: DataFolderValues().values, logger: logger)
     }
 
-    /// The same in a property declaration, whose initial value is the default.
+    /// Creates a value in a property declaration; the property's initial value is the default.
     public convenience init(
         wrappedValue: Item,
         key: String,
@@ -29,15 +30,15 @@ extension StoredValue {
 }
 
 extension SecurelyStoredValue {
-    /// A secret in the data folder, see ``DataFolderValues``, sealed with the keys of ``SecretKeys``.
+    /// Creates a secret in the data folder, see ``DataFolderValues``, sealed with the keys of ``SecretKeys``.
     ///
-    /// Nothing is opened, and no key is made, before it is read or set.
+    /// Nothing is opened, and no key is made, before the secret is read or set.
     ///
     /// - Parameters:
-    ///   - key: Any text; one value of a service and a group has it.
-    ///   - service: What it is for.
-    ///   - group: Whom it belongs to.
-    ///   - logger: Takes what goes wrong where nothing can be thrown, and why there is no key.
+    ///   - key: Any text, unique within a service and a group.
+    ///   - service: The purpose of the secret.
+    ///   - group: The owner of the secret.
+    ///   - logger: Receives errors that cannot be thrown, and the reason that there is no key.
     public convenience init(
         key: String,
         service: KeychainService? = nil,
@@ -47,7 +48,7 @@ extension SecurelyStoredValue {
         self.init(key, service, group, in: DataFolderValues(), ProcessKeys(), logger)
     }
 
-    /// The same in a folder that is named, with keys that may be others.
+    /// Creates a secret in the given folder, with the given keys.
     convenience init(
         _ key: String,
         _ service: KeychainService? = nil,

@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, which is applied to all years.
+/// A day of the Gregorian calendar, extended to all years.
 ///
 /// Source: <https://howardhinnant.github.io/date_algorithms.html>.
 package struct CivilDate: Hashable, Sendable {
@@ -10,12 +10,12 @@ package struct CivilDate: Hashable, Sendable {
 
     /// Creates a date without a check.
     ///
-    /// For a day that does not exist, `daysSince1970` gives a nearby day.
+    /// If the day does not exist, `daysSince1970` gives a nearby day.
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The date that is so many days after 1970-01-01.
+    /// The date this number of days after 1970-01-01.
     package init(daysSince1970 days: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -28,9 +28,10 @@ package struct CivilDate: Hashable, Sendable {
         day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
     }
 
-    /// The days from 1970-01-01 to the date; negative before it.
+    /// The number of days from 1970-01-01 to the date; negative before 1970-01-01.
     package var daysSince1970: Int {
-        // Years begin in March, so that the leap day is their last; January of the year 0 is thus in the era before.
+        // Years begin in March here, so that the leap day is the last day of a year. January of the year 0 thus
+        // belongs to the era before.
         let year = year - (month <= 2 ? 1 : 0)
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400

@@ -1,15 +1,15 @@
-/// An error with a text that may stand in a log.
+/// An error with a text for the log.
 ///
-/// The text has no payload, no session id, no key of an item, and no secret. Of any other error, which may quote what a client sent, the log
-/// has the type alone; an app's error conforms so that the log can say more.
+/// The text has no payload, no session id, no item key and no secret. Other errors can quote what a client sent, so
+/// the log has only their type. An app's error conforms to this protocol to put more into the log.
 public protocol LoggableError: Error {
-    /// What happened and what to do, without what is nobody's but the client's.
+    /// The error and its fix, without any data that belongs to a client.
     var logText: String { get }
 }
 
-/// The log's text of errors.
+/// The log texts of errors.
 package enum LogText {
-    /// The error's own text for logs, or the name of its type.
+    /// Returns the error's own log text, or else the name of its type.
     package static func of(_ error: any Error) -> String {
         (error as? any LoggableError)?.logText ?? "\(type(of: error))"
     }

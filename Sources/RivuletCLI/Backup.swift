@@ -36,7 +36,7 @@ struct Backup: ParsableCommand {
 
         func run() throws {
             try Environment.checkDataFolder(data)
-            // The server beside it comes first.
+            // A server on the same folder takes priority.
             _ = nice(10)
             let contents = try SQLiteBackup.create(of: data, in: to)
             print("backup of \(data) in \(to): \(Backup.text(contents))")
@@ -45,7 +45,7 @@ struct Backup: ParsableCommand {
             for line in contents.skipped { print("not in the backup: \(data)/\(line)") }
         }
 
-        /// The places of the keys that the backup needs.
+        /// Returns lines about the locations of the keys that the backup needs.
         private func keyLines(hasKey: Bool) -> [String] {
             let names = ["SECRET_KEY", "SECRET_KEY_FILE", "OLDER_SECRET_KEY", "OLDER_SECRET_KEY_FILE"]
             let kept = data + "/secret.key"
@@ -110,7 +110,7 @@ struct Backup: ParsableCommand {
     }
 }
 
-/// Whether two paths lead to one file.
+/// Returns true if two paths lead to the same file.
 private func isSameFile(_ one: String, _ other: String) -> Bool {
     var (first, second) = (stat(), stat())
     guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }

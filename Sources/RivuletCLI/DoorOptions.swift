@@ -1,9 +1,9 @@
-// The options of `rivulet serve` that say which clients may use it.
+// The options of `rivulet serve` that determine which clients may use the server.
 
 import ArgumentParser
 import Rivulet
 
-/// Which hosts, pages and proxies the server accepts, and whether it may be reached by other machines.
+/// The hosts, pages and proxies that the server accepts, and its access by other machines.
 struct DoorOptions: ParsableArguments {
     @Flag(help: "Listen where other machines reach the server, although it asks no client for credentials.")
     var open = false
@@ -27,7 +27,7 @@ struct DoorOptions: ParsableArguments {
     @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")
     var contentSecurityPolicy: String?
 
-    /// Sets what these options and their variables say.
+    /// Applies these options and their variables.
     func apply(to options: inout ServerOptions) throws {
         if try open || Environment.value("OPEN", Environment.flag) ?? false { options.access = .open }
         options.allowedHosts = Self.list(allowedHosts ?? Environment.text("ALLOWED_HOSTS"))
@@ -39,7 +39,7 @@ struct DoorOptions: ParsableArguments {
         }
     }
 
-    /// The entries of a list with commas, without the spaces around them.
+    /// Returns the entries of a comma-separated list, without the spaces around them.
     private static func list(_ text: String?) -> [String] {
         (text ?? "").split(separator: ",").map { entry in
             String(entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())

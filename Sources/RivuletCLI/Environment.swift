@@ -5,24 +5,26 @@ import FoundationEssentials
 enum Environment {
     private static let prefix = "RIVULET_"
 
-    /// All names that some command or the library reads, without their prefix; `unknownVariables()` warns of others.
+    /// All names that a command or the library reads, without their prefix.
+    ///
+    /// `unknownVariables()` warns of other names.
     static let names: Set<String> = [
-        "DATA", "HOST", "LOG_FORMAT", "LOG_LEVEL", "MEMORY", "OLDER_SECRET_KEY", "OLDER_SECRET_KEY_FILE", "PORT",
-        "PUBLIC", "SECRET_KEY",
-        "SECRET_KEY_FILE", "SECURE_COOKIES", "STREAMS_PER_ADDRESS", "WORKERS",
+        "DATA", "HOST", "LOG_BYTES_PER_SESSION", "LOG_FORMAT", "LOG_LEVEL", "MEMORY", "OLDER_SECRET_KEY",
+        "OLDER_SECRET_KEY_FILE", "PORT", "PUBLIC", "REQUIRE_CLEAN", "SECRET_KEY", "SECRET_KEY_FILE", "SECURE_COOKIES",
+        "STREAMS_PER_ADDRESS", "WORKERS",
         "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "CONTENT_SECURITY_POLICY",
     ]
 
-    /// The variable's text; nil when it is not set or empty.
+    /// Returns the variable's text; nil if it is unset or empty.
     static func text(_ name: String) -> String? {
         precondition(names.contains(name), "Environment.names lacks \(name)")
         guard let text = ProcessInfo.processInfo.environment[prefix + name], !text.isEmpty else { return nil }
         return isServiceLink(name, text) ? nil : text
     }
 
-    /// The variable's value.
+    /// Returns the variable's value.
     ///
-    /// - Throws: `ValidationError`, naming the variable, when its text does not parse.
+    /// - Throws: `ValidationError` with the variable's name if its text does not parse.
     static func value<Value>(_ name: String, _ parse: (String) -> Value?) throws -> Value? {
         guard let text = text(name) else { return nil }
         guard let value = parse(text) else {
@@ -32,7 +34,7 @@ enum Environment {
         return value
     }
 
-    /// Refuses an empty text of the option `--data`, which would be the current folder.
+    /// Refuses an empty text of the option `--data`, which would mean the current folder.
     static func checkDataFolder(_ data: String) throws {
         guard data.isEmpty else { return }
         throw ValidationError(
@@ -40,7 +42,7 @@ enum Environment {
         )
     }
 
-    /// A switch: 1 or true, 0 or false.
+    /// Parses a switch: 1, true or yes, or 0, false or no.
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "1", "true", "yes": true
@@ -49,7 +51,7 @@ enum Environment {
         }
     }
 
-    /// One line about the variables that nothing reads, by their names alone; nil when there are none.
+    /// Returns one line with the names of the variables that no command reads; nil if there are none.
     static func unknownVariables() -> String? {
         let environment = ProcessInfo.processInfo.environment
         let unknown = environment.keys.filter { name in
@@ -68,11 +70,12 @@ enum Environment {
             "unknown variables are ignored: \(shown.joined(separator: ", "))\(more); `rivulet serve --help` lists the options"
     }
 
-    /// The most unknown variables that are named.
+    /// The most unknown variables that the line names.
     private static let shownMax = 10
 
-    /// Whether the variable is no setting, but the address of a service called rivulet, as Docker links and Kubernetes give it to containers.
+    /// Returns true if the variable is not a setting but the address of a service called rivulet.
     ///
+    /// Docker links and Kubernetes set such variables in containers.
     /// Source: <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>
     private static func isServiceLink(_ name: String, _ text: String) -> Bool {
         name == "PORT" && (text.hasPrefix("tcp://") || text.hasPrefix("udp://"))

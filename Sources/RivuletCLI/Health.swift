@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Asks a running server whether it is alive.
+/// Checks that a running server is alive.
 struct Health: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a running server whether it is alive.",
@@ -20,9 +20,9 @@ struct Health: ParsableCommand {
         let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
         let deadline = ContinuousClock.now + HealthQuestion.timeMax
         var refusal: HealthError?
-        for place in HealthPlace.places(host: host, port: port) {
+        for target in HealthTarget.targets(host: host, port: port) {
             do {
-                return try HealthQuestion.ask(at: place, until: deadline)
+                return try HealthQuestion.ask(at: target, until: deadline)
             } catch {
                 refusal = refusal ?? error
             }
@@ -31,35 +31,35 @@ struct Health: ParsableCommand {
     }
 }
 
-/// The reason why a server is not known to be alive.
+/// The reason that a server is not known to be alive.
 struct HealthError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// An address to ask.
-struct HealthPlace {
+/// An address to check.
+struct HealthTarget {
     /// An IPv4 or IPv6 address.
     let address: String
     let port: UInt16
 
-    /// The places where a server's own machine reaches it, the likelier one first.
+    /// Returns the addresses at which the server's own machine can reach it, the likelier one first.
     ///
-    /// `host` is what `serve --host` takes: an IP address or "localhost". A wildcard address is asked at the loopback
-    /// address. A server on `::` may be reached by IPv4 only: IPv6 can be switched off.
-    static func places(host: String, port: UInt16) -> [HealthPlace] {
+    /// `host` is a value of `serve --host`: an IP address or "localhost". For a wildcard address, the loopback
+    /// address is used. A server on `::` may be reachable by IPv4 only, because IPv6 can be switched off.
+    static func targets(host: String, port: UInt16) -> [HealthTarget] {
         let addresses =
             switch host {
             case "localhost", "0.0.0.0": ["127.0.0.1"]
             case "::", "[::]": ["::1", "127.0.0.1"]
             default: [host]
             }
-        return addresses.map { HealthPlace(address: $0, port: port) }
+        return addresses.map { HealthTarget(address: $0, port: port) }
     }
 }
 
-extension HealthPlace: CustomStringConvertible {
-    /// The place as a `Host` field names it: `127.0.0.1:8080` or `[::1]:8080`.
+extension HealthTarget: CustomStringConvertible {
+    /// The address as a `Host` field has it: `127.0.0.1:8080` or `[::1]:8080`.
     var description: String { (address.contains(":") ? "[\(address)]" : address) + ":\(port)" }
 }

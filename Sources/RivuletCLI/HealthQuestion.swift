@@ -1,34 +1,36 @@
 import Glibc
 import RivuletBase
 
-/// One question to `/healthz`, on a connection of its own and with one deadline for all of it.
+/// One request to `/healthz`, on its own connection and with one deadline for everything.
 struct HealthQuestion: ~Copyable {
-    /// The time that the whole command takes at most is 3 s; this leaves some of it to the start and the end of the process.
+    /// The time limit of the request.
+    ///
+    /// The whole command takes at most 3 s, which leaves time for the start and the end of the process.
     static let timeMax = Duration.milliseconds(2_800)
-    /// The bytes that are read in search of the end of the status line.
+    /// The most bytes that are read to find the end of the status line.
     private static let statusLineBytesMax = 1_024
 
-    private let place: HealthPlace
+    private let target: HealthTarget
     private let deadline: ContinuousClock.Instant
     private let descriptor: Int32
 
-    /// Returns when the server at this place has answered 200.
+    /// Returns when the server at this address has answered 200.
     ///
-    /// - Throws: ``HealthError`` with what happened instead.
-    static func ask(at place: HealthPlace, until deadline: ContinuousClock.Instant) throws(HealthError) {
-        let question = try connected(to: place, until: deadline)
-        try question.send("GET /healthz HTTP/1.1\r\nHost: \(place)\r\nConnection: close\r\n\r\n")
+    /// - Throws: ``HealthError`` with the reason if there is no such answer.
+    static func ask(at target: HealthTarget, until deadline: ContinuousClock.Instant) throws(HealthError) {
+        let question = try connected(to: target, until: deadline)
+        try question.send("GET /healthz HTTP/1.1\r\nHost: \(target)\r\nConnection: close\r\n\r\n")
         let line = try question.statusLine()
         let words = line.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1.") else {
-            throw HealthError("the server at \(place) does not answer in HTTP; name Rivulet's port with --port")
+            throw HealthError("the server at \(target) does not answer in HTTP; name Rivulet's port with --port")
         }
-        guard words[1] == "200" else { throw HealthError("the server at \(place) answers \(words[1]) to /healthz") }
+        guard words[1] == "200" else { throw HealthError("the server at \(target) answers \(words[1]) to /healthz") }
     }
 
-    /// Takes over the descriptor of a socket.
-    private init(place: HealthPlace, deadline: ContinuousClock.Instant, descriptor: Int32) {
-        self.place = place
+    /// Takes ownership of a socket's descriptor.
+    private init(target: HealthTarget, deadline: ContinuousClock.Instant, descriptor: Int32) {
+        self.target = target
         self.deadline = deadline
         self.descriptor = descriptor
     }
@@ -36,23 +38,23 @@ struct HealthQuestion: ~Copyable {
     deinit { close(descriptor) }
 
     private static func connected(
-        to place: HealthPlace,
+        to target: HealthTarget,
         until deadline: ContinuousClock.Instant
     ) throws(HealthError) -> HealthQuestion {
         var hints = unsafe addrinfo()
         unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
-        // SAFETY: `found` is the caller's list after a success, and freed below.
-        guard unsafe getaddrinfo(place.address, "\(place.port)", &hints, &found) == 0, let list = unsafe found else {
-            throw HealthError("the host \"\(place.address)\" is not an IP address; give the server's own with --host")
+        // SAFETY: after a success, `found` is a list that this function owns and frees below.
+        guard unsafe getaddrinfo(target.address, "\(target.port)", &hints, &found) == 0, let list = unsafe found else {
+            throw HealthError("the host \"\(target.address)\" is not an IP address; give the server's own with --host")
         }
         defer { unsafe freeaddrinfo(list) }
         let info = unsafe list.pointee
         let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let descriptor = unsafe socket(info.ai_family, Int32(kind), 0)
-        guard descriptor >= 0 else { throw HealthError("cannot ask \(place): \(reason(errno))") }
-        let question = HealthQuestion(place: place, deadline: deadline, descriptor: descriptor)
+        guard descriptor >= 0 else { throw HealthError("cannot ask \(target): \(reason(errno))") }
+        let question = HealthQuestion(target: target, deadline: deadline, descriptor: descriptor)
         // SAFETY: the list's address has `ai_addrlen` bytes.
         let code = unsafe connect(descriptor, info.ai_addr, info.ai_addrlen) == 0 ? 0 : errno
         if code == EINPROGRESS {
@@ -76,7 +78,7 @@ struct HealthQuestion: ~Copyable {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             try wait(for: POLLOUT)
-            // SAFETY: as many bytes are read as there are.
+            // SAFETY: no more bytes are read than there are.
             let sent = unsafe rest.withUnsafeBytes { bytes in
                 unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
@@ -85,16 +87,16 @@ struct HealthQuestion: ~Copyable {
         }
     }
 
-    /// The first line of the answer, without its end.
+    /// Returns the first line of the answer, without its end.
     private borrowing func statusLine() throws(HealthError) -> String {
         var line: [UInt8] = []
         while line.count < Self.statusLineBytesMax {
             try wait(for: POLLIN)
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.statusLineBytesMax) { buffer, count in
-                // SAFETY: at most as many bytes are written as the buffer has.
+                // SAFETY: no more bytes are written than the buffer holds.
                 count = unsafe max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
             }
-            guard !bytes.isEmpty else { throw HealthError("the server at \(place) closed without an answer") }
+            guard !bytes.isEmpty else { throw HealthError("the server at \(target) closed without an answer") }
             line += bytes
             if let end = line.firstIndex(of: UInt8(ascii: "\r")) {
                 return String(decoding: line[..<end], as: UTF8.self)
@@ -103,23 +105,25 @@ struct HealthQuestion: ~Copyable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Waits until the socket is ready for this, or broken.
+    /// Waits until the socket is ready for these events, or broken.
     private borrowing func wait(for events: Int32) throws(HealthError) {
         while true {
             let left = deadline - .now
-            guard left > .zero else { throw HealthError("the server at \(place) does not answer within 3 s") }
+            guard left > .zero else { throw HealthError("the server at \(target) does not answer within 3 s") }
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             // SAFETY: the call reads and writes one `pollfd`.
             let count = unsafe poll(&entry, 1, Int32(clamping: left.millisecondsRoundedUp))
             if count > 0 { return }
             guard count == 0 || errno == EINTR else {
-                throw HealthError("cannot ask \(place): \(Self.reason(errno))")
+                throw HealthError("cannot ask \(target): \(Self.reason(errno))")
             }
         }
     }
 
     private borrowing func unreachable(_ code: Int32) -> HealthError {
-        HealthError("no server can be reached at \(place): \(Self.reason(code)); name its place with --host and --port")
+        HealthError(
+            "no server can be reached at \(target): \(Self.reason(code)); name its place with --host and --port"
+        )
     }
 
     private static func reason(_ code: Int32) -> String {

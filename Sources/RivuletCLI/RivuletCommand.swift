@@ -24,10 +24,10 @@ package struct RivuletCommand: ParsableCommand {
 
     /// The arguments after the program's name.
     ///
-    /// Not `CommandLine.arguments`, which are empty where there is no /proc: there every command would be a call for help.
+    /// `CommandLine.arguments` is empty on systems without /proc. Every command would then show its help.
     private static var arguments: [String] {
         (0..<rivulet_argument_count()).dropFirst().map { index in
-            // SAFETY: the index is below the count, and the system ends each argument with a zero.
+            // SAFETY: the index is below the count, and the system ends each argument with a zero byte.
             unsafe String(cString: rivulet_argument(index))
         }
     }
@@ -35,6 +35,7 @@ package struct RivuletCommand: ParsableCommand {
     /// Runs the command.
     package static func main() {
         SQLiteProcess.forbidMemoryCount()
+        SQLiteProcess.recordCauses()
         let name = configuration.subcommands.map { "\($0)".lowercased() }.first { $0 == arguments.first }
         exitOnFailure(of: name) {
             var command = try parseAsRoot(arguments)
@@ -42,21 +43,23 @@ package struct RivuletCommand: ParsableCommand {
         }
     }
 
-    /// The error's message; of a folder or a file that cannot be used, what is wrong with it and nothing before.
+    /// Returns the text to print for an error.
+    ///
+    /// For `StorageError.unavailable` the text is the detail alone, because the detail names the folder or the file.
     private static func text(of error: any Error) -> String {
         if case .unavailable(let detail) = error as? StorageError { return detail }
         return message(for: error)
     }
 
-    /// Runs the body, and ends the process when the body throws.
+    /// Runs the body, and ends the process if the body throws.
     ///
-    /// A refusal is one line on standard error and exit code 1, whatever was wrong. Where the arguments were wrong, it names the help of the
-    /// subcommand `name`.
+    /// An error is printed as one line on standard error, and the exit code is 1. If the arguments were wrong, the line
+    /// names the `--help` of the subcommand `name`.
     static func exitOnFailure(of name: String? = nil, _ body: () throws -> Void) {
         do {
             try body()
         } catch {
-            // A command that has said what is wrong throws only its exit code.
+            // An `ExitCode` means that the command has printed its error. A success is `--help` or `--version`.
             guard !(error is ExitCode), exitCode(for: error) != .success else { exit(withError: error) }
             let message = text(of: error).split(separator: "\n").joined(separator: " ")
             let isUsage = exitCode(for: error) == .validationFailure
@@ -67,13 +70,15 @@ package struct RivuletCommand: ParsableCommand {
     }
 }
 
-/// A descriptor to write text to, for what is said before there is a log and after it.
+/// A file descriptor for text that is written before the log starts or after it ends.
 struct FileDescriptorOutput {
     static let standardError = FileDescriptorOutput(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
 
-    /// Writes the text; a descriptor that takes nothing leaves nowhere to say so.
+    /// Writes the text.
+    ///
+    /// A write error is ignored, because there is no other output to report it.
     func say(_ text: String) {
         let bytes = Array(text.utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }

@@ -30,12 +30,15 @@ struct Serve: ParsableCommand {
     @Option(help: "The address to listen on.")
     var host: String = Environment.text("HOST") ?? "127.0.0.1"
 
-    // Taken as it stands, so that "-1" is a wrong port rather than an unknown option.
+    // Parsed unconditionally, so that "-1" is an invalid port and not an unknown option.
     @Option(parsing: .unconditional, help: "The port to listen on, 0 to 65535; 0 takes a free one. (default: 8080)")
     var port: String?
 
     @Option(help: "The folder that keeps sessions; made when it is not there. Not beside --memory. (default: ./data)")
     var data: String?
+
+    @Flag(help: "Refuse to start with a damaged write-ahead log, instead of serving what is left.")
+    var requireClean = false
 
     @Flag(help: "Keep nothing on disk.")
     var memory = false
@@ -48,6 +51,12 @@ struct Serve: ParsableCommand {
         help: "The most streams of one source address; for servers without a proxy in front. (default: no limit)"
     )
     var streamsPerAddress: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: "The most bytes of log that a session keeps; the oldest versions go first. (default: 268435456)"
+    )
+    var logBytesPerSession: Int?
 
     @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
     var publicFolder: String?
@@ -66,7 +75,7 @@ struct Serve: ParsableCommand {
     func run() throws {
         let level = try level()
         let isJSON = try isLogJSON()
-        // For all loggers of the process: stores and values make their own.
+        // Applies to all loggers of the process, because stores and values make their own loggers.
         LoggingSystem.bootstrap { label in
             var handler: any LogHandler =
                 isJSON ? JSONLogHandler.standardError(label: label) : StreamLogHandler.standardError(label: label)
@@ -74,27 +83,31 @@ struct Serve: ParsableCommand {
             return handler
         }
         let logger = Logger(label: "rivulet")
-        // The address is the first line that a newcomer reads; a start that fails warns before its error.
+        // The address is the first line that a new user reads. If the start fails, the warning precedes the error.
         var warning = Environment.unknownVariables()
         defer { if let warning { logger.warning("\(warning)") } }
         let folder = try dataFolder()
         let options = try makeOptions(dataFolder: folder)
         let storage: any StorageEngine & ItemStorage =
-            folder.map { SQLiteStorageEngine(folder: $0) } ?? MemoryStorageEngine()
+            try folder.map { folder in
+                let requiresClean = try requireClean || Environment.value("REQUIRE_CLEAN", Environment.flag) ?? false
+                return SQLiteStorageEngine(folder: folder, requiresClean: requiresClean)
+            } ?? MemoryStorageEngine()
         let server = StateServer(options: options, storage: storage, logger: logger)
         try ExampleApps.host(on: server, storage: storage, keys: options.sealingKeys)
         try server.run { url in
             print("rivulet listening on \(url)")
-            // A pipe is written in blocks; a reader of the line must not wait for a block.
+            // A pipe is block-buffered, and a reader of this line must not wait for a full block.
             fflush(nil)
             if let text = warning { logger.warning("\(text)") }
             warning = nil
         }
     }
 
-    /// The folder that keeps the sessions; nil: they are kept in memory only.
+    /// Returns the folder that stores the sessions; nil if they are in memory only.
     ///
-    /// An option wins over a variable. Two of a kind that contradict each other are refused: one of them would be ignored.
+    /// An option overrides a variable. Two options, or two variables, that contradict each other are refused, because
+    /// one would be ignored.
     private func dataFolder() throws -> String? {
         if memory {
             guard data == nil else {
@@ -135,8 +148,13 @@ struct Serve: ParsableCommand {
             hasSecureCookies: try secureCookies || Environment.value("SECURE_COOKIES", Environment.flag) ?? false,
             limits: limits
         )
+        if let most = try logBytesPerSession ?? Environment.value("LOG_BYTES_PER_SESSION", { Int($0) }) {
+            guard most >= 1 else { throw ValidationError("--log-bytes-per-session is at least 1; found \(most)") }
+            options.sessionLimits.logBytesMax = most
+        }
         try doors.apply(to: &options)
-        // Before the data folder and its key are made: a start that is refused leaves nothing behind.
+        // The check precedes the creation of the data folder and its key, so that a refused start leaves nothing
+        // behind.
         try options.check()
         let secrets = try SecretKeys(keptIn: dataFolder)
         (options.secretKey, options.olderSecretKey) = (secrets.current, secrets.older)

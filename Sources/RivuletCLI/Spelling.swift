@@ -1,16 +1,19 @@
-/// The likeness of names.
+/// The similarity of names.
 enum Spelling {
-    /// The most edits between a name and what is taken for a misspelling of it.
+    /// The most edits between a name and a misspelling of it.
     private static let editsMax = 2
 
-    /// The known name that takes the fewest edits, at most two and fewer than half of the name's letters; nil: none is near.
+    /// Returns the known name with the fewest edits from `name`; nil if none is near.
+    ///
+    /// A near name needs at most two edits, and fewer than half of the letters of `name`.
     static func nearest(to name: String, among known: Set<String>) -> String? {
         let rated = known.sorted().map { (name: $0, edits: edits(Array(name.utf8), Array($0.utf8))) }
         guard let best = rated.min(by: { $0.edits < $1.edits }) else { return nil }
         return best.edits <= editsMax && best.edits * 2 < name.utf8.count ? best.name : nil
     }
 
-    /// The insertions, removals, replacements and swaps of neighbours that make one text of another.
+    /// Returns the number of edits that turn one text into another: insertions, removals, replacements and swaps of
+    /// neighbours.
     private static func edits(_ first: [UInt8], _ second: [UInt8]) -> Int {
         var rows = [Array(0...second.count)]
         for (row, letter) in first.enumerated() {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Rivulet
 
-/// Writes the databases of a data folder anew.
+/// Rewrites the databases of a data folder.
 struct Vacuum: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the databases of a data folder anew, without what was deleted; from then on deletions erase.",

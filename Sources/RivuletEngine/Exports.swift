@@ -1,3 +1,3 @@
-// Owns what comes with the engine: views import RivuletObjects alone, and code with state and reducers has both.
+// This file exports RivuletObjects. Views import only that module; code with state and reducers gets both modules.
 
 @_exported public import RivuletObjects

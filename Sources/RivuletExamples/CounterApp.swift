@@ -1,33 +1,28 @@
 import Rivulet
 
-/// What a counter keeps across restarts.
+/// The stored half of a counter, which survives restarts.
 @ObservableState
 struct Counter: PersistentState {
-    @ObservableStateWrapper(Clamped<Int>.self, config: 0...100) @ObservationStateIgnored
-    var count: Int = 0
-    @ObservableStateWrapper(Clamped<Int>.self, config: 1...10) @ObservationStateIgnored
-    var step: Int = 1
+    @Wrapped(Clamped.self, 0...100) var count = 0
+    @Wrapped(Clamped.self, 1...10) var step = 1
     var title = "Counter"
-    @ObservableStateWrapper(OmitCoding<String?>.self) @ObservationStateIgnored
-    var note: String?
-    @ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored
-    var history: [Int] = []
+    @Wrapped(Omitted.self) var note: String?
+    @Wrapped(Boxed.self) var history: [Int] = []
     var limits = Limits()
 }
 
-/// When a counter warns, and with what words.
+/// The count at which a counter warns, and the text of the warning.
 @ObservableState
 struct Limits: Equatable, Sendable {
     var warnAt = 80
     var label = "near the top"
 }
 
-/// What a counter shows while it is in memory.
+/// The half of a counter that is in memory only.
 @ObservableState
 struct CounterScreen: Equatable, Sendable {
     var lastEvent: String?
-    @ObservableStateWrapper(PresentationState<Warning>.self, projected: true) @ObservationStateIgnored
-    var warning: Warning?
+    @Wrapped(Presented.self, projected: true) var warning: Warning?
 }
 
 /// A presented warning.
@@ -36,7 +31,7 @@ struct Warning: Equatable, Sendable {
     var text: String
 }
 
-/// What can happen to a counter.
+/// The events of a counter.
 @AppEvent
 enum CounterEvent: Equatable {
     case increment, decrement
@@ -52,10 +47,9 @@ enum CounterEvent: Equatable {
     case reset
 
     var persist: Bool { self != .touch }
-    var isUIEvent: Bool { true }
 }
 
-/// The counter, as the server hosts it.
+/// The counter app.
 struct CounterApp: AppDefinition {
     typealias State = AppState<Counter, CounterScreen>
 
@@ -97,7 +91,7 @@ struct CounterApp: AppDefinition {
         if event != .reset { follow(state.p.count, from: before, in: &state) }
     }
 
-    /// Keeps the last ten counts, and warns when the limit is reached from below.
+    /// Records the last ten counts, and shows a warning when the count reaches the limit from below.
     private func follow(_ count: Int, from before: Int, in state: inout State) {
         guard count != before else { return }
         state.p.history.append(count)

@@ -1,6 +1,6 @@
 import Rivulet
 
-/// What a page shows of a counter.
+/// The view of a counter on a page.
 final class CounterView: ObservableObject {
     @Published var count: Int
     @Published var title: String
@@ -15,11 +15,11 @@ final class CounterView: ObservableObject {
 }
 
 extension AppState<Counter, CounterScreen> {
-    /// Whether the count is where the counter warns.
+    /// True if the count has reached the limit.
     var isNearLimit: Bool { p.count >= p.limits.warnAt }
 }
 
-/// Keeps the view as the state is.
+/// Updates the view from the state.
 @StateForwarder(
     for: CounterView.self,
     from: CounterApp.State.self,

@@ -2,7 +2,9 @@ package import Rivulet
 
 /// The example apps.
 package enum ExampleApps {
-    /// Adds them to a server; what all sessions of an app share is kept in the storage, secrets sealed with the keys.
+    /// Hosts the example apps on a server.
+    ///
+    /// The storage holds the data that all sessions of an app share. Its secrets are sealed with the keys.
     package static func host(on server: StateServer, storage: any ItemStorage, keys: SealingKeys?) throws {
         try server.host(CounterApp())
         try server.host(TodosApp())

@@ -1,36 +1,33 @@
 import FoundationEssentials
 import Rivulet
 
-/// A note: a draft of one session, or one that everybody has.
+/// A note: a draft of one session, or a note that all visitors share.
 @ObservableState
 struct Note: Identifiable, Equatable, Sendable {
     var id: String
     var text: String
-    /// When it was published; a draft is of 1970.
+    /// The time of publication; 1970 for a draft.
     var created: Date
 }
 
-/// What one session keeps: the note that it looks at, and what it has not published.
+/// The stored half of one session: the selected note and the unpublished drafts.
 @ObservableState
 struct Desk: PersistentState {
     var selected: Note.ID?
     var drafts: Keyed<Note> = []
 }
 
-/// What can happen at a desk.
+/// The events of a desk.
 @AppEvent
 enum NotesEvent {
     case select(String?)
     case saveDraft(id: String, text: String)
-    /// Moves a draft into the store, where everybody has it.
+    /// Moves a draft into the store, where all visitors see it.
     case publish(String)
     case discardDraft(String)
-
-    var persist: Bool { true }
-    var isUIEvent: Bool { true }
 }
 
-/// The notes, as the server hosts them.
+/// The notes app.
 struct NotesApp: SharingApp {
     typealias State = AppState<Desk, EmptyTransient>
 
@@ -44,7 +41,7 @@ struct NotesApp: SharingApp {
     private let apiToken: SecurelyStoredValue<String>
     private let now: @Sendable () -> Date
 
-    /// Keeps what all sessions share in a storage, and seals the secret among it with keys; nil: there are none.
+    /// Creates the app with a storage for shared data, and keys that seal its secret; nil if there are no keys.
     init(storage: any ItemStorage, keys: SealingKeys?, now: @escaping @Sendable () -> Date = { Date() }) {
         let values = storage.collection("notes.values")
         notes = Store(storage: storage.collection("notes.notes"))
@@ -74,7 +71,7 @@ struct NotesApp: SharingApp {
     func effect(of event: NotesEvent, state: State) -> Effect<NotesEvent> {
         guard case .publish(let id) = event, let draft = state.p.drafts[id: id] else { return .none }
         return .run { [notes, now] dispatch in
-            // The draft goes when everybody has the note: what fails here leaves it where it is.
+            // The draft is discarded after the note is in the store, so a failed insertion leaves the draft in place.
             try await notes.insert(Note(id: id, text: draft.text, created: now()))
             dispatch(.discardDraft(id))
         }

@@ -1,6 +1,6 @@
 import Rivulet
 
-/// How many todos there are.
+/// The counts of the todos.
 final class SummaryView: ObservableObject {
     @Published var total: Int
     @Published var open: Int
@@ -19,7 +19,7 @@ extension Todos {
     fileprivate var done: Int { todos.count { $0.done } }
 }
 
-/// Keeps the view as the state is.
+/// Updates the view from the state.
 @StateForwarder(
     for: SummaryView.self,
     from: TodosApp.State.self,

@@ -1,6 +1,6 @@
 import Rivulet
 
-/// What a todo list keeps across restarts.
+/// The stored half of a todo list, which survives restarts.
 @ObservableState
 struct Todos: PersistentState {
     var todos: Keyed<Todo> = []
@@ -15,19 +15,19 @@ struct Todo: Identifiable, Equatable, Sendable {
     var done = false
 }
 
-/// Which todos are shown.
+/// The choice of the todos to show.
 enum TodoFilter: String, CaseIterable, JSONCodable {
     case all, open, done
 }
 
-/// What a todo list shows until the server restarts.
+/// The half of a todo list that is in memory only, until the server restarts.
 @ObservableState
 struct TodosScreen: Equatable, Sendable {
-    /// The todo whose title somebody is editing.
+    /// The todo with the title that is being edited.
     var editing: Todo.ID?
 }
 
-/// What can happen to a todo list.
+/// The events of a todo list.
 @AppEvent
 enum TodosEvent {
     case add(id: String, title: String)
@@ -39,16 +39,17 @@ enum TodosEvent {
     case clearDone
     case setFilter(String)
     case edit(String?)
-    /// Adds todos `n0`, `n1`, … up to the count, for load; those that are there already stay as they are.
+    /// Adds todos `n0`, `n1`, … up to the count, for load tests.
+    ///
+    /// Todos that exist already stay unchanged.
     case addMany(count: Int)
 
     var persist: Bool {
         if case .edit = self { false } else { true }
     }
-    var isUIEvent: Bool { true }
 }
 
-/// The todo list, as the server hosts it.
+/// The todo list app.
 struct TodosApp: AppDefinition {
     typealias State = AppState<Todos, TodosScreen>
 

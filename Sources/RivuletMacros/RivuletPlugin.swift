@@ -1,4 +1,4 @@
-// This file owns the list of macros that this room offers to the compiler.
+// This file owns the list of macros that this module offers to the compiler.
 
 #if canImport(SwiftCompilerPlugin)
 import SwiftCompilerPlugin

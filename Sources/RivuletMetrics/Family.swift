@@ -4,7 +4,7 @@ struct MetricLabel: Hashable, Sendable {
     let value: String
 }
 
-/// What stands behind a name and its labels.
+/// The values behind a name and its labels.
 enum Series: Sendable {
     case number(NumberSeries)
     case histogram(HistogramSeries)
@@ -60,10 +60,12 @@ struct Family: Sendable {
 
     private static func braces(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 
-    /// A name that Prometheus takes, `[a-zA-Z_:][a-zA-Z0-9_:]*`: what it does not take is an underscore.
+    /// Returns a valid Prometheus name, `[a-zA-Z_:][a-zA-Z0-9_:]*`.
+    ///
+    /// Each invalid character becomes an underscore.
     static func name(_ label: String) -> String { name(label, hasColons: true) }
 
-    /// A label's name, `[a-zA-Z_][a-zA-Z0-9_]*`.
+    /// Returns a valid name of a label, `[a-zA-Z_][a-zA-Z0-9_]*`.
     static func labelName(_ label: String) -> String { name(label, hasColons: false) }
 
     private static func name(_ label: String, hasColons: Bool) -> String {
@@ -77,7 +79,7 @@ struct Family: Sendable {
 }
 
 extension MetricLabel {
-    /// The label as a line has it.
+    /// The label as it is written in a line.
     fileprivate var text: String {
         let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
         return "\(name)=\"\(escaped)\""

@@ -1,15 +1,17 @@
 /// A metric's name, kind and help text.
 public struct MetricDescription: Sendable, Hashable {
-    /// What a metric's values are.
+    /// The kind of a metric's values.
     public enum Kind: Sendable, Hashable {
         /// Only grows while the process runs.
         case counter
         /// Goes up and down.
         case gauge
-        /// Counts what it is told by upper bounds, smallest first; seconds where it measures time.
+        /// Counts values by upper bounds, smallest first.
+        ///
+        /// Bounds of times are in seconds.
         case histogram(bounds: [Double])
 
-        /// The kind as a `# TYPE` line has it.
+        /// The kind as it is written in a `# TYPE` line.
         package var name: String {
             switch self {
             case .counter: "counter"
@@ -23,14 +25,14 @@ public struct MetricDescription: Sendable, Hashable {
     ///
     /// Source: <https://prometheus.io/docs/practices/naming/>.
     public let name: String
-    /// What its values are.
+    /// The kind of the values.
     public let kind: Kind
-    /// One sentence.
+    /// The help text, one sentence.
     public let help: String
-    /// The names of its labels.
+    /// The names of the labels.
     public let labels: [String]
 
-    /// Describes a metric.
+    /// Creates the description of a metric.
     public init(_ name: String, _ kind: Kind, _ help: String, labels: [String] = []) {
         self.name = name
         self.kind = kind

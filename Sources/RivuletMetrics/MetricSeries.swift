@@ -1,13 +1,13 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// A number that a counter or a gauge stands at.
+/// The current number of a counter or a gauge.
 ///
-/// Any thread.
+/// It can be used on any thread.
 final class NumberSeries: Sendable {
     private let value = Mutex(MetricNumber.integer(0))
 
-    /// Adds to it.
+    /// Adds an amount to the number.
     func add(_ amount: MetricNumber) {
         value.withLock { $0 = $0 + amount }
     }
@@ -19,7 +19,9 @@ final class NumberSeries: Sendable {
     var current: MetricNumber { value.withLock { $0 } }
 }
 
-/// An integer for as long as it can be one: a `Double` alone would lose single counts beyond 2^53.
+/// A number that stays an integer as long as possible.
+///
+/// A `Double` alone would lose single counts beyond 2^53.
 enum MetricNumber {
     case integer(Int64)
     case real(Double)
@@ -39,7 +41,7 @@ enum MetricNumber {
         }
     }
 
-    /// The number as Prometheus reads it.
+    /// The number in the form that Prometheus reads.
     var text: String {
         switch self {
         case .integer(let value): String(value)
@@ -47,7 +49,7 @@ enum MetricNumber {
         }
     }
 
-    /// A number as Go's `ParseFloat` reads it.
+    /// Returns a number in the form that Go's `ParseFloat` reads.
     static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -55,11 +57,13 @@ enum MetricNumber {
     }
 }
 
-/// What a histogram has counted.
+/// The counts of a histogram.
 ///
-/// Any thread.
+/// It can be used on any thread.
 final class HistogramSeries: Sendable {
-    /// The counts by bounds, the last one without a bound; each only what is above the bound before.
+    /// The counts by bounds; the last count has no bound.
+    ///
+    /// Each count has only the values above the bound before.
     struct Counts {
         var counts: [Int]
         var sum = 0.0
@@ -86,7 +90,7 @@ final class HistogramSeries: Sendable {
 
 extension NumberSeries: CounterHandler {
     func increment(by amount: Int64) {
-        // A counter never falls.
+        // A counter never decreases.
         if amount > 0 { add(.integer(amount)) }
     }
 

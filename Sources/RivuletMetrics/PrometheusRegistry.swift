@@ -1,35 +1,39 @@
 public import CoreMetrics
 internal import Synchronization
 
-/// A swift-metrics backend that keeps what it is told, and shows it as Prometheus reads it.
+/// A swift-metrics backend that stores measurements and shows them in Prometheus's format.
 ///
-/// One belongs to one server, which shows it at `GET /metrics`; a program that measures things of its own gives the same one to
-/// `MetricsSystem.bootstrap`, and both are shown together. Any thread.
+/// A registry belongs to one server, which shows it at `GET /metrics`. A program with metrics of its own passes the
+/// same registry to `MetricsSystem.bootstrap`; the text then has the metrics of both. It can be used on any thread.
 public final class PrometheusRegistry: MetricsExposition {
-    /// The most combinations of names and labels; what is made beyond counts, but is not shown.
+    /// The most combinations of names and labels.
+    ///
+    /// Series beyond the limit count, but are not shown.
     public let seriesMax: Int
     private let state = Mutex(State())
 
-    /// The bounds of timers nobody has described, in seconds.
+    /// The bounds of timers without a description, in seconds.
     public static let secondsBounds: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
-    /// The bounds of recorders nobody has described.
+    /// The bounds of recorders without a description.
     public static let sizeBounds: [Double] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 10_000]
 
     private struct State {
         var families: [String: Family] = [:]
         var seriesCount = 0
-        /// How many series had no room.
+        /// The number of series that exceeded the limit.
         var refused: Int64 = 0
     }
 
-    /// A registry without metrics.
+    /// Creates a registry without metrics.
     public init(seriesMax: Int = 10_000) {
         self.seriesMax = seriesMax
     }
 
-    /// Says what a metric is; before the first handler of that name is made.
+    /// Describes a metric.
+    ///
+    /// Call it before the first handler of that name is made.
     public func describe(_ description: MetricDescription) {
         state.withLock { state in
             guard state.families[description.name] == nil else { return }
@@ -37,7 +41,7 @@ public final class PrometheusRegistry: MetricsExposition {
         }
     }
 
-    /// All metrics in Prometheus's text format, version 0.0.4, ordered by name.
+    /// Returns all metrics in Prometheus's text format, version 0.0.4, ordered by name.
     public func text() -> [UInt8] {
         let (families, refused) = state.withLock { ($0.families, $0.refused) }
         var text = ""
@@ -55,23 +59,23 @@ public final class PrometheusRegistry: MetricsExposition {
 
     // MARK: - Making handlers
 
-    /// The counter of that name and these labels.
+    /// Returns the counter with this name and these labels.
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         number(label, dimensions, .counter)
     }
 
-    /// The counter of that name and these labels, for amounts that are not whole.
+    /// Returns the counter with this name and these labels, for fractional amounts.
     public func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler { number(label, dimensions, .counter) }
 
-    /// The gauge of that name and these labels.
+    /// Returns the gauge with this name and these labels.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         number(label, dimensions, .gauge)
     }
 
-    /// The histogram of that name and these labels, or, where nothing is to be aggregated, a gauge of the last value.
+    /// Returns the histogram with this name and these labels, or a gauge of the last value if nothing is aggregated.
     public func makeRecorder(
         label: String,
         dimensions: [(String, String)],
@@ -80,24 +84,24 @@ public final class PrometheusRegistry: MetricsExposition {
         aggregate ? histogram(label, dimensions, Self.sizeBounds) : number(label, dimensions, .gauge)
     }
 
-    /// The histogram of seconds of that name and these labels.
+    /// Returns the histogram of seconds with this name and these labels.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         histogram(label, dimensions, Self.secondsBounds)
     }
 
-    /// Shows this counter no more.
+    /// Removes this counter from the text.
     public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
 
-    /// Shows this counter no more.
+    /// Removes this counter from the text.
     public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
 
-    /// Shows this gauge no more.
+    /// Removes this gauge from the text.
     public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
 
-    /// Shows this recorder no more.
+    /// Removes this recorder from the text.
     public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
 
-    /// Shows this timer no more.
+    /// Removes this timer from the text.
     public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
     private func number(
@@ -108,7 +112,8 @@ public final class PrometheusRegistry: MetricsExposition {
         let made = series(label, dimensions, MetricDescription(Family.name(label), kind, "")) { _ in
             .number(NumberSeries())
         }
-        // A name of another kind: it counts, but a metric has one kind, and so it is not shown.
+        // The name belongs to a metric of another kind. The series counts, but is not shown, because a metric has one
+        // kind.
         guard case .number(let series) = made else { return NumberSeries() }
         return series
     }
@@ -126,7 +131,7 @@ public final class PrometheusRegistry: MetricsExposition {
         return series
     }
 
-    /// The series of that name and these labels, new where there is none.
+    /// Returns the series with this name and these labels; creates it if there is none.
     private func series(
         _ label: String,
         _ dimensions: [(String, String)],

@@ -1,4 +1,4 @@
-/// A way to read and write a value that lives elsewhere; safe from any thread when the two functions are.
+/// A way to read and write a value that is stored elsewhere; safe from any thread if its two functions are.
 ///
 /// Source: <Tests/Rows/Systems.md#c-10>.
 @propertyWrapper
@@ -13,7 +13,7 @@ public struct Binding<Value: Sendable>: Sendable {
         write = set
     }
 
-    /// Makes the binding that another one stands for.
+    /// Takes another binding.
     public init(projectedValue: Binding) {
         self = projectedValue
     }
@@ -23,7 +23,7 @@ public struct Binding<Value: Sendable>: Sendable {
         Binding(get: { value }, set: { _ in })
     }
 
-    /// The value where it lives.
+    /// The value that the binding reads and writes.
     public var wrappedValue: Value {
         get { read() }
         nonmutating set { write(newValue) }
@@ -32,7 +32,7 @@ public struct Binding<Value: Sendable>: Sendable {
     /// The binding itself.
     public var projectedValue: Binding { self }
 
-    /// A binding to a part of the value; a write there reads the whole, changes the part, and writes the whole.
+    /// A binding to a part of the value; a write reads the whole value, changes the part, and writes the whole value.
     public subscript<Part: Sendable>(
         dynamicMember keyPath: any WritableKeyPath<Value, Part> & Sendable
     ) -> Binding<Part> {
@@ -47,9 +47,9 @@ public struct Binding<Value: Sendable>: Sendable {
     }
 }
 
-/// Makes a binding whose writes are sent on, best as an event; a value that equals the one that `get` gives is not sent.
+/// Makes a binding that sends its writes on, best as an event; a value that equals the result of `get` is not sent.
 ///
-/// What `get` gives changes when the event has been reduced, not before. Source: <Tests/Rows/Systems.md#d-29>.
+/// The result of `get` changes after the event has been reduced, not before. Source: <Tests/Rows/Systems.md#d-29>.
 public func makeBinding<T: Equatable & Sendable>(
     get: @escaping @Sendable () -> T,
     send: @escaping @Sendable (T) -> Void

@@ -1,13 +1,14 @@
 import Synchronization
 
-/// What views of one session are given, in the place of SwiftUI's environment: `appDispatch` and an object factory.
+/// The dependencies of one session's views, in place of SwiftUI's environment: `appDispatch` and an object factory.
 ///
-/// `Event` is the type of the events; the engine names the registry for any `AppEvent` `ViewRegistry`. One registry per session. It is a
-/// factory itself, and may be passed on as one. Source: <Tests/Rows/Systems.md#d-28>.
+/// `Event` is the type of the events. The engine's name for the registry of `any AppEvent` is `ViewRegistry`. Each
+/// session has a registry of its own. The registry is a factory itself, and may be passed on as one. Source:
+/// <Tests/Rows/Systems.md#d-28>.
 public final class ObjectRegistry<Event>: StateObjectFactory {
-    /// Sends an event to the session; does nothing unless the initialiser was given something else.
+    /// Sends an event to the session; does nothing by default.
     public let appDispatch: @Sendable (Event) -> Void
-    /// What is asked for types that nobody has registered; nil by default.
+    /// The factory for types that are not registered; nil by default.
     public let objectFactory: (any StateObjectFactory)?
 
     private let makers = Mutex<[ObjectIdentifier: @Sendable () -> any ObservableObject]>([:])
@@ -21,7 +22,8 @@ public final class ObjectRegistry<Event>: StateObjectFactory {
         self.objectFactory = objectFactory
     }
 
-    /// Says how objects of a type are made, best by a forwarder's `getStateObject()`; a later call for the same type replaces it.
+    /// Registers the function that makes objects of a type, best a forwarder's `getStateObject()`; a later call for the
+    /// same type replaces it.
     public func register<Object: ObservableObject>(
         _ type: Object.Type = Object.self,
         _ make: @escaping @Sendable () -> Object
@@ -30,7 +32,8 @@ public final class ObjectRegistry<Event>: StateObjectFactory {
         _ = replaced
     }
 
-    /// A new object by what was registered for exactly this type, else by the factory; nil for a type that neither knows.
+    /// Returns a new object from the function that is registered for exactly this type, or else from the factory; nil
+    /// for an unknown type.
     public func makeStateObject<T>() -> T? {
         guard let make = makers.withLock({ $0[ObjectIdentifier(T.self)] }) else {
             return objectFactory?.makeStateObject()
@@ -43,6 +46,6 @@ public final class ObjectRegistry<Event>: StateObjectFactory {
 ///
 /// Source: <Tests/Rows/Systems.md#d-28>.
 public protocol StateObjectFactory: Sendable {
-    /// A new object that follows the state; nil for a type that the factory does not know.
+    /// Returns a new object that follows the state; nil for a type that the factory does not know.
     func makeStateObject<T>() -> T?
 }

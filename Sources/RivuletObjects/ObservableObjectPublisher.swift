@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import Synchronization
 
-/// Tells its subscribers that an object will change; it carries neither a value nor a path.
+/// Notifies its subscribers that an object will change; a notification has neither a value nor a path.
 ///
 /// Safe from any thread. Source: <Tests/Rows/Systems.md#c-01> to C-03.
 public final class ObservableObjectPublisher: Sendable {
@@ -22,12 +22,12 @@ public final class ObservableObjectPublisher: Sendable {
 
     /// Calls every subscriber once, before it returns, in the order of subscription.
     ///
-    /// A callback may subscribe and unsubscribe: that counts from the next call on.
+    /// A callback may subscribe and unsubscribe, with effect from the next call on.
     public func send() {
         for subscriber in contents.withLock({ $0.subscribers }) { subscriber.callback() }
     }
 
-    /// Adds a callback, which runs on the thread of whoever changes the object, and returns a new id for it.
+    /// Adds a callback, which runs on the thread of each change, and returns a new id for it.
     @discardableResult
     public func subscribe(_ callback: @escaping @Sendable () -> Void) -> UUID {
         let subscriber = Subscriber(id: UUID(), callback: callback)
@@ -35,9 +35,9 @@ public final class ObservableObjectPublisher: Sendable {
         return subscriber.id
     }
 
-    /// Removes the callback with this id; nothing happens when there is none.
+    /// Removes the callback with this id, if there is one.
     public func unsubscribe(_ id: UUID) {
-        // What a callback holds is freed after the lock: its own end may come back here.
+        // The callback's contents are freed outside of the lock, because their deinitialisers may come back here.
         let removed: Subscriber? = contents.withLock { contents in
             guard let index = contents.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
             return contents.subscribers.remove(at: index)
@@ -55,7 +55,7 @@ public final class ObservableObjectPublisher: Sendable {
         _ = removed
     }
 
-    /// Whether `setupPublished()` has run for the object whose publisher this is.
+    /// True if `setupPublished()` has run for the object of this publisher.
     var isSetUp: Bool {
         get { contents.withLock { $0.isSetUp } }
         set { contents.withLock { $0.isSetUp = newValue } }

@@ -1,20 +1,21 @@
 import FoundationEssentials
 import Synchronization
 
-/// Watches an object, and calls a function whenever it is about to change or another one takes its place.
+/// Observes an object, and calls a function when the object is about to change or another one replaces it.
 ///
-/// It watches from `init` until its last copy is gone; copies share one subscription.
+/// The object is observed from `init` until the last copy of this value is gone; copies share one subscription.
 /// Source: <Tests/Rows/Systems.md#c-15>.
 @propertyWrapper
 public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
     private let watch: ObjectWatch<ObjectType>
 
-    /// Begins to watch an object.
+    /// Begins to observe an object.
     public init(wrappedValue: ObjectType) {
         watch = ObjectWatch(wrappedValue)
     }
 
-    /// The object; to set another one ends the watching of the old one, begins that of the new one, and calls the function once.
+    /// The object; setting another one moves the subscription from the old object to the new one, and calls the
+    /// function once.
     public var wrappedValue: ObjectType {
         get { watch.object }
         nonmutating set { watch.replace(with: newValue) }
@@ -25,7 +26,7 @@ public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
 
     /// Sets the function to call when the object is about to change or is replaced, nil for none.
     ///
-    /// It is called on the thread of the change; one at a time, the last that was set.
+    /// The function is called on the thread of the change. Only the last function that was set is called.
     public func onUpdate(_ action: (@Sendable () -> Void)?) {
         watch.setAction(action)
     }
@@ -76,7 +77,7 @@ final class ObjectWatch<ObjectType: ObservableObject>: Sendable {
     }
 
     private func subscribe(to object: ObjectType) -> UUID {
-        // The object's publisher must not keep what watches it.
+        // The object's publisher must not retain its observer.
         object.objectWillChange.subscribe { [weak self] in self?.update() }
     }
 
@@ -85,13 +86,13 @@ final class ObjectWatch<ObjectType: ObservableObject>: Sendable {
     }
 }
 
-/// An observed object, and a binding for each of its fields: `$settings.name` is one to `settings.name`.
+/// An observed object, and a binding for each of its fields: `$settings.name` is a binding to `settings.name`.
 @dynamicMemberLookup
 public struct ObjectBindings<ObjectType: ObservableObject>: Sendable {
     /// The object.
     public let wrappedValue: ObjectType
 
-    /// A binding to a field, whose writes are told as any; it keeps the object.
+    /// A binding to a field; its writes notify subscribers like any other write, and it retains the object.
     public subscript<Field: Sendable>(
         dynamicMember keyPath: any ReferenceWritableKeyPath<ObjectType, Field> & Sendable
     ) -> Binding<Field> {

@@ -1,17 +1,18 @@
 /// The storage of one field with ``Published()``: a value that can be read and written from any thread.
 ///
-/// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and between the two
-/// another thread may write; it copies a collection that it edits. A copy of this struct is the same field.
-/// Source: <Tests/Rows/Systems.md#c-05> to C-07.
+/// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and
+/// another thread may write between the two. An edit copies the collection that it edits. A copy of this struct is the
+/// same field. Source: <Tests/Rows/Systems.md#c-05> to C-07.
 public struct Published<Value: Sendable>: Sendable {
     let storage: PublishedStorage<Value>
 
-    /// Makes a field that tells nobody yet.
+    /// Makes a field that does not notify subscribers yet.
     public init(wrappedValue: Value) {
         storage = PublishedStorage(wrappedValue)
     }
 
-    /// Makes a field that the enclosing initialiser gives its declared value first of all; generated code calls it.
+    /// Makes a field that gets its declared value from the enclosing initialiser before anything else; generated code
+    /// calls it.
     public static func declared() -> Published {
         Published(storage: PublishedStorage(nil))
     }
@@ -20,7 +21,7 @@ public struct Published<Value: Sendable>: Sendable {
         self.storage = storage
     }
 
-    /// The value; subscribers are told before a write, of an equal value too, and still read the old one.
+    /// The value; subscribers are notified before a write, also of an equal value, and still read the old value.
     public var wrappedValue: Value {
         get { storage.value }
         nonmutating set {
@@ -29,26 +30,28 @@ public struct Published<Value: Sendable>: Sendable {
         }
     }
 
-    /// The field as a binding, whose writes are told like any.
+    /// The field as a binding; its writes notify subscribers like any other write.
     public var projectedValue: Binding<Value> {
         Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
     }
 }
 
-// What generated code calls. The owner comes along, so that a field is found that a `customMirror` hides from `setupPublished()`.
+// Generated code calls these functions. The owner is an argument, so that a field is connected even if a `customMirror`
+// hides it from `setupPublished()`.
 extension Published {
-    /// Writes a value and tells nobody: in an initialiser, and at the end of an edit that was told at its beginning.
+    /// Writes a value without a notification: in an initialiser, and at the end of an edit, which notified subscribers
+    /// at its beginning.
     public func store(_ value: Value) {
         storage.value = value
     }
 
-    /// Writes a value after telling that it will change.
+    /// Notifies subscribers that the value will change, then writes it.
     public func set(_ newValue: Value, in owner: some ObservableObject) {
         storage.announce(in: owner)
         storage.value = newValue
     }
 
-    /// Tells that the value will change, and gives it out for an edit that ends with ``store(_:)``.
+    /// Notifies subscribers that the value will change, and returns it for an edit that ends with ``store(_:)``.
     public func edit(in owner: some ObservableObject) -> Value {
         storage.announce(in: owner)
         return storage.value
@@ -70,10 +73,12 @@ extension Published: PublishedProperty {
     var anyStorage: any AnyPublishedStorage { storage }
 }
 
-/// Makes a stored `var` of an ``ObservableObject`` a field that tells before each write, with a ``Binding`` under `$` and its name.
+/// Makes a stored `var` of an ``ObservableObject`` a field that notifies subscribers before each write, with a
+/// ``Binding`` under `$` and its name.
 ///
-/// The value's type must be Sendable and stand at the field, unless its value is a literal or `Type(…)`. No `willSet` or `didSet`.
-/// The storage is a ``Published``. Source: <Tests/Rows/Systems.md#c-05> to C-07, C-10.
+/// The value's type must be Sendable. It must be written at the field, unless its value is a literal or `Type(…)`. The
+/// field cannot have `willSet` or `didSet`. The storage is a ``Published``. Source: <Tests/Rows/Systems.md#c-05> to
+/// C-07, C-10.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(`$`))
 public macro Published() = #externalMacro(module: "RivuletMacros", type: "PublishedMacro")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where a field's value is kept.
+/// The storage of a field's value.
 final class PublishedStorage<Value: Sendable>: Sendable {
     private struct Contents {
         /// Nil only until the enclosing initialiser has given the declared value, before any other code sees the field.
@@ -14,7 +14,7 @@ final class PublishedStorage<Value: Sendable>: Sendable {
         contents = Mutex(Contents(value: value))
     }
 
-    /// The value; a write here tells nobody.
+    /// The value; a write here notifies no subscribers.
     var value: Value {
         get {
             guard let value = contents.withLock({ $0.value }) else {
@@ -23,7 +23,7 @@ final class PublishedStorage<Value: Sendable>: Sendable {
             return value
         }
         set {
-            // The old value is freed after the lock: its own end may come back here.
+            // The old value is freed outside of the lock, because its deinitialiser may come back here.
             let old: Value? = contents.withLock { contents in
                 let old = contents.value
                 contents.value = newValue
@@ -33,18 +33,18 @@ final class PublishedStorage<Value: Sendable>: Sendable {
         }
     }
 
-    /// Tells the object's subscribers, if the field is connected to a living object.
+    /// Notifies the object's subscribers, if the field is connected to a living object.
     func announce() {
         contents.withLock { $0.link }?.send()
     }
 
-    /// The same for a field whose object is at hand.
+    /// Notifies the owner's subscribers, and connects the field to the owner first if needed.
     func announce(in owner: some ObservableObject) {
         connectIfSetUp(owner)
         announce()
     }
 
-    /// Connects a field that `setupPublished()` did not see, once it has run.
+    /// Connects a field that `setupPublished()` did not see, if it has run.
     func connectIfSetUp(_ owner: some ObservableObject) {
         guard contents.withLock({ $0.link == nil }), owner.objectWillChange.isSetUp else { return }
         connect(PublishedLink(owner))

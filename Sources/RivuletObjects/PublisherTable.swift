@@ -2,12 +2,13 @@ import Synchronization
 
 /// The publishers of all living objects without one of their own.
 ///
-/// An entry is known by its object, not by the address alone: an object at the address of a dead one starts with a publisher of its own.
-/// The entry of an object with connected fields goes when the object does (``PublishedLink``), others when the table has doubled.
+/// An entry is identified by its object, not by the address alone: an object at the address of a dead one starts with a
+/// publisher of its own. The entry of an object with connected fields is removed with the object (``PublishedLink``).
+/// Other entries are removed when the table has doubled.
 final class PublisherTable: Sendable {
     static let shared = PublisherTable()
 
-    /// How many entries may stand before dead ones are looked for.
+    /// The number of entries up to which dead entries are not looked for.
     static let entriesMin = 64
 
     private struct Entry {
@@ -19,9 +20,10 @@ final class PublisherTable: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var sweepsAt = PublisherTable.entriesMin
 
-        /// Takes out the entries of dead objects, each time that the living ones have doubled.
+        /// Removes the entries of dead objects, each time that the number of living ones has doubled.
         ///
-        /// Returns what is to be released: the dead objects' publishers, and the living ones, which may have died meanwhile.
+        /// Returns the objects to release: the dead objects' publishers, and the living objects, which may have died
+        /// meanwhile.
         mutating func sweepIfDue() -> [AnyObject] {
             guard entries.count > sweepsAt else { return [] }
             var released: [AnyObject] = []
@@ -40,10 +42,10 @@ final class PublisherTable: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// How many entries there are, with dead ones that nobody has looked for yet.
+    /// The number of entries, including dead ones that have not been looked for yet.
     var count: Int { contents.withLock { $0.entries.count } }
 
-    /// The publisher of an object, which is made if there is none.
+    /// Returns the publisher of an object, and makes one if there is none.
     func publisher(of object: some ObservableObject) -> ObservableObjectPublisher {
         let id = ObjectIdentifier(object)
         let (publisher, released) = contents.withLock { contents in
@@ -56,7 +58,7 @@ final class PublisherTable: Sendable {
         return publisher
     }
 
-    /// Drops the entry of an object that is dead; that of a living one at its address stays.
+    /// Removes the entry of a dead object; the entry of a living object at its address stays.
     func forget(_ id: ObjectIdentifier) {
         let released: [AnyObject] = contents.withLock { contents in
             guard let entry = contents.entries[id] else { return [] }
@@ -67,13 +69,14 @@ final class PublisherTable: Sendable {
         Self.release(released)
     }
 
-    /// Lets go of objects outside of the lock: the end of what they hold may come back to this table.
+    /// Releases objects outside of the lock, because their deinitialisers may come back to this table.
     private static func release(_ objects: consuming [AnyObject]) {}
 }
 
-/// What the fields of one object share: where to tell of changes, and until when.
+/// The state that the fields of one object share: the publisher to notify, and the object's lifetime.
 ///
-/// Fields may outlive their object; then nobody is told any more. Source: <Tests/Rows/Systems.md#c-13>, C-14.
+/// Fields may outlive their object; then they notify no subscribers any more. Source: <Tests/Rows/Systems.md#c-13>,
+/// C-14.
 final class PublishedLink: Sendable {
     private weak let owner: (any ObservableObject)?
     private let publisher: ObservableObjectPublisher
@@ -89,10 +92,10 @@ final class PublishedLink: Sendable {
         PublisherTable.shared.forget(id)
     }
 
-    /// Tells that the object will change, while there is one.
+    /// Notifies subscribers that the object will change, while the object lives.
     func send() {
         guard let owner else { return }
-        // The object stays until all are told.
+        // The object stays until all subscribers are notified.
         withExtendedLifetime(owner) { publisher.send() }
     }
 }

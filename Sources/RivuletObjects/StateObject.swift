@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Owns an object that is made at the first access, once, and watched from then on.
+/// Owns an object that is made once, at the first access, and observed from then on.
 ///
 /// Copies share the object. Source: <Tests/Rows/Systems.md#c-16>.
 @propertyWrapper
@@ -20,13 +20,13 @@ public struct StateObject<ObjectType: ObservableObject>: Sendable {
 
     /// Sets the function to call when the object is about to change, nil for none; makes the object.
     ///
-    /// It is called on the thread of the change; one at a time, the last that was set.
+    /// The function is called on the thread of the change. Only the last function that was set is called.
     public func onUpdate(_ action: (@Sendable () -> Void)?) {
         storage.watch.setAction(action)
     }
 }
 
-/// The object, or how to make it.
+/// The object, or the function that makes it.
 private final class LazyObject<ObjectType: ObservableObject>: Sendable {
     private enum Contents {
         case waiting(@Sendable () -> ObjectType)
@@ -39,7 +39,7 @@ private final class LazyObject<ObjectType: ObservableObject>: Sendable {
         contents = Mutex(.waiting(make))
     }
 
-    /// Made under the lock: two threads that come at once get the same object.
+    /// The object is made under the lock, so that two threads that arrive at once get the same object.
     var watch: ObjectWatch<ObjectType> {
         contents.withLock { contents in
             switch contents {

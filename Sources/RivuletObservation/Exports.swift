@@ -1,3 +1,4 @@
-// This file owns what comes with this module: generated code names the JSON types, so whoever has the macros has them too.
+// This file owns the re-exports of this module: generated code names the JSON types, so a file that uses the macros
+// needs these types too.
 
 @_exported public import RivuletJSON

@@ -1,15 +1,15 @@
-// Owns sample values of shapes, for documents that show a sample.
+// This file owns the sample values of shapes, for documents that show a sample.
 
 package import RivuletJSON
 
 extension JSONSchema {
-    /// A small value of this shape as it is written, the same each time; nil when none is found that ends.
+    /// A small value of this shape in its written form, the same each time; nil if no finite value is found.
     package var example: JSONValue? {
         var types: Set<Identity> = []
         return example(besides: &types)
     }
 
-    /// `types` are the types around the value.
+    /// Returns a sample value; `types` are the types around the value.
     ///
     /// A type within itself is left out if its field is not required.
     private func example(besides types: inout Set<Identity>) -> JSONValue? {

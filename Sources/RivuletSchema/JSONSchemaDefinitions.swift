@@ -2,7 +2,8 @@ public import RivuletJSON
 
 /// Writes schemas so that every titled object is written once and referred to elsewhere.
 ///
-/// A document of several schemas, as OpenAPI's `components`, uses one of these for all and writes ``members`` last.
+/// A document of several schemas, such as OpenAPI's `components`, uses one of these for all schemas and writes
+/// ``members`` last.
 public struct JSONSchemaDefinitions: Sendable {
     private let referencePrefix: String
     private let direction: JSONSchema.Direction
@@ -33,14 +34,15 @@ public struct JSONSchemaDefinitions: Sendable {
         return definition(of: schema)
     }
 
-    /// A title as a name that needs no escapes and is an identifier in most languages: `Pair<Int, Tag>` is `Pair_Int_Tag`.
+    /// Returns a title as a name that needs no escapes and is an identifier in most languages: `Pair<Int, Tag>` is
+    /// `Pair_Int_Tag`.
     static func name(of title: String) -> String {
         let words = title.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
         let name = words.joined(separator: "_")
         return name.first?.isNumber == false ? name : "_" + name
     }
 
-    /// The name, with a number from 2 if it is taken.
+    /// Returns the name, with a number from 2 if it is taken.
     static func numbered(_ name: String, isTaken: (String) -> Bool) -> String {
         guard isTaken(name) else { return name }
         var number = 2
@@ -65,7 +67,7 @@ public struct JSONSchemaDefinitions: Sendable {
             return Self.words(values?.map(JSONValue.string), type: "string", format: format)
         case .array(let element): return Self.list([("type", "array"), ("items", value(of: element))])
         case .keyed(let element, _):
-            // The keyword says that a key path goes on with an element's id. No keyword of the standard can.
+            // The keyword says that a key path continues with an element's id. No standard keyword can say this.
             return Self.list([("type", "array"), ("items", value(of: element)), ("x-rivulet-keyed", true)])
         case .dictionary(let element):
             return Self.list([("type", "object"), ("additionalProperties", value(of: element))])
@@ -87,7 +89,7 @@ public struct JSONSchemaDefinitions: Sendable {
             + annotations.map { JSONValue.Member(name: $0.name, value: $0.value) }
     }
 
-    /// The reference to a definition, which is made when it is asked for first.
+    /// Returns the reference to a definition, and makes the definition at its first use.
     private mutating func reference(
         _ title: String,
         _ identity: JSONSchema.Identity,
@@ -97,7 +99,7 @@ public struct JSONSchemaDefinitions: Sendable {
         let name = Self.numbered(Self.name(of: title)) { definitions[$0] != nil }
         let reference = referencePrefix + name
         references[identity] = reference
-        // Takes the name before the shape is described, for it may refer to itself.
+        // The name is taken before the shape is described, because the shape may refer to itself.
         definitions[name] = .null
         definitions[name] = .object(definition(of: schema))
         return reference
@@ -123,8 +125,8 @@ public struct JSONSchemaDefinitions: Sendable {
 
     private mutating func property(_ field: JSONSchema.Field) -> [JSONValue.Member] {
         let keywords = keywords(of: field.schema(direction))
-        guard let standard = field.standard?() else { return keywords }
-        return Self.adding([JSONSchema.Annotation("default", standard)], to: keywords)
+        guard let defaultValue = field.defaultValue?() else { return keywords }
+        return Self.adding([JSONSchema.Annotation("default", defaultValue)], to: keywords)
     }
 
     private mutating func optional(_ wrapped: JSONSchema) -> [JSONValue.Member] {
@@ -141,7 +143,7 @@ public struct JSONSchemaDefinitions: Sendable {
         }
     }
 
-    /// The keywords of a shape; `values` are the only ones allowed, if there are any.
+    /// Returns the keywords of a shape; if `values` is not nil, it has the only allowed values.
     private static func words(_ values: [JSONValue]?, type: String, format: String?) -> [JSONValue.Member] {
         let isConstant = values?.count == 1
         return list([
@@ -165,7 +167,7 @@ extension JSONSchema {
         document(direction).encodeJSON(into: &writer)
     }
 
-    /// The schema document of what is written; titled objects other than the root are under `$defs`.
+    /// The schema document of the written form; titled objects other than the root are under `$defs`.
     public var document: JSONValue { document(.written) }
 
     /// The schema document; titled objects other than the root are under `$defs`.

@@ -2,9 +2,9 @@ public import RivuletJSON
 
 /// Writes schemas as the text of a TypeScript module of types: a `.d.ts` file.
 ///
-/// Every titled object becomes an interface of its own, and every other named shape an alias. The text depends on the schemas alone, so equal
-/// schemas give equal bytes.
-/// Source: <https://www.typescriptlang.org/docs/handbook/declaration-files/introduction.html>.
+/// Every titled object becomes an interface of its own, and every other named shape an alias. The text depends on the
+/// schemas alone, so equal schemas give equal bytes. Source:
+/// <https://www.typescriptlang.org/docs/handbook/declaration-files/introduction.html>.
 public struct TypeScriptDeclarations: Sendable {
     /// A declaration that has its name but is not written yet.
     private struct Pending {
@@ -35,7 +35,7 @@ public struct TypeScriptDeclarations: Sendable {
 
     /// Starts a module with a comment.
     ///
-    /// `names` are those that will be declared; no nested object takes one of them.
+    /// `names` are the names that will be declared; no nested object takes one of them.
     public init(comment: String, names: [String]) {
         opening = Self.comment(comment)
         self.names.formUnion(names)
@@ -111,7 +111,7 @@ public struct TypeScriptDeclarations: Sendable {
         alternatives(of: schema, direction).joined(separator: " | ")
     }
 
-    /// The members of the union that the type is; most types are a union of one.
+    /// Returns the members of the union that makes up the type; most types are a union of one.
     private mutating func alternatives(of schema: JSONSchema, _ direction: JSONSchema.Direction) -> [String] {
         switch schema {
         case .any: return ["unknown"]
@@ -140,7 +140,7 @@ public struct TypeScriptDeclarations: Sendable {
         }
     }
 
-    /// Each alternative once; `unknown` takes in all others.
+    /// Returns each alternative once; `unknown` includes all others.
     private func union(_ parts: [[String]]) -> [String] {
         var seen: Set<String> = []
         let shapes = parts.joined().filter { seen.insert($0).inserted }
@@ -148,7 +148,7 @@ public struct TypeScriptDeclarations: Sendable {
         return shapes.isEmpty ? ["never"] : shapes
     }
 
-    /// The name of a declaration, which is written when its name is needed first.
+    /// Returns the name of a declaration, which is written later if the name is needed for the first time.
     private mutating func reference(
         _ title: String,
         _ identity: JSONSchema.Identity,
@@ -158,7 +158,7 @@ public struct TypeScriptDeclarations: Sendable {
         let key = Key(identity: identity, direction: direction)
         if let name = references[key] { return name }
         var plain = JSONSchemaDefinitions.name(of: title)
-        // A type in lower case may be a word of the language.
+        // A name in lower case may be a keyword of the language.
         if plain.first?.isLowercase == true { plain = "_" + plain }
         if direction == .read { plain += "Input" }
         let name = JSONSchemaDefinitions.numbered(plain) { names.contains($0) }
@@ -170,13 +170,13 @@ public struct TypeScriptDeclarations: Sendable {
 
     // MARK: - Text
 
-    /// A comment that ends where it should, whatever is in it.
+    /// Returns a comment with the text; a `*/` in the text does not end the comment.
     private static func comment(_ text: String) -> String {
         let oneLine = text.split(whereSeparator: \.isNewline).joined(separator: " ")
         return "/** \(oneLine.replacing("*/", with: "*\\/")) */"
     }
 
-    /// A property's name, quoted unless it is an identifier.
+    /// Returns a property's name, quoted unless it is an identifier.
     private static func key(_ name: String) -> String {
         func isStart(_ byte: UInt8) -> Bool {
             switch byte {
@@ -191,7 +191,7 @@ public struct TypeScriptDeclarations: Sendable {
         return isIdentifier ? name : literal(name)
     }
 
-    /// A string literal; JSON's escapes are TypeScript's too.
+    /// Returns a string literal; JSON's escapes are TypeScript's too.
     static func literal(_ text: String) -> String {
         JSONValue.string(text).description
     }

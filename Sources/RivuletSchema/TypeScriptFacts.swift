@@ -2,15 +2,15 @@ import RivuletJSON
 
 /// The facts of a field's schema that no TypeScript type states, in words.
 struct TypeScriptFacts {
-    /// A default of more bytes is not repeated in a comment.
-    private static let standardBytesMax = 80
+    /// The maximum length of a default in a comment; a longer default is left out.
+    private static let defaultBytesMax = 80
 
-    /// The facts in a fixed order: description, range, formats, addressing, further keywords, default.
+    /// Returns the facts in a fixed order: description, range, formats, addressing, further keywords, default.
     static func all(of field: JSONSchema.Field, _ direction: JSONSchema.Direction) -> [String] {
         var facts = TypeScriptFacts()
         facts.add(field.schema(direction))
-        if let standard = field.standard?()?.description, standard.utf8.count <= standardBytesMax {
-            facts.others.append("default \(standard)")
+        if let defaultValue = field.defaultValue?()?.description, defaultValue.utf8.count <= defaultBytesMax {
+            facts.others.append("default \(defaultValue)")
         }
         return [facts.description, facts.range].compactMap(\.self) + facts.others
     }
@@ -29,7 +29,7 @@ struct TypeScriptFacts {
         }
     }
 
-    /// Adds the facts of a value itself, not those of what is in it.
+    /// Adds the facts of a value itself, not of its contents.
     private mutating func add(_ schema: JSONSchema) {
         switch schema {
         case .integer(_, let minimum, let maximum, _):

@@ -2,10 +2,10 @@ import RivuletJSON
 
 /// Lists the key paths of a schema, as string literals and, below collections, as template literals.
 struct TypeScriptKeyPaths {
-    /// With more paths, the type is any pointer: compilers become slow on large unions.
+    /// The maximum number of paths; with more, the type is any pointer, because compilers become slow on large unions.
     private static let pathsMax = 1_000
 
-    /// A path so far: `template` is its text for a template literal, `text` is nil once it has a substitution.
+    /// A path so far: `template` is its text for a template literal, and `text` is nil once it has a substitution.
     private struct Path {
         var template = ""
         var text: String? = ""
@@ -26,10 +26,10 @@ struct TypeScriptKeyPaths {
 
     private var types: [String] = []
     private var seen: Set<String> = []
-    /// The objects around the place that is being listed.
+    /// The objects around the value that is being listed.
     private var open: Set<JSONSchema.Identity> = []
 
-    /// The types of all key paths, the whole value's first, in the order of declaration.
+    /// Returns the types of all key paths, the whole value's first, in the order of declaration.
     static func all(of schema: JSONSchema) -> [String] {
         var paths = TypeScriptKeyPaths()
         paths.add(Path(), schema)
@@ -65,7 +65,7 @@ struct TypeScriptKeyPaths {
         }
     }
 
-    /// Lists what is below a place, unless it is in a type that holds itself: such a type has paths without end.
+    /// Lists the paths below a value, unless its type holds itself: such a type has infinitely many paths.
     private mutating func enter(
         _ identity: JSONSchema.Identity?,
         _ path: Path,

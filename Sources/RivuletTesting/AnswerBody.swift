@@ -1,7 +1,7 @@
-/// Takes the framing off the body of an answer.
+/// Removes the framing from the body of an answer.
 ///
-/// It is strict: a chunk of a server under test that is not exactly as RFC 9112 §7.1 says, or has an extension, is an error. The trailer
-/// section of the last chunk is empty.
+/// The parser is strict: a chunk of a server under test that is not exactly as in RFC 9112 §7.1, or that has an
+/// extension, is an error. The trailer section of the last chunk must be empty.
 struct AnswerBody {
     private enum State {
         /// The state of a body that lasts until the close, or as long as `Content-Length` says.
@@ -24,7 +24,7 @@ struct AnswerBody {
         state = head[field: "transfer-encoding"] == "chunked" ? .size : .plain
     }
 
-    /// Whether the end of the connection cuts the body off.
+    /// True if the end of the connection now would cut the body off.
     var isCut: Bool {
         switch state {
         case .plain, .ended: false
@@ -32,7 +32,7 @@ struct AnswerBody {
         }
     }
 
-    /// Gives the content of these bytes.
+    /// Returns the content of these bytes.
     ///
     /// - Throws: ``TestClientError`` for malformed framing.
     mutating func content(of bytes: some Collection<UInt8>) throws(TestClientError) -> [UInt8] {
@@ -69,7 +69,7 @@ struct AnswerBody {
     private static let lineEnd = Array("\r\n".utf8)
     private static let sizeDigitsMax = 15
 
-    /// The size of the chunk that begins; nil while its line is not whole.
+    /// Returns the size of the chunk that begins; nil while its line is incomplete.
     private mutating func takeSize() throws(TestClientError) -> Int? {
         guard let end = unread.firstRange(of: Self.lineEnd) else {
             guard unread.count <= Self.sizeDigitsMax + 1 else { throw malformed("a chunk has no size") }

@@ -2,24 +2,25 @@ public import RivuletEngine
 public import RivuletJSON
 import RivuletObservation
 
-/// Why a document could not be migrated in a test.
+/// The failure of a migration in a test.
 public struct MigrationTestError: Error, CustomStringConvertible {
-    /// The step, and what it did not find or how it failed: `step 1→2: /name was found in 0 of 1 document; paths begin at /p`.
+    /// The step, and the path that it did not find or its failure: `step 1→2: /name was found in 0 of 1 document; paths
+    /// begin at /p`.
     public let description: String
 }
 
 extension AppDefinition {
-    /// The state that this build makes of a document which an earlier build stored.
+    /// Returns the state that this build makes of a document which an earlier build stored.
     ///
-    /// The document goes through the steps from its version on, over the app's default. This one document stands for all stored sessions: it needs
-    /// each path that a step says is required.
+    /// The document goes through the steps from its version on, and is then merged into the app's default. This one
+    /// document stands for all stored sessions, so it needs each path that a step requires.
     ///
     /// - Parameters:
-    ///   - document: The stored half, as `["p": ["sum": 3]]` for an ``AppState``.
+    ///   - document: The stored half, such as `["p": ["sum": 3]]` for an ``AppState``.
     ///   - version: The schema version in which it was stored.
-    /// - Returns: the state, without what is in memory only.
-    /// - Throws: ``MigrationTestError`` for a path that is missing and for a step that fails, `JSONError` when the document does not decode after
-    ///   its migration.
+    /// - Returns: the state, in which transient and omitted fields have their defaults.
+    /// - Throws: ``MigrationTestError`` for a missing path and for a failed step, `JSONError` if the document does not
+    ///   decode after its migration.
     public func state(migrating document: JSONValue, from version: Int) throws -> State {
         var document = document
         let findings: MigrationFindings

@@ -1,7 +1,7 @@
-/// Whether a ``TestStore`` fails on what a test does not assert.
+/// The strictness of a ``TestStore`` about changes and events that a test does not assert.
 public enum Exhaustivity: Sendable, Hashable {
-    /// Every change, every event of an effect and the end of every effect is asserted.
+    /// Every change, every event of an effect and the end of every effect must be asserted.
     case on
-    /// Only what is asserted is checked; other changes and events are passed over.
+    /// Only assertions are checked; other changes and events are skipped.
     case off
 }

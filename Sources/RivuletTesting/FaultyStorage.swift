@@ -2,38 +2,38 @@ public import RivuletSessions
 public import RivuletStores
 import Synchronization
 
-/// A storage engine whose next writes fail, as those of a full disk; reads go through.
+/// A storage engine that can fail its next writes, like a full disk; reads are passed on.
 ///
 /// Writes are the creation, the appending, the compaction and the deletion of sessions, and the commits of stores.
 public final class FaultyStorage: StorageEngine {
     private let engine: any StorageEngine
     private let faults = WriteFaults()
 
-    /// Wraps an engine, which works until something else is said.
+    /// Wraps an engine; its writes succeed until ``failWrites(_:with:isWritten:)`` is called.
     public init(_ engine: any StorageEngine = MemoryStorageEngine()) {
         self.engine = engine
     }
 
-    /// Lets the next writes fail, in place of what was said before.
+    /// Makes the next writes fail; a later call replaces an earlier one.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - error: What they are answered.
-    ///   - isWritten: Whether they are made nonetheless, as an `indeterminate` one may be.
+    ///   - count: The number of writes.
+    ///   - error: The error of each write.
+    ///   - isWritten: True if the writes are made nonetheless, as an `indeterminate` write may be.
     public func failWrites(_ count: Int = 1, with error: StorageError, isWritten: Bool = false) {
         faults.set(WriteFaults.Fault(error: error, isWritten: isWritten), count)
     }
 
-    /// What the wrapped engine promises.
+    /// The capabilities of the wrapped engine.
     public var capabilities: StorageCapabilities { engine.capabilities }
 
-    /// The log of the wrapped engine, whose writes may fail.
+    /// The log of the wrapped engine, with writes that may fail.
     public var log: any LogStorage { FaultyLog(log: engine.log, lifecycle: engine.lifecycle, faults: faults) }
 
     /// The past of the wrapped engine.
     public var past: any PastStorage { engine.past }
 
-    /// The kept answers of the wrapped engine.
+    /// The idempotency records of the wrapped engine.
     public var answers: any AnswerStorage { engine.answers }
 
     /// The list of sessions of the wrapped engine.
@@ -65,7 +65,7 @@ private final class WriteFaults: Sendable {
     }
 }
 
-/// A log whose next writes fail.
+/// A log that can fail its next writes.
 private struct FaultyLog: LogStorage {
     let log: any LogStorage
     let lifecycle: any StorageLifecycle
@@ -77,7 +77,7 @@ private struct FaultyLog: LogStorage {
         if next.isWritten {
             make { _ in reply(.failure(next.error)) }
         } else {
-            // By way of the engine: replies keep their order, and none comes from within the call.
+            // The reply goes by way of the engine: replies keep their order, and none comes from within the call.
             lifecycle.probe { _ in reply(.failure(next.error)) }
         }
     }
@@ -100,7 +100,7 @@ private struct FaultyLog: LogStorage {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         write(reply) { log.append(key, at: point, entries, keeping: answers, reply: $0) }
@@ -110,8 +110,7 @@ private struct FaultyLog: LogStorage {
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
         write(reply) {
@@ -119,8 +118,7 @@ private struct FaultyLog: LogStorage {
                 key,
                 at: head,
                 snapshot: snapshot,
-                keepingFrom: keepingFrom,
-                keepingSince: keepingSince,
+                keeping: keeping,
                 reply: $0
             )
         }
@@ -132,9 +130,9 @@ private struct FaultyLog: LogStorage {
 }
 
 extension FaultyStorage: ItemStorage {
-    /// Makes the changes of a store, or fails.
+    /// Commits the changes of a store, or fails.
     ///
-    /// An engine that keeps no items answers `.unavailable`.
+    /// An engine that stores no items answers `.unavailable`.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         guard let items = engine as? any ItemStorage else { return reply(.failure(Self.noItems)) }
         guard let next = faults.take() else { return items.commit(changes, to: collection, reply: reply) }
@@ -142,7 +140,7 @@ extension FaultyStorage: ItemStorage {
         if next.isWritten {
             items.commit(changes, to: collection) { _ in reply(.failure(failure)) }
         } else {
-            // By way of the engine, as with the writes of sessions.
+            // The reply goes by way of the engine, as with the writes of sessions.
             items.items(of: collection) { _ in reply(.failure(failure)) }
         }
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A socket, read by a thread of its own: tests have few.
+/// A socket that is read by a thread of its own, because tests have few sockets.
 final class LiveConnection: TestConnection {
     private let socket: FileHandle
     private var bytes: AsyncStream<[UInt8]>.Iterator
 
     /// Connects.
     ///
-    /// - Throws: ``TestClientError`` with what the system says.
+    /// - Throws: ``TestClientError`` with the system's error number.
     init(port: UInt16) throws(TestClientError) {
         let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw TestClientError("no socket: errno \(errno)") }
@@ -31,9 +31,9 @@ final class LiveConnection: TestConnection {
         }
     }
 
-    /// Waits for bytes; nil at the end, and when the connection was reset.
+    /// Waits for bytes; nil at the end, and if the connection was reset.
     private static func read(_ descriptor: Int32) -> [UInt8]? {
-        // Not by the file handle, which would wait until there are as many as it may read.
+        // The file handle does not read, because it would wait until there are as many bytes as it may read.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             // SAFETY: at most as many bytes are written as the buffer has.
             count = unsafe max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
@@ -47,7 +47,7 @@ final class LiveConnection: TestConnection {
             let sent = unsafe rest.withUnsafeBytes { bytes in
                 unsafe Glibc.send(socket.fileDescriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
-            // The server has closed: what it had to say is still read.
+            // The server has closed the connection. Its last bytes are still read.
             guard sent > 0 else { return }
             rest.removeFirst(sent)
         }

@@ -2,29 +2,30 @@ import Synchronization
 
 /// A clock for tests: time passes only by ``advance(by:)``, and then at once.
 ///
-/// Who sleeps until a moment is woken when the clock gets there, in the order of the moments, and of the calls where moments are equal.
-/// With ``advance(by:running:)`` everything that follows from one moment is done before the next comes. Any thread may use it.
+/// A sleeper is woken when the clock reaches its moment. Sleepers wake in the order of the moments, and in the order of
+/// the calls if moments are equal. With ``advance(by:running:)``, all work of one moment is done before the next moment
+/// comes. Any thread may use the clock.
 public final class ManualClock: Clock {
     /// A moment of the clock, by its distance from the clock's beginning.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// How much time had passed by then.
+        /// The time from the clock's beginning to this moment.
         public let offset: Duration
 
-        /// The moment when so much time has passed.
+        /// Makes the moment at a distance from the clock's beginning.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// The moment so much later.
+        /// Returns the moment that is later by a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// How much later the other moment is.
+        /// Returns the time from this moment to the other one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// The distance from the clock's beginning.
         public var description: String { "\(offset)" }
 
-        /// Whether the one comes before the other.
+        /// Returns true if the left moment is before the right one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -46,7 +47,7 @@ public final class ManualClock: Clock {
             return lastID
         }
 
-        /// Takes those out whose time has come, in order.
+        /// Removes and returns the sleepers that are due, in order.
         mutating func wake(until moment: Instant) -> [Sleeper] {
             let awake = sleepers.filter { $0.deadline <= moment }
             sleepers.removeAll { $0.deadline <= moment }
@@ -59,18 +60,18 @@ public final class ManualClock: Clock {
     /// Makes a clock that stands at zero.
     public init() {}
 
-    /// Where the clock stands.
+    /// The clock's present moment.
     public var now: Instant { state.withLock { $0.now } }
 
     /// Zero: the clock is exact.
     public var minimumResolution: Duration { .zero }
 
-    /// The moments for which somebody sleeps, in their order.
+    /// The moments at which sleepers wake, in their order.
     public var deadlines: [Instant] { state.withLock { $0.sleepers.map(\.deadline) } }
 
-    /// Waits until the clock has been moved there.
+    /// Waits until the clock has reached a moment.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.makeID() }
         try await withTaskCancellationHandler {
@@ -86,8 +87,8 @@ public final class ManualClock: Clock {
         let end: Result<Void, any Error>? = state.withLock { state in
             if state.cancelled.remove(sleeper.id) != nil { return .failure(CancellationError()) }
             guard sleeper.deadline > state.now else { return .success(()) }
-            let place = state.sleepers.lastIndex { $0.deadline <= sleeper.deadline }.map { $0 + 1 } ?? 0
-            state.sleepers.insert(sleeper, at: place)
+            let index = state.sleepers.lastIndex { $0.deadline <= sleeper.deadline }.map { $0 + 1 } ?? 0
+            state.sleepers.insert(sleeper, at: index)
             return nil
         }
         if let end { sleeper.continuation.resume(with: end) }
@@ -95,16 +96,16 @@ public final class ManualClock: Clock {
 
     private func cancel(_ id: UInt64) {
         let sleeper: Sleeper? = state.withLock { state in
-            guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else {
+            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
                 state.cancelled.insert(id)
                 return nil
             }
-            return state.sleepers.remove(at: place)
+            return state.sleepers.remove(at: index)
         }
         sleeper?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Moves the clock, and wakes who sleeps until then; it does not wait for what they do.
+    /// Moves the clock, and wakes the sleepers that are due; does not wait for their work.
     public func advance(by duration: Duration) {
         let awake = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -113,17 +114,17 @@ public final class ManualClock: Clock {
         for sleeper in awake { sleeper.continuation.resume() }
     }
 
-    /// Moves the clock from one deadline to the next, and at each does everything that there is to be done on the executor.
+    /// Moves the clock from one deadline to the next, and runs all work of the executor at each.
     ///
-    /// What becomes due meanwhile has its turn at its own moment.
+    /// Work that becomes due meanwhile runs at its own moment.
     public func advance(by duration: Duration, running executor: ManualExecutor) {
         advance(by: duration) { executor.runUntilIdle() }
     }
 
-    /// Moves the clock from one deadline to the next, and at each, before the first and after the last lets `settle` do everything that there
-    /// is to be done.
+    /// Moves the clock from one deadline to the next, and calls `settle` before the first, at each and after the last.
     ///
-    /// For tests with other threads than an executor's, which `settle` has to wait for.
+    /// `settle` must do all work that there is. This function is for tests with threads other than an executor's, for
+    /// which `settle` has to wait.
     public func advance(by duration: Duration, settle: () -> Void) {
         settle()
         let end = now.advanced(by: duration)

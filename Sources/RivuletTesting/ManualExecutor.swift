@@ -1,10 +1,11 @@
 import RivuletEngine
 import Synchronization
 
-/// An executor for tests: tasks and posted jobs run in the order of their arrival, and only inside of ``runUntilIdle()``.
+/// An executor for tests: tasks and posted jobs run in the order of their arrival, and only inside of
+/// ``runUntilIdle()``.
 ///
-/// A task that prefers it, `Task(executorPreference: executor)`, runs there wherever no actor says otherwise, so that nothing in a test
-/// depends on threads.
+/// A task that prefers it, `Task(executorPreference: executor)`, runs on it unless an actor requires another executor.
+/// So nothing in a test depends on threads.
 public final class ManualExecutor: TaskExecutor {
     private enum Job: Sendable {
         case task(UnownedJob)
@@ -22,10 +23,10 @@ public final class ManualExecutor: TaskExecutor {
         jobs.withLock { $0.append(.task(job)) }
     }
 
-    /// Whether there is nothing to run.
+    /// True if there is nothing to run.
     public var isIdle: Bool { jobs.withLock { $0.isEmpty } }
 
-    /// Runs everything that there is, and what comes of it, until nothing is left.
+    /// Runs all jobs, and the jobs that they add, until none is left.
     public func runUntilIdle() {
         while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             switch job {
@@ -37,7 +38,7 @@ public final class ManualExecutor: TaskExecutor {
 }
 
 extension ManualExecutor: SessionExecutor {
-    /// Always: whoever runs the jobs is the thread.
+    /// Always true: the thread that runs the jobs is the executor's thread.
     package var isCurrent: Bool { true }
 
     @discardableResult

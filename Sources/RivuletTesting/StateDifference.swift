@@ -2,14 +2,14 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSessions
 
-/// The lines that tell an expected state from the actual one: `/p/count: expected 1, was 2`.
+/// The lines that describe the differences between an expected state and the actual one: `/p/count: expected 1, was 2`.
 enum StateDifference {
-    /// Longer values are cut.
+    /// The maximum length of a value; longer values are cut.
     private static let valueCharactersMax = 200
-    /// Further lines are counted only.
+    /// The maximum number of lines; further lines are only counted.
     private static let linesMax = 50
 
-    /// One line per key path that differs, in the order of the fields.
+    /// Returns one line for each key path that differs, in the order of the fields.
     static func lines<State: ObservableState>(expected: State, actual: State) -> [String] {
         let changes = ChangeRecorder.differences(from: expected, to: actual)
         let lines = changes.flatMap { self.lines(of: $0, expected) }
@@ -28,7 +28,7 @@ enum StateDifference {
         }
     }
 
-    /// Goes down into objects, so that a line names the field that differs.
+    /// Descends into objects, so that a line names the field that differs.
     private static func lines(at path: String, _ expected: JSONValue?, _ actual: JSONValue?) -> [String] {
         guard case .object(let left)? = expected, case .object(let right)? = actual,
             left.map(\.name) == right.map(\.name)

@@ -2,29 +2,29 @@ public import RivuletJSON
 
 /// One server-sent event.
 public struct StreamedEvent: Hashable, Sendable {
-    /// The event's name, as `change`; `message` when it has none.
+    /// The event's name, such as `change`; `message` if it has none.
     public var name = "message"
-    /// The cursor that it brings the reader to; nil when it has none.
+    /// The reader's cursor after the event; nil if the event has none.
     public var id: String?
     /// The data, its lines joined by line feeds.
     public var data = ""
 
     /// The data as JSON.
     ///
-    /// - Throws: `JSONError` when it is none.
+    /// - Throws: `JSONError` if it is not JSON.
     public func json() throws -> JSONValue { try JSONValue(parsing: data) }
 }
 
-/// Takes server-sent events out of bytes.
+/// Parses server-sent events.
 ///
-/// Of line ends it knows the line feed only, which is what the server writes.
+/// The parser knows only one kind of line end, the line feed, which is the one that the server writes.
 /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>
 struct StreamParser {
     private var unread: [UInt8] = []
 
     mutating func add(_ bytes: some Collection<UInt8>) { unread += bytes }
 
-    /// The next whole event; nil when more bytes are needed.
+    /// Returns the next whole event; nil if more bytes are needed.
     mutating func next() -> StreamedEvent? {
         while let block = takeBlock() {
             if let event = Self.event(of: block) { return event }
@@ -32,7 +32,7 @@ struct StreamParser {
         return nil
     }
 
-    /// The lines before the next empty one.
+    /// Removes and returns the lines before the next empty one.
     private mutating func takeBlock() -> [Substring]? {
         let newline = UInt8(ascii: "\n")
         let end = unread.indices.dropLast().first { unread[$0] == newline && unread[$0 + 1] == newline }
@@ -42,7 +42,7 @@ struct StreamParser {
         return text.split(separator: "\n")
     }
 
-    /// The event; nil for comments, and for what has no data.
+    /// Returns the event; nil for comments, and for lines without data.
     private static func event(of lines: [Substring]) -> StreamedEvent? {
         var event = StreamedEvent()
         var data: [Substring] = []
@@ -62,6 +62,6 @@ struct StreamParser {
 }
 
 extension Substring {
-    /// Without the one space that may stand behind a colon.
+    /// The text without the one space that may follow a colon.
     fileprivate var trimmingOneSpace: Substring { hasPrefix(" ") ? dropFirst() : self }
 }

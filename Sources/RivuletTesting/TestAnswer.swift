@@ -9,7 +9,7 @@ public struct TestAnswer: Sendable {
     /// The content.
     public let body: [UInt8]
 
-    /// The value of the first field of that name, whatever its case; nil when there is none.
+    /// The value of the first field with that name, in upper or lower case; nil if there is none.
     public subscript(field name: String) -> String? {
         let name = name.lowercased()
         return fields.first { $0.name == name }?.value
@@ -20,10 +20,10 @@ public struct TestAnswer: Sendable {
 
     /// The content as JSON.
     ///
-    /// - Throws: `JSONError` when it is none.
+    /// - Throws: `JSONError` if it is not JSON.
     public func json() throws -> JSONValue { try JSONValue(parsing: body) }
 
-    /// Reads a head, up to the empty line; nil when it is none.
+    /// Reads a head, up to the empty line; nil if the bytes are no head.
     init?(head: some Collection<UInt8>) {
         var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)[
             ...
@@ -39,7 +39,7 @@ public struct TestAnswer: Sendable {
         body = []
     }
 
-    /// The same with a content.
+    /// Takes the head of an answer, and adds a content.
     init(_ head: TestAnswer, body: [UInt8]) {
         status = head.status
         fields = head.fields

@@ -1,8 +1,8 @@
 public import RivuletJSON
 
-/// Why a request of a test got no answer.
+/// The failure of a test's request that got no answer.
 public struct TestClientError: Error, Hashable, CustomStringConvertible {
-    /// What went wrong.
+    /// The cause of the failure.
     public let description: String
 
     init(_ description: String) {
@@ -20,17 +20,17 @@ public final class TestClient {
         self.connect = connect
     }
 
-    /// Asks for what stands at a target, as `/v1/apps/counter/sessions/s/state`.
+    /// Requests a target, such as `/v1/apps/counter/sessions/s/state`.
     ///
-    /// - Throws: ``TestClientError`` when no answer comes.
+    /// - Throws: ``TestClientError`` if no answer comes.
     public nonisolated(nonsending) func get(_ target: String, fields: [String: String] = [:]) async throws -> TestAnswer
     {
         try await send("GET", target, fields: fields)
     }
 
-    /// Posts a JSON value, as an event to `/v1/apps/counter/sessions/s/events`.
+    /// Posts a JSON value, such as an event to `/v1/apps/counter/sessions/s/events`.
     ///
-    /// - Throws: ``TestClientError`` when no answer comes.
+    /// - Throws: ``TestClientError`` if no answer comes.
     public nonisolated(nonsending) func post(
         _ target: String,
         json: JSONValue,
@@ -43,7 +43,7 @@ public final class TestClient {
 
     /// Sends any request.
     ///
-    /// - Throws: ``TestClientError`` when no answer comes.
+    /// - Throws: ``TestClientError`` if no answer comes.
     public nonisolated(nonsending) func send(
         _ method: String,
         _ target: String,
@@ -64,9 +64,9 @@ public final class TestClient {
         return TestAnswer(head, body: bytes)
     }
 
-    /// Opens an event stream, as `/v1/apps/counter/sessions/s/changes`; its head says whether it is one.
+    /// Opens an event stream, such as `/v1/apps/counter/sessions/s/changes`.
     ///
-    /// - Throws: ``TestClientError`` when no answer comes, or it is no stream.
+    /// - Throws: ``TestClientError`` if no answer comes, or if its head is not the head of an event stream.
     public nonisolated(nonsending) func stream(
         _ target: String,
         fields: [String: String] = [:]
@@ -84,7 +84,7 @@ public final class TestClient {
         return stream
     }
 
-    /// Closes what is open.
+    /// Closes all open streams.
     func close() {
         for stream in streams { stream.close() }
     }
@@ -101,20 +101,20 @@ public final class TestClient {
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     }
 
-    /// Reads up to the empty line.
+    /// Reads the head, up to the empty line.
     ///
-    /// - Returns: the head, and the bytes that came behind it.
+    /// - Returns: the head, and the bytes that follow it.
     private nonisolated(nonsending) static func readHead(
         of connection: any TestConnection
     ) async throws -> (TestAnswer, [UInt8]) {
         let end = Array("\r\n\r\n".utf8)
         var bytes: [UInt8] = []
         while true {
-            if let place = bytes.firstRange(of: end) {
-                guard let head = TestAnswer(head: bytes[..<place.lowerBound]) else {
+            if let range = bytes.firstRange(of: end) {
+                guard let head = TestAnswer(head: bytes[..<range.lowerBound]) else {
                     throw TestClientError("the answer has no status")
                 }
-                return (head, Array(bytes[place.upperBound...]))
+                return (head, Array(bytes[range.upperBound...]))
             }
             guard let more = await connection.receive() else {
                 throw TestClientError("the server closed without an answer")

@@ -3,7 +3,7 @@ import RivuletServer
 /// One connection to a server under test.
 protocol TestConnection: AnyObject {
     func send(_ bytes: [UInt8])
-    /// The next bytes; nil when the server has closed.
+    /// Returns the next bytes; nil if the server has closed.
     nonisolated(nonsending) func receive() async -> [UInt8]?
     func close()
 }

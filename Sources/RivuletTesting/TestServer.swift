@@ -2,15 +2,16 @@ public import RivuletEngine
 public import RivuletServer
 public import RivuletSessions
 
-/// Hosts apps for a test, in memory unless said otherwise.
+/// Hosts apps for a test, in memory by default.
 ///
-/// The same test runs without sockets and over live ones: what a request's bytes meet is the server's own parser and routes.
+/// The same test runs without sockets and over live ones: in both cases the server's own parser and routes handle the
+/// requests.
 public struct TestServer: Sendable {
-    /// How requests come to the server.
+    /// The way in which requests reach the server.
     public enum Transport: Sendable, Hashable, CaseIterable {
         /// In memory, without a socket.
         case inProcess
-        /// By a free port of 127.0.0.1.
+        /// Through a free port of 127.0.0.1.
         case live
     }
 
@@ -22,8 +23,8 @@ public struct TestServer: Sendable {
     /// Describes a server.
     ///
     /// - Parameters:
-    ///   - apps: What it hosts.
-    ///   - options: What it allows; address and workers are the test's own.
+    ///   - apps: The apps to host.
+    ///   - options: The server's options; the test sets its own address and workers.
     ///   - clock: The clock of effects, which a ``ManualClock`` lets a test move.
     ///   - storage: Makes the storage of each run.
     public init(
@@ -43,7 +44,7 @@ public struct TestServer: Sendable {
 
     /// Starts the server, runs the body with a client, and stops it; open streams are closed.
     ///
-    /// - Throws: What the start or the body throws.
+    /// - Throws: the error of the start or of the body.
     @discardableResult
     public nonisolated(nonsending) func run<Result>(
         _ transport: Transport = .inProcess,

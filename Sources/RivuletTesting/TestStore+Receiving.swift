@@ -1,4 +1,4 @@
-// Owns the assertions of what effects feed back.
+// This file owns the assertions about events that effects dispatch.
 
 import RivuletEngine
 import RivuletJSON
@@ -6,15 +6,15 @@ import RivuletObservation
 public import Testing
 
 extension TestStore {
-    /// Asserts the next event that effects have fed back, and how the state changed by it.
+    /// Asserts the next event that effects have dispatched, and its change of the state.
     ///
-    /// Events compare by their JSON forms. When ``exhaustivity`` is off, events before it are passed over.
+    /// Events compare by their JSON forms. If ``exhaustivity`` is off, earlier events are skipped.
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - duration: How far the clock may be moved until it comes.
-    ///   - sourceLocation: Where failures are reported.
-    ///   - change: Edits the state as it was before into the one that is expected, as in ``send(_:sourceLocation:change:)``.
+    ///   - duration: The maximum time by which the clock is moved until the event comes.
+    ///   - sourceLocation: The position at which failures are reported.
+    ///   - change: Edits the state before the event into the expected one, as in ``send(_:sourceLocation:change:)``.
     public nonisolated(nonsending) func receive(
         _ event: Event,
         within duration: Duration = .zero,
@@ -32,7 +32,7 @@ extension TestStore {
         }
     }
 
-    /// Asserts the next event by a condition, for payloads that a test does not know, and how the state changed by it.
+    /// Asserts the next event by a condition, for payloads that a test does not know, and its change of the state.
     public nonisolated(nonsending) func receive(
         where isExpected: (Event) -> Bool,
         within duration: Duration = .zero,
@@ -49,7 +49,7 @@ extension TestStore {
         }
     }
 
-    /// Asserts that the next event that effects have fed back was refused by a reducer, and its message.
+    /// Asserts that a reducer rejected the next event that effects have dispatched, and the rejection's message.
     public nonisolated(nonsending) func receive(
         _ event: Event,
         expectRejection message: String,
@@ -68,14 +68,14 @@ extension TestStore {
         }
     }
 
-    /// Takes the next event, waits for it where need be, and says when it is another one.
+    /// Takes the next event, waits for it if needed, and reports a failure if it is another one.
     private nonisolated(nonsending) func next(
         _ name: String,
         within duration: Duration,
         at sourceLocation: SourceLocation,
         where isExpected: (Event) -> Bool
     ) async -> ReceivedEvent<Definition>? {
-        setPlace(sourceLocation)
+        setSourceLocation(sourceLocation)
         let skips = exhaustivity == .off
         await wait(within: duration) {
             skips ? received.contains { isExpected($0.event) } : !received.isEmpty
@@ -96,7 +96,7 @@ extension TestStore {
     }
 }
 
-/// The outcome of an event that an effect sent.
+/// The outcome of an event that an effect dispatched.
 struct ReceivedEvent<Definition: AppDefinition> {
     let event: Definition.Event
     let before: Definition.State
@@ -106,7 +106,7 @@ struct ReceivedEvent<Definition: AppDefinition> {
 }
 
 extension AppEvent where Self: EventCoding {
-    /// The JSON form by which tests name and compare events, also those that are not `Equatable`.
+    /// The JSON form by which tests name and compare events, also events that are not `Equatable`.
     var testForm: String {
         var writer = JSONWriter()
         encodeJSON(into: &writer)

@@ -3,7 +3,7 @@ import RivuletObservation
 import RivuletSessions
 public import Testing
 
-/// One session of an app, without server and storage, that fails a test on whatever the test does not assert.
+/// One session of an app, without server and storage, that fails a test on anything that the test does not assert.
 ///
 /// ```swift
 /// let store = TestStore(SearchApp { ["\($0)!"] })
@@ -12,46 +12,48 @@ public import Testing
 /// await store.finish()
 /// ```
 ///
-/// Reducers run under the change recorder, and effects by the scheduler that sessions have, on a ``ManualClock``. An effect begins as
-/// soon as its event is reduced: storing takes no time. Failures are issues of Swift Testing at the line of the call. A store belongs to
-/// the task of its test.
+/// Reducers run under the change recorder. Effects run by the scheduler of sessions, on a ``ManualClock``. An effect
+/// begins as soon as its event is reduced, because storing takes no time. Failures are issues of Swift Testing at the
+/// line of the call. A store belongs to the task of its test.
 public final class TestStore<Definition: AppDefinition> {
-    /// What one session of the app holds.
+    /// The state of one session of the app.
     public typealias State = Definition.State
-    /// What can be sent.
+    /// The events that can be sent.
     public typealias Event = Definition.Event
 
-    /// The most events of effects that a test leaves unasserted; with more the effects are ended, as they may never do so themselves.
+    /// The maximum number of events of effects that are not received; above it all effects are ended, because they may
+    /// never end by themselves.
     static var unreceivedEventsMax: Int { 10_000 }
 
-    /// The clock of the effects, `dispatch.clock` included; hand it to the app's own dependencies too.
+    /// The clock of the effects, including `dispatch.clock`; pass it to the app's own dependencies too.
     public let clock: ManualClock
-    /// The state after everything that was asserted; events of effects that wait to be received are not in it.
+    /// The state after all asserted events; it does not include events of effects that wait to be received.
     public internal(set) var state: State
-    /// Whether the store fails on what is not asserted.
+    /// The strictness about changes and events that are not asserted.
     public var exhaustivity = Exhaustivity.on
-    /// How long ``receive(_:within:sourceLocation:change:)`` waits, in real time, for works that wait for something else than the clock.
+    /// The maximum real time for which ``receive(_:within:sourceLocation:change:)`` waits for work that does not wait
+    /// for the clock.
     public var patience = Duration.seconds(1)
 
     let engine: EventEngine<Definition>
     let executor: ManualExecutor
     private let limits: EngineLimits
-    /// The state after everything that happened.
+    /// The state after all events.
     var head: State
     var received: [ReceivedEvent<Definition>] = []
     private var queue: [(event: Event, source: EffectSource)] = []
     private var driver: EffectDriver<Event>?
-    /// Where the test is, for issues that come of themselves.
-    private var place: SourceLocation
+    /// The position of the last call of the test, for issues that no call causes directly.
+    private var lastLocation: SourceLocation
 
     /// Makes a session of the app.
     ///
     /// - Parameters:
     ///   - app: The app, with dependencies of the test.
-    ///   - state: Where the session stands; the app's default unless said otherwise.
+    ///   - state: The state of the session; the app's default if nil.
     ///   - clock: The clock of its effects.
-    ///   - limits: What its effects may use.
-    ///   - sourceLocation: Where failures at the end of the store's life are reported.
+    ///   - limits: The limits of its effects.
+    ///   - sourceLocation: The position at which failures at the end of the store's life are reported.
     public init(
         _ app: Definition,
         state: State? = nil,
@@ -66,26 +68,26 @@ public final class TestStore<Definition: AppDefinition> {
         head = state
         engine = EventEngine(app)
         executor = ManualExecutor()
-        place = sourceLocation
+        lastLocation = sourceLocation
         driver = makeDriver()
     }
 
     deinit {
         reportWhatIsLeft()
         driver?.stop()
-        // Cancelled works end, and do not wait for the clock for ever.
+        // Cancelled work must end here, and not wait for the clock for ever.
         executor.runUntilIdle()
     }
 
     // MARK: - Sending
 
-    /// Sends an event as a client does, and asserts how the state changes.
+    /// Sends an event as a client does, and asserts the change of the state.
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - sourceLocation: Where failures are reported.
-    ///   - change: Edits the state as it was before into the one that is expected; nil for no change. When ``exhaustivity`` is off, it
-    ///     is given the state that came out, and must leave it as it is.
+    ///   - sourceLocation: The position at which failures are reported.
+    ///   - change: Edits the state before the event into the expected one; nil for no change. If ``exhaustivity`` is
+    ///     off, the closure gets the resulting state, and must leave it as it is.
     public nonisolated(nonsending) func send(
         _ event: Event,
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -94,7 +96,7 @@ public final class TestStore<Definition: AppDefinition> {
         await send(atomically: [event], sourceLocation: sourceLocation, change: change)
     }
 
-    /// Sends several events as one dispatch, all or none of which are applied, and asserts how the state changes.
+    /// Sends several events as one dispatch, which applies all or none of them, and asserts the change of the state.
     public nonisolated(nonsending) func send(
         atomically events: [Event],
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -110,7 +112,7 @@ public final class TestStore<Definition: AppDefinition> {
         fail("\(Self.name(events)) was rejected: \(rejection)")
     }
 
-    /// Sends an event that a reducer refuses, and asserts its message; nothing may have changed.
+    /// Sends an event that a reducer rejects, and asserts the message; the state must not change.
     public nonisolated(nonsending) func send(
         _ event: Event,
         expectRejection message: String,
@@ -129,7 +131,7 @@ public final class TestStore<Definition: AppDefinition> {
         }
     }
 
-    /// Begins what the app wants done when a session comes into memory, `effect(whenLoaded:)`.
+    /// Begins the app's effect for a session that comes into memory, `effect(whenLoaded:)`.
     public nonisolated(nonsending) func load(sourceLocation: SourceLocation = #_sourceLocation) async {
         guard begin([], at: sourceLocation) else { return }
         let effect = engine.definition.effect(whenLoaded: head)
@@ -144,17 +146,17 @@ public final class TestStore<Definition: AppDefinition> {
         by duration: Duration,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        place = sourceLocation
+        lastLocation = sourceLocation
         clock.advance(by: duration) { settle() }
     }
 
-    /// Passes over the events that effects have fed back: ``state`` is then what they led to.
+    /// Skips the events that effects have dispatched; ``state`` is then the state after them.
     public func skipReceivedEvents() {
         received = []
         state = head
     }
 
-    /// Cancels all effects, also those that a session would go on with.
+    /// Cancels all effects, also effects that a session would continue.
     public func skipEffects() {
         driver?.stop()
         executor.runUntilIdle()
@@ -162,19 +164,19 @@ public final class TestStore<Definition: AppDefinition> {
         driver = makeDriver()
     }
 
-    /// Asserts that nothing is left: no event that was not received, and no effect under way.
+    /// Asserts that nothing is left: no event that was not received, and no running effect.
     ///
     /// - Parameters:
-    ///   - duration: How far the clock is moved for effects to end.
-    ///   - sourceLocation: Where failures are reported.
+    ///   - duration: The maximum time by which the clock is moved for effects to end.
+    ///   - sourceLocation: The position at which failures are reported.
     public nonisolated(nonsending) func finish(
         within duration: Duration = .zero,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        place = sourceLocation
+        lastLocation = sourceLocation
         await wait(within: duration) { driver?.eventNamesUnderWay.isEmpty != false }
         reportWhatIsLeft()
-        // Said once: not again when the store goes.
+        // The failures are reported once, and not again at the end of the store.
         skipReceivedEvents()
         skipEffects()
     }
@@ -192,9 +194,9 @@ public final class TestStore<Definition: AppDefinition> {
 
     // MARK: - Steps
 
-    /// Checks that an event can be sent now.
+    /// Returns true if an event can be sent now.
     private func begin(_ events: [Event], at sourceLocation: SourceLocation) -> Bool {
-        place = sourceLocation
+        lastLocation = sourceLocation
         settle()
         if !received.isEmpty {
             if exhaustivity == .on {
@@ -212,7 +214,7 @@ public final class TestStore<Definition: AppDefinition> {
 
     /// Applies events as a session does, and begins their effects.
     ///
-    /// - Returns: Why they were not applied; nil when they were.
+    /// - Returns: the reason that they were not applied; nil if they were.
     private func reduce(_ events: [Event], chain: EffectChain?) -> String? {
         do {
             let before = head
@@ -220,6 +222,10 @@ public final class TestStore<Definition: AppDefinition> {
             guard !step.recording.hasUnrepresentableNumber else {
                 head = before
                 return "the state would have a number that JSON cannot carry"
+            }
+            guard !step.recording.hasUnaddressableID else {
+                head = before
+                return "an element's id would have a NUL, which no URL can carry"
             }
             driver?.begin(step.effects, chain: chain)
             return nil
@@ -232,7 +238,7 @@ public final class TestStore<Definition: AppDefinition> {
         }
     }
 
-    /// Does everything that there is to be done without the clock's moving.
+    /// Does all work that does not need the clock to move.
     func settle() {
         repeat {
             executor.runUntilIdle()
@@ -240,7 +246,8 @@ public final class TestStore<Definition: AppDefinition> {
         } while !executor.isIdle
     }
 
-    /// Moves the clock from one moment to the next until the condition holds, then waits for a while for works that are elsewhere.
+    /// Moves the clock from one deadline to the next until the condition holds, then waits in real time for work on
+    /// other threads.
     nonisolated(nonsending) func wait(within duration: Duration, until condition: () -> Bool) async {
         settle()
         let end = clock.now.advanced(by: duration)
@@ -256,7 +263,7 @@ public final class TestStore<Definition: AppDefinition> {
         settle()
     }
 
-    /// Lets other threads go on with works that do not wait for the clock.
+    /// Waits while other threads continue work that does not wait for the clock.
     private nonisolated(nonsending) func waitElsewhere(until condition: () -> Bool, patience: Duration) async {
         let start = ContinuousClock.now
         while !condition(), driver?.isWorking == true, start.duration(to: .now) < patience {
@@ -288,10 +295,10 @@ public final class TestStore<Definition: AppDefinition> {
     }
 
     func fail(_ message: String) {
-        Issue.record(Comment(rawValue: message), sourceLocation: place)
+        Issue.record(Comment(rawValue: message), sourceLocation: lastLocation)
     }
 
-    func setPlace(_ sourceLocation: SourceLocation) { place = sourceLocation }
+    func setSourceLocation(_ sourceLocation: SourceLocation) { lastLocation = sourceLocation }
 
     var unreceivedNames: String { received.map(\.event.testForm).joined(separator: ", ") }
 

@@ -1,6 +1,7 @@
 /// An event stream of a server under test; it ends when the server ends it, or by ``close()``.
 ///
-/// The server's last word is a `bye`, and behind it the last chunk of the body. Without that the stream was cut off.
+/// The server ends a stream with a `bye` event, followed by the last chunk of the body. A stream without this end was
+/// cut off.
 public final class TestStream {
     /// The head of the server's answer.
     public let head: TestAnswer
@@ -21,12 +22,12 @@ public final class TestStream {
 
     deinit { connection.close() }
 
-    /// The next event; comments are passed over.
+    /// Returns the next event; comments are skipped.
     ///
     /// It waits without limit: bound the test by the trait `.timeLimit`.
     ///
-    /// - Throws: ``TestClientError`` when the server has ended the stream, when the stream was cut off, and when its bytes are malformed:
-    ///     `description` says which.
+    /// - Throws: ``TestClientError`` if the server has ended the stream, if the stream was cut off, or if its bytes are
+    ///   malformed: `description` says which.
     public nonisolated(nonsending) func next() async throws -> StreamedEvent {
         while true {
             if let event = parser.next() { return event }

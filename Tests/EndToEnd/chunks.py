@@ -1,4 +1,4 @@
-"""The chunked transfer coding of a body that a server under test sends, read without mercy."""
+"""A strict reader of the chunked transfer coding of a body that a server under test sends."""
 
 import re
 
@@ -7,24 +7,24 @@ SIZE_LINE_MAX = 18
 
 
 class Malformed(Exception):
-    """The server sent bytes that are no response, no event stream, or no event of this contract."""
+    """The server sent bytes that are no response, no event stream, or no event of the HTTP contract."""
 
 
 class Chunks:
-    """Takes the framing off a body, however the bytes are cut.
+    """Removes the framing from a body, however the bytes are cut.
 
-    A size is in lower-case hexadecimal digits without a leading zero; there are no extensions and no trailers. Whatever else comes, and
-    whatever follows the last chunk, is `Malformed`. A body that ends while `is_ended` is false was cut off.
+    A size is in lower-case hexadecimal digits without a leading zero. Extensions and trailers are not allowed.
+    Any other byte, and any byte after the last chunk, is `Malformed`. A body that ends while `is_ended` is false was cut off.
     """
 
     def __init__(self):
         self.is_ended = False
         self._bytes = bytearray()
-        self._rest = None  # Of the content of the chunk that is under way.
+        self._rest = None  # The remaining content of the chunk that is being read.
         self._is_last = False
 
     def feed(self, received):
-        """The content that these bytes bring."""
+        """Returns the content that these bytes complete."""
         self._bytes += received
         parts = []
         while self._step(parts):
@@ -32,7 +32,7 @@ class Chunks:
         return b"".join(parts)
 
     def _step(self, parts):
-        """Reads on; false when more bytes are needed."""
+        """Takes one step; false if more bytes are needed."""
         if not self._bytes:
             return False
         if self.is_ended:

@@ -1,4 +1,4 @@
-# The fixtures of the tests from outside: a shared server, servers of one's own, and a browser.
+# The fixtures of the end-to-end tests: a shared server, separate servers, and a browser.
 
 import itertools
 import shutil
@@ -14,7 +14,7 @@ numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
-    """A server that many tests use; each takes a session of its own."""
+    """A server that many tests use. Each test takes its own session."""
     with Server(tmp_path_factory.mktemp("shared") / "data") as server:
         yield server
         assert server.stop() == 0, server.log_text()
@@ -22,7 +22,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def problem_pages():
-    """Every problem that a test provoked has a type, whose page names its status and has an example with its members."""
+    """Checks the type of every problem in the tests. The type's page names its status and has an example with its members."""
     yield
     if not PROBLEMS:
         return
@@ -31,20 +31,20 @@ def problem_pages():
             page = server.get("/problems/quota-exceeded" if address == QUOTA_EXCEEDED else address)
             assert page.status == 200, address
             assert [f"Status {status} ".encode() in page.body for status in statuses] == [True], (address, statuses)
-            # A request with a `traceparent` gets a `trace_id` in any problem.
+            # Any problem has a `trace_id` if its request has a `traceparent`.
             lacking = {name for name in members - {"trace_id"} if f"\n  &quot;{name}&quot;: ".encode() not in page.body}
             assert not lacking, f"the example of {address} lacks {lacking}"
 
 
 @pytest.fixture
 def session(shared):
-    """A session that no other test knows, not stored yet."""
+    """A session that no other test uses and that is not stored yet."""
     return shared.session(f"test-{next(numbers)}")
 
 
 @pytest.fixture
 def todos(shared):
-    """The same of the app `todos`."""
+    """A session of the app `todos` that no other test uses and that is not stored yet."""
     return shared.session(f"test-{next(numbers)}", app="todos")
 
 
@@ -58,13 +58,13 @@ def store(shared):
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder for a server of one's own."""
+    """The data folder of a separate server."""
     return tmp_path / "data"
 
 
 @pytest.fixture
 def serve():
-    """Starts servers; whatever still runs at the end of the test is killed."""
+    """Starts servers, and kills those that still run at the end of the test."""
     servers = []
 
     def start(data, **options):
@@ -78,7 +78,7 @@ def serve():
 
 @pytest.fixture(scope="session")
 def browser():
-    """Chromium, as the machine has it."""
+    """The Chromium of the machine."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert chromium, "no chromium: apt-get install chromium"
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def browser():
 
 @pytest.fixture
 def browse(browser):
-    """Opens pages, each in a browser context of its own, as a kind of `Tab`."""
+    """Opens pages, each in a separate browser context, as a `Tab` or a subclass of it."""
     contexts = []
 
     def start(kind, address, **options):

@@ -1,14 +1,15 @@
-# Runs the curl examples of a Markdown page against a real server, and compares what curl prints with what the page shows.
+# Runs the curl examples of a Markdown page against a real server, and compares curl's output with the page.
 """The `console` blocks of a page: commands behind `$ `, each with the output that the page shows."""
 
 import dataclasses
+import datetime
 import json
 import re
 import subprocess
 
 from harness import PATIENCE
 
-#: Names that a server chooses. A page uses its own names throughout, each for one name of the server.
+#: Names that a server chooses. A page uses its own names, and each of them stands for one name of the server.
 NAME = re.compile(
     r"(?<![a-z0-9])[a-z0-9]{8}(?=\.\d)"  # the epoch of a cursor, or of a tag
     r'|(?<="epoch":")[a-z0-9]{8}(?=")'
@@ -16,9 +17,12 @@ NAME = re.compile(
     r"|(?<![a-z0-9])[a-z0-9]{26}(?![a-z0-9])"  # a session's fresh id
     r'|(?<="stream":")[^"]+|(?<=/v1/streams/)[a-z0-9-]+'
 )
-#: Values that differ each time.
+#: Today by the server's clock, also after a midnight within the run.
+DAYS = "|".join(f"{datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days):%Y-%m-%d}" for days in (0, 1))
+#: Values that differ in each run.
 CHANCE = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"  # a time of the server's clock; those of the examples have no fraction
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"  # a time of the server's clock; the times in the examples have no fraction
+    rf"|(?:{DAYS})T\d\d:\d\d:\d\dZ"  # such a time in the first millisecond of a second
     r'|(?<=retry: )\d+|(?<="after":)\d+|(?<=rivulet-session=)[^;]+|(?<="trace_id":")[0-9a-f]{32}'
 )
 
@@ -27,7 +31,7 @@ CHANCE = re.compile(
 class Example:
     command: str
     output: str
-    #: The events that others dispatch while a stream is open.
+    #: The events that other clients dispatch while a stream is open.
     meanwhile: list
 
     @property
@@ -51,12 +55,12 @@ def example(text):
 
 
 def alike(text):
-    """The text without what differs from run to run."""
+    """The text without the parts that differ from run to run."""
     return CHANCE.sub("TIME", NAME.sub("NAME", text)).strip()
 
 
 class Examples:
-    """Runs the examples of a page in their order. `variables` are what the page's commands call addresses."""
+    """Runs the examples of a page in their order. `variables` are the addresses that the page's commands use."""
 
     def __init__(self, server, **variables):
         self.server = server
@@ -65,7 +69,7 @@ class Examples:
         self.names = {}
 
     def check(self, example):
-        """Checks that the command prints what the page shows. Of a head the page may show a part."""
+        """Checks that the command prints the output on the page. Of a head, the page may show a part."""
         if example.is_stream:
             printed = self._streamed(example)
         else:
@@ -82,7 +86,7 @@ class Examples:
         self._learn(shown, printed, example)
 
     def curl(self, command):
-        """Starts curl. Names of the page become the server's."""
+        """Starts curl. Names on the page are replaced by the server's names."""
         command = NAME.sub(lambda name: self.names.get(name[0], name[0]), command)
         address = f"http://127.0.0.1:{self.server.port}"
         return subprocess.Popen(
@@ -93,7 +97,7 @@ class Examples:
         )
 
     def _streamed(self, example):
-        """The lines of a stream, as many as the page shows; after its first event others dispatch."""
+        """The lines of a stream, as many as the page shows. After the first event, other clients dispatch."""
         client = self.curl(re.sub(r"(^|\| )curl ", r"\1exec curl ", example.command))
         lines = [client.stdout.readline()]
         while not lines[-1].startswith("data:"):

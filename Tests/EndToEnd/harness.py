@@ -1,4 +1,4 @@
-# Runs the real binary and speaks HTTP to it by hand: exact bytes out, exact bytes in, nothing that a library would mend.
+# Runs the real binary and speaks HTTP to it with exact bytes. No library corrects what is sent or received.
 """The server under test as a process, and the clients that the tests use."""
 
 import contextlib
@@ -9,7 +9,6 @@ import pathlib
 import re
 import signal
 import socket
-import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -19,15 +18,16 @@ import urllib.parse
 import zlib
 
 from chunks import Chunks
+from damage import edited
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLIC = ROOT / "Public"
 SCREENSHOTS = ROOT / ".build" / "screenshots"
-#: The types of the problem documents that came, each with their statuses and their members; conftest.py looks at their pages.
+#: The types of the problem documents that came, each with its statuses and its members. conftest.py checks their pages.
 PROBLEMS = {}
-#: The type of 429, which is registered.
+#: The registered type of 429.
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-#: No single wait of a test lasts longer, in seconds.
+#: The longest wait of a test, in seconds.
 PATIENCE = 20.0
 
 
@@ -42,45 +42,45 @@ def binary():
 
 
 def environment():
-    """This process's environment without settings that would reach the server."""
+    """This process's environment without the variables that configure the server."""
     return {name: value for name, value in os.environ.items() if not name.startswith("RIVULET_")}
 
 
 def run(*arguments, seconds=PATIENCE, **options):
-    """Runs the binary to its end, and answers what it printed and its exit status."""
+    """Runs the binary to its end, and returns its output and its exit status."""
     return subprocess.run(
         [binary(), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, env=environment(), **options
     )
 
 
 def give_sessions_to(app, folder, of):
-    """Makes the stored sessions of an app those of another, as if a build with another state had been deployed."""
-    database = sqlite3.connect(pathlib.Path(folder) / "rivulet.db")
-    rows = database.execute("SELECT sid, id, epoch, created FROM session WHERE app = ?", [of]).fetchall()
-    for sid, *texts, created in rows:
-        texts = b"".join(struct.pack("<q", len(text.encode())) + text.encode() for text in (app, *texts))
-        checksum = zlib.crc32(struct.pack("<q", sid) + texts + struct.pack("<q", created))
-        database.execute("UPDATE session SET app = ?, crc = ? WHERE sid = ?", [app, checksum, sid])
-    database.commit()
-    database.close()
+    """Moves the stored sessions of an app to another app, as if a build with another state had been deployed."""
+    with edited(folder) as database:
+        rows = database.execute("SELECT sid, id, epoch, created FROM session WHERE app = ?", [of]).fetchall()
+        for sid, *texts, created in rows:
+            texts = b"".join(struct.pack("<q", len(text.encode())) + text.encode() for text in (app, *texts))
+            checksum = zlib.crc32(struct.pack("<q", sid) + texts + struct.pack("<q", created))
+            database.execute("UPDATE session SET app = ?, crc = ? WHERE sid = ?", [app, checksum, sid])
 
 
 class Server:
-    """One running server. `data` None: it keeps everything in memory."""
+    """One running server. If `data` is None, it stores everything in memory. `variables` are added to its environment; `under` is a program that starts it."""
 
-    def __init__(self, data, port=0, arguments=(), umask=-1):
+    def __init__(self, data, port=0, arguments=(), umask=-1, variables=None, under=()):
         self.data = data
         self.log = tempfile.TemporaryFile()
         keep = ["--memory"] if data is None else ["--data", str(data)]
-        command = [binary(), "serve", "--port", str(port), "--public", str(PUBLIC), *keep, *map(str, arguments)]
+        command = [*map(str, under), binary(), "serve", "--port", str(port), "--public", str(PUBLIC), *keep, *map(str, arguments)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment(), umask=umask
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env=environment() | (variables or {}), umask=umask,
         )
         self.line = self._first_line()
-        match = re.fullmatch(r"rivulet listening on http://(.+):(\d+)\n", self.line)
+        match = re.fullmatch(r"rivulet listening on http://(.+):(\d+)\n", self.line or "")
         if match is None:
             self.kill()
-            raise AssertionError(f"the server printed {self.line!r}; its log: {self.log_text()}")
+            printed = "nothing in time" if self.line is None else repr(self.line)
+            raise AssertionError(f"the server printed {printed}, and ended with {self.process.returncode}; its log: {self.log_text()}")
         self.host, self.port = match[1], int(match[2])
         self.url = f"http://{self.host}:{self.port}"
 
@@ -89,10 +89,10 @@ class Server:
         reader = threading.Thread(target=lambda: lines.append(self.process.stdout.readline()), daemon=True)
         reader.start()
         reader.join(PATIENCE)
-        return lines[0] if lines else ""
+        return lines[0] if lines else None
 
     def request(self, method, target, body=None, headers=None):
-        """One request on a connection of its own."""
+        """Sends one request on a separate connection."""
         with Connection(self) as connection:
             return connection.request(method, target, body, headers)
 
@@ -103,7 +103,7 @@ class Server:
         return Session(self, identifier, app)
 
     def stop(self):
-        """SIGTERM; answers the exit status."""
+        """Sends SIGTERM, and returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.wait()
 
@@ -118,12 +118,12 @@ class Server:
         return status
 
     def kill(self):
-        """SIGKILL: no chance to tidy up."""
+        """Sends SIGKILL. The server has no chance to clean up."""
         self.process.kill()
         self.wait()
 
     def log_text(self):
-        # The server writes at the file's position, which must stay where it is.
+        # The server writes at the file's position, which must not move.
         log = self.log.fileno()
         return os.pread(log, os.fstat(log).st_size, 0).decode("utf-8", "replace")
 
@@ -150,7 +150,7 @@ class Answer:
 
     @property
     def problem(self):
-        """The problem document, checked for its shape."""
+        """The problem document. Checks its form."""
         assert self.headers["content-type"].split(";")[0] == "application/problem+json", self
         document = self.json
         assert document["status"] == self.status, document
@@ -169,7 +169,7 @@ class Connection:
         self.socket.connect(("127.0.0.1", server.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
-        #: What takes the framing off a stream before its content comes to the buffer.
+        #: Removes the framing of a stream before its content reaches the buffer.
         self.chunks = None
 
     def request(self, method, target, body=None, headers=None):
@@ -180,7 +180,7 @@ class Connection:
         self.socket.sendall(data)
 
     def answer(self, method="GET"):
-        """The next response: its head, and a body by Content-Length; the only chunked ones are streams."""
+        """The next response: its head, and a body by Content-Length. Only streams have chunked bodies."""
         status, headers = self.head()
         while status == 100:
             status, headers = self.head()
@@ -199,7 +199,7 @@ class Connection:
         return int(status), {name.lower(): value.strip() for name, value in pairs}
 
     def stream_head(self):
-        """The head of an event stream, or of another answer. What is read after it is without the framing of chunks."""
+        """The head of an event stream, or of another answer. The bytes after it are read without the framing of chunks."""
         status, headers = self.head()
         if status == 200:
             assert headers["transfer-encoding"] == "chunked" and headers["connection"] == "close", headers
@@ -209,14 +209,14 @@ class Connection:
         return status, headers
 
     def until(self, mark):
-        """Everything up to and with the mark."""
+        """All bytes up to the mark, including the mark."""
         while mark not in self.buffer:
             self._more()
         part, _, self.buffer = self.buffer.partition(mark)
         return part + mark
 
     def ended(self):
-        """Whether the server closed the connection, after whatever it still sent."""
+        """True if the server closed the connection, after any bytes that it still sent."""
         try:
             while received := self.socket.recv(65536):
                 self.buffer += received if self.chunks is None else self.chunks.feed(received)
@@ -247,7 +247,7 @@ class Connection:
 
 
 def message(method, target, body=None, headers=None):
-    """A request's bytes. A body that is no bytes is sent as JSON."""
+    """The bytes of a request. A body that is no bytes object is sent as JSON."""
     fields = {"Host": "localhost"} | (headers or {})
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()
@@ -259,7 +259,7 @@ def message(method, target, body=None, headers=None):
 
 
 def note_problem(document):
-    """Remembers the type of a problem document."""
+    """Records the type of a problem document."""
     assert document["type"].startswith("/problems/") or document["type"] == QUOTA_EXCEEDED, document
     statuses, members = PROBLEMS.setdefault(document["type"], (set(), set()))
     statuses.add(document["status"])
@@ -275,7 +275,7 @@ class Session:
         self.path = f"/v1/apps/{app}/sessions/{identifier}"
 
     def dispatch(self, event):
-        """Dispatches an event that has to be accepted; answers the answer."""
+        """Dispatches an event that must be accepted, and returns the answer."""
         answer = self.post(event)
         assert answer.status == 200, answer
         return answer.json
@@ -303,7 +303,7 @@ class Session:
 
 @dataclasses.dataclass
 class Event:
-    """One event of a stream; `raw` is its block as it came."""
+    """One event of a stream. `raw` has the bytes of its block."""
 
     name: str
     cursor: str | None
@@ -319,7 +319,7 @@ class Event:
 class Stream:
     """A change stream, read block by block."""
 
-    #: What is streamed, below the path of what it is of.
+    #: The streamed resource, below the path of its owner.
     resource = "/changes"
 
     def __init__(self, session, paths, cursor=None, last_event_id=None, receive_buffer=None, options=None):
@@ -333,10 +333,10 @@ class Stream:
         self.comments = 0
 
     def next(self):
-        """The next event; comments and `retry:` are passed over."""
+        """The next event. Skips comments and `retry:`."""
         end = time.monotonic() + PATIENCE
         while True:
-            # A quiet stream has comments, each of which ends a wait of the socket's.
+            # A quiet stream has comments, and each comment ends a wait of the socket.
             if time.monotonic() > end:
                 raise TimeoutError("the stream has nothing but comments")
             block = self._block()
@@ -364,18 +364,18 @@ class Stream:
         return event
 
     def quiet_until(self, session, event):
-        """The event that this dispatch sends; anything that was sent before it would come first, and fail the test."""
+        """The event of this dispatch. If the stream had sent anything before it, the test fails."""
         answer = session.dispatch(event)
         received = self.expect("change")
         assert received.cursor == answer["cursor"], received
         return received
 
     def ended(self):
-        """Whether the server ended the stream without another event, by the last chunk and then the end of the connection."""
+        """True if the server ended the stream without another event: the last chunk, then the end of the connection."""
         return self._closed() and self.connection.chunks.is_ended and not self.connection.buffer
 
     def cut(self):
-        """Whether the connection ended without another event and without the last chunk."""
+        """True if the connection ended without another event and without the last chunk."""
         return self._closed() and not self.connection.chunks.is_ended
 
     def _closed(self):
@@ -399,13 +399,13 @@ class Stream:
 
 
 def all_bytes(folder):
-    """Every byte of every file below a folder, with the write-ahead log."""
+    """Every byte of every file below a folder, including the write-ahead log."""
     return b"".join(path.read_bytes() for path in sorted(pathlib.Path(folder).rglob("*")) if path.is_file())
 
 
 @contextlib.contextmanager
 def threads(count, body):
-    """Runs `body(i)` on so many threads while the block runs; the first fault in one of them fails the test."""
+    """Runs `body(i)` on `count` threads while the block runs. The first error in one of them fails the test."""
     faults = []
 
     def guarded(i):

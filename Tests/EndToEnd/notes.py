@@ -1,5 +1,5 @@
-# The app `notes` as its clients see it: the store, the values, the secret, and the streams of them.
-"""Clients of what all sessions of the app `notes` share."""
+# The app `notes` as its clients see it: the store, the values, the secret, and their streams.
+"""Clients of the stores, values and secrets that all sessions of the app `notes` share."""
 
 import urllib.parse
 
@@ -7,6 +7,11 @@ from harness import Stream
 
 APP = "/v1/apps/notes"
 STORE = APP + "/stores/notes"
+#: Identifiers that a URL, a file or a database could take for something else.
+IDS = [
+    "a b", "a/b", "50%", "%2F", "a?b#c", "a+b", "é", "e\u0301", "日本", "🗒", '"', "\\", "\u0001", "\n", " ", "~", "...", "*", "null",
+    "../x", "../../etc/passwd", "/", "EVENTS", "x" * 300,
+]  # fmt: skip
 SECRET = APP + "/secrets/apiToken"
 
 
@@ -16,7 +21,7 @@ def note(identifier, text="text"):
 
 
 class Shared:
-    """Something that all sessions share, by its path."""
+    """A shared resource by its path."""
 
     def __init__(self, server, path):
         self.server = server
@@ -49,13 +54,13 @@ class Shared:
 
 
 class Store(Shared):
-    """The store. What answers no `Answer` asks for something that has to be accepted."""
+    """The store. Methods that return no `Answer` require that the request is accepted."""
 
     def __init__(self, server):
         super().__init__(server, STORE)
 
     def insert(self, *items):
-        """Inserts several; answers what became of them."""
+        """Inserts items, and returns the outcome."""
         answer = self.post(list(items))
         assert answer.status == 200, answer
         return answer.json
@@ -104,7 +109,7 @@ class Events(Stream):
     resource = "/events"
 
     def follow(self, items, until):
-        """Applies events to a dictionary of items, until one of them brings the item `until`; answers how many there were."""
+        """Applies events to a dictionary of items until an event brings the item `until`, and returns the number of events."""
         count = 0
         while until not in items:
             event = self.next()
@@ -114,7 +119,7 @@ class Events(Stream):
 
 
 def apply(event, items):
-    """What an event makes of the items that one has, by identifier."""
+    """Applies an event to the items by identifier."""
     match event.name:
         case "initialized":
             assert event.data["items"] == []
@@ -133,4 +138,3 @@ def apply(event, items):
                 items.pop(item["id"], None)
         case _:
             raise AssertionError(event)
-

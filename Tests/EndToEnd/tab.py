@@ -1,4 +1,4 @@
-# A tab of the browser with one of our pages.
+# A tab of the browser with one of the demo pages.
 
 import datetime
 import re
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 
 class Tab:
-    """A tab with a page; everything that the browser complained about is kept."""
+    """A tab with a page. Every complaint of the browser is recorded."""
 
     def __init__(self, context, address):
         self.faults = []
@@ -23,7 +23,7 @@ class Tab:
         expect(self.page.locator("#wire .name").filter(has_text=re.compile("snapshot|change|reset")).first).to_be_attached()
 
     def until(self, expression):
-        """Waits until the expression is true; playwright's own waiting evaluates text within the page, which the page's policy forbids."""
+        """Waits until the expression is true. playwright's own wait evaluates text within the page, which the page's policy forbids."""
         end = time.monotonic() + 30
         while not self.page.evaluate(expression):
             assert time.monotonic() < end, f"it never came true: {expression}"
@@ -33,12 +33,12 @@ class Tab:
         expect(self.page.locator(selector)).to_contain_text(value)
 
     def stop_the_clock(self):
-        """From now on nothing is due in the page unless `pass_time` says so."""
+        """Stops the page's clock. Timers only fire if `pass_time` advances it."""
         self.page.clock.install()
         self.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
 
     def pass_time(self, seconds):
-        """Lets this time pass in the page, and waits for the end of an attempt to reconnect that begins meanwhile."""
+        """Advances the page's clock, and waits for the end of an attempt to reconnect that begins meanwhile."""
         self.page.clock.run_for(round(seconds * 1000))
         self.until("document.getElementById('connection-text').textContent !== 'Reconnecting'")
 

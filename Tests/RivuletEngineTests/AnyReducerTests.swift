@@ -1,4 +1,4 @@
-// Checks how reducers of either form are run.
+// Checks the calls of reducers of both forms.
 
 import CounterFixture
 import RivuletEngine

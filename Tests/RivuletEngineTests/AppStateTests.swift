@@ -1,4 +1,4 @@
-// Checks the two-part state, with halves that are tracked and with plain ones.
+// Checks the two-part state, with tracked halves and with plain ones.
 
 import CounterFixture
 import Observation
@@ -26,6 +26,21 @@ private enum Deed: AppEvent, Equatable {
 
 private struct Stranger: AppEvent {
     var persist: Bool { true }
+    var isUIEvent: Bool { false }
+}
+
+/// Events with the defaults.
+@AppEvent
+enum Signal {
+    case short, long
+}
+
+/// Events without them.
+@AppEvent
+enum Blink {
+    case on
+
+    var persist: Bool { false }
     var isUIEvent: Bool { false }
 }
 
@@ -76,7 +91,7 @@ private struct Stranger: AppEvent {
         }
     }
 
-    /// Knows of the halves only what every state manager knows.
+    /// Uses only the properties of the halves that every state manager knows.
     private func edit<P: PersistentState, T>(_ state: inout AppState<P, T>, _ edit: (inout P) -> Void, p: P?) {
         edit(&state.p)
         if let p { state.p = p }
@@ -126,6 +141,11 @@ private struct Stranger: AppEvent {
         let state = AppState(t: EmptyTransient(), p: Saved(count: 2))
         #expect(state.t == EmptyTransient())
         #expect(AppState(t: EmptyTransient(), p: Tally()).jsonBytes().suffix(8) == Array(#","t":{}}"#.utf8))
+    }
+
+    @Test func `D-05: an enum with @AppEvent has defaults, which it may replace`() {
+        #expect(Signal.long.persist && Signal.long.isUIEvent)
+        #expect(!Blink.on.persist && !Blink.on.isUIEvent)
     }
 
     @Test func `D-05, D-06: a queued event has its event and the uptime at which it was queued`() {

@@ -1,9 +1,9 @@
-// Owns pictures of time, in which effects are tested: what happens as a line of characters, one for each tenth of a second.
+// Owns diagrams of time for the tests of effects: events as a line of characters, one for each tenth of a second.
 
 import RivuletEngine
 import RivuletObservation
 
-/// The events of the pictures, each a character.
+/// The events of the diagrams, each a character.
 @AppEvent
 enum Marble: Equatable {
     case mark(String)
@@ -18,28 +18,31 @@ enum Marble: Equatable {
     }
 }
 
-/// Plays effects against a clock that moves from character to character.
+/// Runs effects against a clock that moves from character to character.
 struct EffectMarbles {
     static let tick = Duration.milliseconds(100)
 
     private(set) var scheduler: EffectScheduler<Marble>
-    /// Works that are under way, in the order of their beginning.
+    /// The works in progress, in the order of their start.
     private(set) var works: [EffectTaskID] = []
-    /// Works that were cancelled, in order.
+    /// The cancelled works, in order.
     private(set) var cancelled: [EffectTaskID] = []
     private(set) var faults: [String] = []
     private(set) var now: Duration = .zero
     private var line = ""
-    /// Whether events are taken from the queue as they come; a tick waits otherwise.
+    /// True if events are taken from the queue as they come.
+    ///
+    /// Otherwise a tick waits.
     var takesTicks = true
 
     init(limits: EngineLimits = EngineLimits()) {
         scheduler = EffectScheduler(limits: limits)
     }
 
-    /// What a line of events leads to: at each character but `-`, the effect of it begins.
+    /// Returns the dispatched events for a line of events: at each character but `-`, the effect of that event begins.
     ///
-    /// In the answer a character stands where its event is dispatched; several of one moment are in parentheses.
+    /// In the result, a character is at the time at which its event is dispatched. Several events of one moment are in
+    /// parentheses.
     mutating func play(_ input: String, _ effect: (String) -> Effect<Marble>) -> String {
         var output = ""
         for character in input {
@@ -52,19 +55,19 @@ struct EffectMarbles {
         return output
     }
 
-    /// Begins the effect of an event now, and gives what it dispatches at once.
+    /// Begins the effect of an event now, and returns the events that it dispatches at once.
     @discardableResult
     mutating func begin(_ effect: Effect<Marble>, of name: String = "e", chain: EffectChain? = nil) -> String {
         begin([EventEffect(eventName: name, effect: effect)], chain: chain)
     }
 
-    /// Begins the effects of a dispatch now, and gives what they dispatch at once.
+    /// Begins the effects of a dispatch now, and returns the events that they dispatch at once.
     @discardableResult
     mutating func begin(_ effects: [EventEffect<Marble>], chain: EffectChain? = nil) -> String {
         noting { $0.perform($0.scheduler.begin(effects, chain: chain, now: $0.now)) }
     }
 
-    /// Lets the earliest work return, and gives what is dispatched then.
+    /// Ends a work, and returns the events that are dispatched then.
     @discardableResult
     mutating func finish(_ id: EffectTaskID, isDone: Bool = true) -> String {
         noting { marbles in
@@ -73,7 +76,7 @@ struct EffectMarbles {
         }
     }
 
-    /// Moves the clock, and gives what is dispatched then.
+    /// Moves the clock, and returns the events that are dispatched then.
     @discardableResult
     mutating func advance(by duration: Duration) -> String {
         noting { marbles in

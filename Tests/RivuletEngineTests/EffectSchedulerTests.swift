@@ -1,4 +1,4 @@
-// Checks what becomes of effects: what runs, what waits for what, what is cancelled, and when timers fire.
+// Checks the scheduling of effects: starts, waits, cancellations, and the times of timers.
 
 import RivuletEngine
 import RivuletObservation

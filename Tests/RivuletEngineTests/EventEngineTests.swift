@@ -1,4 +1,4 @@
-// Checks what one step of an app does to its state.
+// Checks the effect of one step of an app on its state.
 
 import CounterFixture
 import RivuletEngine
@@ -65,7 +65,9 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// One reducer of each form; `add(13)` makes the second fail, `add(14)` makes it reject.
+    /// One reducer of each form.
+    ///
+    /// With `add(13)` the second one fails, with `add(14)` it rejects.
     private struct ManyReducers: AppDefinition {
         let name = "many"
         let defaultState = TallyApp.State(t: Screen(), p: Tally())

@@ -1,4 +1,4 @@
-// Checks what the steps of a migration look for, and how a missing path is named.
+// Checks the paths that the steps of a migration require, and the name of a missing path.
 
 import RivuletEngine
 import RivuletJSON

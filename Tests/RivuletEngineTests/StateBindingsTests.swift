@@ -1,4 +1,4 @@
-// Checks which events written values become, and which bindings do not fit a state.
+// Checks the events that written values become, and the detection of bindings that do not fit a state.
 
 import CounterFixture
 import Foundation
@@ -33,7 +33,7 @@ import Testing
         #expect(try !StateBindings(TallyApp().bindings).contains(JSONPointer(parsing: path)))
     }
 
-    /// An id of one's own.
+    /// A custom id.
     private enum Suit: String, CaseIterable, KeyedID {
         case clubs, hearts
     }

@@ -48,6 +48,42 @@ import Testing
         #expect(entries.count <= 4)
     }
 
+    @Test func `a job runs beside the loop, and what follows runs on it`() throws {
+        let harness = try LoopHarness()
+        let places = Handover<Bool>()
+        harness.loop.post { [loop = harness.loop] in
+            loop.work {
+                places.put(loop.isOnLoop)
+            } done: {
+                places.put(loop.isOnLoop)
+            }
+        }
+        #expect(try [places.take(), places.take()] == [false, true])
+        harness.stop()
+    }
+
+    @Test func `a loop that ends waits for a job and leaves out what follows`() throws {
+        let harness = try LoopHarness()
+        let (began, goesOn) = (Handover<Void>(), Handover<Void>())
+        let log = Mutex<[String]>([])
+        harness.loop.post { [loop = harness.loop] in
+            loop.work {
+                began.put(())
+                _ = try? goesOn.take()
+                log.withLock { $0.append("job") }
+            } done: {
+                log.withLock { $0.append("done") }
+            }
+        }
+        try began.take()
+        harness.loop.post { [loop = harness.loop] in
+            loop.stop()
+            goesOn.put(())
+        }
+        harness.stop()
+        #expect(log.withLock { $0 } == ["job"])
+    }
+
     @Test func `nothing runs after the end and what waits is let go`() throws {
         let harness = try LoopHarness()
         harness.stop()
@@ -66,12 +102,13 @@ import Testing
         #expect(try isReleased.take())
     }
 
-    @Test func `a full mailbox refuses`() throws {
+    @Test func `a full mailbox refuses, but no reply`() throws {
         var limits = LoopLimits()
         limits.postedJobsMax = 2
         let loop = try EventLoop(index: 0, limits: limits)
         let arePosted = (0..<3).map { _ in loop.post {} }
         #expect(arePosted == [true, true, false])
+        #expect(loop.postReply {})
     }
 
     @Test func `loops leave no descriptor behind, run or not, and after failures`() async {
@@ -92,7 +129,8 @@ import Testing
                 running.stop()
                 withExtendedLifetime(client) {}
             }
-            // A thread that has just ended may still hold those of its loop; what is left behind is left behind by each round.
+            // A thread that has just ended may still hold the descriptors of its loop. A real leak would grow with each
+            // round.
             guard try openDescriptors() < before + 10 else { exit(3) }
         }
     }
@@ -185,7 +223,7 @@ private func openDescriptors() throws -> Int {
     return count
 }
 
-/// Says when it is let go.
+/// Signals its release.
 private final class Token: Sendable {
     private let isReleased: Handover<Bool>
 

@@ -1,4 +1,4 @@
-// Checks what one connection, and all of them, may do in one turn of the loop.
+// Checks the work that one connection, and all together, may do in one turn of the loop.
 
 import RivuletEventLoop
 import SeededRandom
@@ -114,6 +114,96 @@ import Testing
         #expect(reads.rest.allSatisfy { $0.count == 1 })
     }
 
+    /// A loop that reports the connections that it has read in each turn.
+    private func harness(_ limits: LoopLimits, telling turns: Handover<[ConnectionID]>) throws -> LoopHarness {
+        try LoopHarness(limits: limits) { _, delegate in
+            var turn: [ConnectionID] = []
+            delegate.onReceive = { id, _ in turn.append(id) }
+            delegate.onSleep = {
+                if !turn.isEmpty { turns.put(turn) }
+                turn = []
+            }
+        }
+    }
+
+    /// Holds a loop until the test releases it.
+    private func hold(_ harness: LoopHarness) throws -> Handover<Void> {
+        let (isWaiting, goesOn) = (Handover<Void>(), Handover<Void>())
+        harness.loop.post {
+            isWaiting.put(())
+            #expect(throws: Never.self) { try goesOn.take() }
+        }
+        try isWaiting.take()
+        return goesOn
+    }
+
+    @Test func `a crowd is read in turns, and each connection of it gets one`() throws {
+        var limits = LoopLimits()
+        limits.readsPerTurnMax = 3
+        let turns = Handover<[ConnectionID]>()
+        let harness = try harness(limits, telling: turns)
+        let clients = try (0..<20).map { _ in try TestClient(port: harness.port) }
+        let ids = try clients.map { _ in try harness.nextOpened() }
+        // The loop waits until all clients have sent.
+        let goesOn = try hold(harness)
+        for client in clients { try client.send([1]) }
+        goesOn.put(())
+        var read: [ConnectionID] = []
+        while read.count < 20 {
+            let turn = try turns.take()
+            #expect(turn.count <= 3)
+            read += turn
+        }
+        #expect(Set(read) == Set(ids))
+        harness.stop()
+        #expect(turns.rest.isEmpty)
+    }
+
+    @Test func `a turn reads no more connections than it may`() throws {
+        var limits = LoopLimits()
+        limits.readsPerTurnMax = 2
+        let most = Handover<Int>()
+        let harness = try LoopHarness(limits: limits) { _, delegate in
+            var count = 0
+            delegate.onReceive = { _, _ in count += 1 }
+            delegate.onSleep = {
+                most.put(count)
+                count = 0
+            }
+        }
+        let clients = try (0..<8).map { _ in try TestClient(port: harness.port) }
+        for round in 0..<50 {
+            for client in clients { try client.send([UInt8(round)]) }
+        }
+        var received = 0
+        while received < 8 * 50 {
+            if case .received(_, let bytes) = try harness.events.take() { received += bytes.count }
+        }
+        harness.stop()
+        #expect(most.rest.allSatisfy { $0 <= 2 })
+    }
+
+    @Test func `connections that always have bytes keep none from its turn`() throws {
+        var limits = LoopLimits()
+        limits.readsPerTurnMax = 2
+        let turns = Handover<[ConnectionID]>()
+        let harness = try harness(limits, telling: turns)
+        let clients = try (0..<6).map { _ in try TestClient(port: harness.port) }
+        let ids = try clients.map { _ in try harness.nextOpened() }
+        let goesOn = try hold(harness)
+        // Two clients send more than four reads take, the others one byte each.
+        for client in clients[..<2] { try client.send([UInt8](repeating: 1, count: 300_000)) }
+        for client in clients[2...] { try client.send([1]) }
+        goesOn.put(())
+        var (read, count) = (Set<ConnectionID>(), 0)
+        while !read.isSuperset(of: ids[2...]) {
+            read.formUnion(try turns.take())
+            count += 1
+        }
+        #expect(count <= 6)
+        harness.stop()
+    }
+
     @Test func `what the kernel takes ends the time in which it took nothing`() throws {
         let account = SharedBytes.Account()
         let harness = try LoopHarness(account: account)
@@ -123,11 +213,11 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 32_000_000)
         _ = try harness.onLoop { $0.write(id, bytes) }
         #expect(account.bytes >= 31_900_000)
-        // The kernel's buffers fill up, and then nothing moves.
+        // The kernel's buffers fill up, and then no bytes move.
         var stalled: UInt64 = 0
         while stalled < 500 { stalled = try #require(try harness.onLoop { $0.stalledMilliseconds(id) }) }
         #expect(try client.receive(exactly: 24_000_000).count == 24_000_000)
-        // More than the buffers of client and server are out, so the kernel took bytes after it had taken none.
+        // More bytes than the buffers of client and server hold were sent, so the kernel took bytes after a pause.
         #expect(try #require(try harness.onLoop { $0.stalledMilliseconds(id) }) < stalled)
         #expect(try client.receive(exactly: 8_000_000).count == 8_000_000)
         #expect(try harness.events.take() == .drained(id))
@@ -170,7 +260,7 @@ import Testing
         let small = Handover<ConnectionID>()
         let harness = try LoopHarness(limits: limits) { loop, delegate in
             delegate.onSleep = {
-                // Behind the parts of queues and the direct writes of this turn.
+                // This write comes after the parts of queues and the direct writes of the turn.
                 if let id = small.rest.first { outcomes.put(loop.write(id, [1])) }
             }
         }

@@ -1,9 +1,11 @@
-// Owns the handing of values from one thread to another, in tests.
+// Owns the passing of values from one thread to another in tests.
 
 import Dispatch
 import Synchronization
 
-/// Values handed from the loop's thread to the test's, in order; taking one waits for it, at most ten seconds.
+/// Values passed from the loop's thread to the test's, in order.
+///
+/// Taking a value waits for it, at most ten seconds.
 final class Handover<Value: Sendable>: Sendable {
     struct TimedOut: Error {}
 
@@ -20,6 +22,6 @@ final class Handover<Value: Sendable>: Sendable {
         return values.withLock { $0.removeFirst() }
     }
 
-    /// What has been put and not been taken.
+    /// The values that were put and not taken.
     var rest: [Value] { values.withLock { $0 } }
 }

@@ -1,4 +1,4 @@
-// Owns the tests of listening: addresses, busy ports, groups, limits, want of descriptors.
+// Owns the tests of listening: addresses, busy ports, groups, limits, lack of descriptors.
 
 import Glibc
 import RivuletEventLoop
@@ -136,7 +136,7 @@ import Testing
             let next = try #require(dup(0) >= 0 ? dup(0) : nil)
             close(next - 1)
             close(next)
-            // One more descriptor is enough for the client, and none is left for the loop to accept it.
+            // The client takes the last descriptor, so that none is left for the loop to accept it.
             try setDescriptorLimit(next)
             let second = try TestClient(port: harness.port)
             guard case .refused(.failed(let error)) = try harness.events.take() else { exit(1) }

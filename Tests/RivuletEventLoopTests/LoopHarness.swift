@@ -1,15 +1,17 @@
-// Owns a loop on a thread of its own.
+// Owns a loop on a separate thread.
 
 import RivuletEventLoop
 
-/// A loop that listens on a free port of 127.0.0.1 and runs on its own thread until `stop`.
+/// A loop that listens on a free port of 127.0.0.1 and runs on a separate thread until `stop`.
 struct LoopHarness: Sendable {
     let loop: EventLoop
     let port: UInt16
     let events = Handover<LoopEvent>()
     private let thread: LoopThread
 
-    /// Starts the loop; `setUp` is called before it runs.
+    /// Starts the loop.
+    ///
+    /// `setUp` is called before it runs.
     init(
         host: String = "127.0.0.1",
         limits: LoopLimits = LoopLimits(),
@@ -24,7 +26,7 @@ struct LoopHarness: Sendable {
         thread = try LoopThread(running: loop)
     }
 
-    /// Calls `body` on the loop and waits for what it gives.
+    /// Calls `body` on the loop and waits for its result.
     func onLoop<Value: Sendable>(_ body: @escaping @Sendable (EventLoop) -> Value) throws -> Value {
         let result = Handover<Value>()
         loop.post { [loop] in result.put(body(loop)) }

@@ -1,8 +1,8 @@
-// Owns a delegate that records what a loop tells.
+// Owns a delegate that records the events of a loop.
 
 import RivuletEventLoop
 
-/// What a loop has told.
+/// An event of a loop.
 enum LoopEvent: Equatable, Sendable {
     case opened(ConnectionID)
     case received(ConnectionID, [UInt8])
@@ -12,7 +12,7 @@ enum LoopEvent: Equatable, Sendable {
     case refused(AcceptFailure)
 }
 
-/// A delegate that records everything and does what the test says on bytes and ends.
+/// A delegate that records every event, and that reacts to bytes and ends as the test specifies.
 final class RecordingDelegate: LoopDelegate {
     let events: Handover<LoopEvent>
     var peers: [ConnectionID: PeerAddress] = [:]

@@ -1,4 +1,4 @@
-// Owns the tests of bytes that several connections are sent, over real sockets.
+// Owns the tests of bytes that are sent to several connections, over real sockets.
 
 import RivuletEventLoop
 import Testing
@@ -90,7 +90,7 @@ import Testing
         }
         #expect(account.bytes == large.count)
         #expect(try harness.onLoop { $0.unsentBytes(id) } <= unsentBytes)
-        // Behind a queue they are copied.
+        // If a queue is before them, the bytes are copied.
         let later = try harness.onLoop { loop in loop.write(id, [9], [SharedBytes([8, 7], account: account)]) }
         #expect(later != .sent && later != .closed)
         #expect(account.bytes == large.count)

@@ -1,4 +1,4 @@
-// Owns the client side of the tests: a blocking socket whose calls fail after ten seconds.
+// Owns the client side of the tests: a blocking socket with calls that fail after ten seconds.
 
 import Glibc
 
@@ -35,7 +35,7 @@ final class TestClient {
     func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
-            // SAFETY: the pointer is to the array's elements from `sent` on, within this call.
+            // SAFETY: the pointer is to the array's elements from `sent` on, and is valid within this call.
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
                 return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
@@ -77,14 +77,16 @@ final class TestClient {
         }
     }
 
-    /// Ends this side; the other one can still send.
+    /// Ends this side.
+    ///
+    /// The other side can still send.
     func end() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Closes with a reset instead of an orderly end, when this object goes.
+    /// Closes with a reset instead of an orderly end, when this object is released.
     func resetOnClose() throws { try set(SO_LINGER, linger(l_onoff: 1, l_linger: 0)) }
 
     private func connect<Address>(to address: inout Address) -> Int32 {
-        // SAFETY: the pointer is to an address whose size is given, within this call.
+        // SAFETY: the pointer is to an address of the given size, and is valid within this call.
         unsafe withUnsafePointer(to: &address) { pointer in
             unsafe Glibc.connect(
                 descriptor,
@@ -96,7 +98,7 @@ final class TestClient {
 
     private func set<Value>(_ option: Int32, _ value: Value) throws {
         var value = value
-        // SAFETY: the kernel reads as many bytes as the size says, within this call.
+        // SAFETY: the kernel reads the given number of bytes within this call.
         let status = unsafe withUnsafePointer(to: &value) { pointer in
             unsafe setsockopt(descriptor, SOL_SOCKET, option, pointer, socklen_t(MemoryLayout<Value>.size))
         }

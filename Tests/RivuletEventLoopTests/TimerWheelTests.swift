@@ -92,7 +92,7 @@ import Testing
         #expect(due(&wheel, at: 10_000_000) == Array(1...1_000))
     }
 
-    /// The longest a timer may be late: 1/31 of its delay, and the rounding to a millisecond.
+    /// The most milliseconds that a timer may be late: 1/31 of its delay, and the rounding to a millisecond.
     private func lateness(_ delay: UInt64) -> UInt64 { delay / 31 + 1 }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])

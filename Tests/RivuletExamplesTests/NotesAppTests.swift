@@ -1,4 +1,4 @@
-// Tests of the example app `notes`: what its sessions keep, and what they share.
+// Tests of the example app `notes`: the state of its sessions, and their shared data.
 
 import Foundation
 import Rivulet
@@ -50,7 +50,7 @@ struct NotesAppTests {
 
     private func server() throws -> TestServer { TestServer(try app(on: storage), storage: { [storage] in storage }) }
 
-    /// A start of the server whose data are in a folder.
+    /// A server with its data in a folder.
     private func server(folder: String) throws -> TestServer {
         let engine = SQLiteStorageEngine(folder: folder)
         return TestServer(try app(on: engine), storage: { engine })
@@ -91,10 +91,10 @@ struct NotesAppTests {
     @Test func `what cannot be stored is not published, and stays a draft`() async throws {
         try await server().run { client in
             _ = try await client.post("\(session)/events", json: ["saveDraft": ["id": "a", "text": "Milk"]])
-            // The event changes nothing itself, so that the note is the next write.
+            // The event itself changes nothing, so that the note is the next write.
             storage.failWrites(with: .full(detail: "no space"))
             _ = try await client.post("\(session)/events", json: ["publish": "a"])
-            // It waits for the effect of the one before.
+            // This request waits for the effect of the previous event.
             _ = try await client.post("\(session)/events", json: ["select": "a"])
             #expect(try await client.get("\(session)/state/p/drafts/a/text").text == #""Milk""#)
             #expect(try ids(await client.get(notes)).isEmpty)
@@ -237,7 +237,7 @@ struct NotesAppTests {
         try await client.send("PUT", target, fields: ["Content-Type": "application/json"], body: Array(json.utf8))
     }
 
-    /// An app that shares what a test says.
+    /// An app with shared resources that a test defines.
     private struct OtherApp: SharingApp {
         let name = "other"
         let defaultState = AppState(t: EmptyTransient(), p: Desk())

@@ -1,4 +1,4 @@
-// Checks which bytes a Range field asks for.
+// Checks the bytes that a Range field requests.
 
 import RivuletHTTP
 import Testing

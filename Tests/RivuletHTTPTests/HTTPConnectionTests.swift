@@ -160,7 +160,7 @@ import Testing
         let waiting = head.replacing("/1 HTTP/1.1", with: "/1 HTTP/1.1\r\nExpect: 100-continue")
         var silent = HTTPConnection()
         #expect(receiveHead(waiting + "5\r\n\r\n", &silent) == "admit /1")
-        // The body may follow or not.
+        // The server cannot know if the body follows.
         #expect(!refuse(&silent))
         #expect(finish(&silent, isKeepAlive: false) == "close")
         var sending = HTTPConnection()

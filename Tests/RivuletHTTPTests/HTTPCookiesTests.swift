@@ -14,4 +14,9 @@ import Testing
     @Test func `a value may have equals signs and be empty`() {
         #expect(HTTPCookies.values(of: "a", in: ["a=b=c=; a="]) == ["b=c=", ""])
     }
+
+    @Test func `a character that combines with a delimiter hides no cookie`() {
+        #expect(HTTPCookies.values(of: "a", in: ["b=1;\u{301}c=2; a=3"]) == ["3"])
+        #expect(HTTPCookies.values(of: "a", in: ["a=\u{301}1;\u{301}a=2"]) == ["\u{301}1"])
+    }
 }

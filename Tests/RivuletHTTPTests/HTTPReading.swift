@@ -1,17 +1,18 @@
-// Owns the reading of raw request text in tests, in several cuts.
+// Owns the reading of raw request text in tests, with the text cut in several ways.
 
 import RivuletHTTP
 import Testing
 
-/// What a connection made of the bytes of a peer, every request having been answered at once.
+/// The result of reading a peer's bytes, if every request is answered at once.
 struct HTTPReading: Equatable {
-    /// One line per request: "GET /a?b HTTP/1.1 [host: x] body"; of one refused at its head "refused /a", with " close" behind it when
-    /// that ends the connection.
+    /// One line for each request: "GET /a?b HTTP/1.1 [host: x] body".
+    ///
+    /// A request that is refused at its head is "refused /a", followed by " close" if that ends the connection.
     var requests: [String] = []
     var refusal: HTTPRefusal?
     var isClosed = false
 
-    /// What is made of `text`, which must not depend on how it is cut: whole, by single bytes, by sevens.
+    /// The result of reading `text`, which must be the same for all cuts: whole, and in pieces of 1, 7 and 64 bytes.
     ///
     /// The driver refuses the requests for `refusedPath` at their heads.
     static func of(
@@ -45,7 +46,7 @@ struct HTTPReading: Equatable {
         }
     }
 
-    /// Does what a driver does with a request or a head; nil when the action is neither.
+    /// Does what a driver does with a request or a head; nil if the action is neither.
     private mutating func answer(
         _ action: HTTPConnection.Action,
         on connection: inout HTTPConnection,
@@ -76,7 +77,7 @@ struct HTTPReading: Equatable {
     }
 }
 
-/// The one request that `text` is.
+/// Reads `text`, which must be one request.
 func oneRequest(_ text: String, limits: HTTPLimits = HTTPLimits()) throws -> HTTPRequest {
     var connection = HTTPConnection()
     let action = connection.receiveAdmitting(Array(text.utf8), limits: limits)
@@ -95,7 +96,7 @@ extension HTTPConnection {
     }
 }
 
-/// Text was expected to be a request, and is not.
+/// The text is not the request that was expected.
 struct NoRequest: Error {
     let action: String
 }

@@ -1,4 +1,4 @@
-// Owns the tests of well-formed requests and what routes see of them.
+// Owns the tests of well-formed requests, as routes see them.
 
 import RivuletHTTP
 import Testing

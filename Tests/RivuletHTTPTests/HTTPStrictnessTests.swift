@@ -64,7 +64,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\n\r\n", 417, "100-continue"),
     ]
 
-    /// Messages whose end two servers could see at different places (request smuggling).
+    /// Messages for which two servers could see different ends (request smuggling).
     static let smuggling: [(text: String, status: UInt16, detail: String)] = [
         ("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "both"),
         ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", 400, "both"),

@@ -1,4 +1,4 @@
-// Owns a small app of plain types, and what its tests watch it with.
+// Owns a small app of plain types, and its observers for tests.
 
 import InMemoryLogging
 import Logging
@@ -50,7 +50,7 @@ struct Stranger: AppEvent {
     var isUIEvent: Bool { false }
 }
 
-/// What happened, in order, from any thread.
+/// A log of events in order, from any thread.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -61,7 +61,7 @@ final class Journal: Sendable {
     }
 }
 
-/// Keeps the counts of the states that it is told.
+/// Records the counts of the states that it gets.
 final class CountListener: StateListener {
     private let contents = Mutex((counts: [Int](), zombie: false))
     private let onUpdate: @Sendable (DeedState) -> Void
@@ -86,7 +86,7 @@ final class CountListener: StateListener {
     func getStateObject() -> CountListener { self }
 }
 
-/// A storage whose saves can be held and can fail.
+/// A storage with saves that a test can hold or make fail.
 final class ScriptedStorage: StateStorage {
     struct Broken: Error {}
 
@@ -100,7 +100,7 @@ final class ScriptedStorage: StateStorage {
 
     /// The documents by their keys.
     var documents: [String: String] { contents.withLock { $0.documents } }
-    /// All that was saved, in order.
+    /// All saved documents, in order.
     var saves: [String] { contents.withLock { $0.saves } }
 
     func load(_ key: String) async throws -> [UInt8]? {
@@ -124,7 +124,7 @@ final class ScriptedStorage: StateStorage {
 }
 
 extension UIStateManager where Persistent == Saved, Transient == Shown {
-    /// A manager of deeds, by default without persistence and with a clock that stands still.
+    /// A manager of deeds, by default without persistence and with a clock that does not move.
     static func deeds(
         key: String? = nil,
         storage: any StateStorage = MemoryStateStorage(),

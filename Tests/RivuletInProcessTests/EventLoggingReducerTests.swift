@@ -1,4 +1,4 @@
-// Checks the event log that a state keeps of itself, and its replay.
+// Checks the event log that a state contains, and its replay.
 
 import CounterFixture
 import RivuletEngine
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a full log that goes on is another log`() {
-        // Upstream compared the numbers of entries only, so that nobody was told any more.
+        // Upstream compared only the numbers of entries, so that no listener was notified any more.
         let reducer = EventLoggingReducer(maxEntries: 1)
         let first = reducer.reduce(state: EventLoggingState(), queuedEvent: QueuedEvent(event: Deed.add(1)))
         let second = reducer.reduce(state: first, queuedEvent: QueuedEvent(event: Deed.add(2)))

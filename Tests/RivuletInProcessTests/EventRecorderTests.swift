@@ -1,4 +1,4 @@
-// Checks the recorder that stands before a state manager.
+// Checks the recorder before a state manager.
 
 import RivuletEngine
 import RivuletInProcess

@@ -1,8 +1,8 @@
-// Owns the doors at which tests hold asynchronous work.
+// Owns the gates that hold asynchronous work in tests.
 
 import Synchronization
 
-/// Lets nobody pass until it is opened; tells when somebody waits.
+/// Holds all tasks until it is opened, and reports when tasks wait.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -27,7 +27,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Returns when so many have come.
+    /// Returns after this number of tasks has arrived.
     func waitForArrivals(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -38,7 +38,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets everybody pass from now on.
+    /// Lets all tasks pass from now on.
     func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

@@ -1,4 +1,4 @@
-// Checks that jobs of effects do not keep a manager for themselves.
+// Checks that jobs of effects do not monopolise a manager.
 
 import RivuletEngine
 import RivuletInProcess
@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ManagerExecutorTests {
-    /// An executor whose turns are asked for, and counted.
+    /// An executor that counts the turns that it requests and the jobs that run.
     private final class Turns: Sendable {
         let asked = Atomic<Int>(0)
         let run = Atomic<Int>(0)
@@ -15,7 +15,7 @@ import Testing
             ManagerExecutor { [self] in asked.add(1, ordering: .relaxed) }
         }
 
-        /// Posts a job that posts another one, so many times.
+        /// Posts a job that posts another job, `count` jobs in total.
         func postChain(of count: Int, on executor: ManagerExecutor) {
             guard count > 0 else { return }
             executor.post { [self] in
@@ -31,7 +31,7 @@ import Testing
         let jobs = 3 * ManagerExecutor.jobsPerTurnMax - 1
         turns.postChain(of: jobs, on: executor)
         for turn in 1...3 {
-            // One is asked for, and no more than one.
+            // Exactly one turn is requested.
             #expect(turns.asked.load(ordering: .relaxed) == turn)
             executor.runTurn()
             #expect(turns.run.load(ordering: .relaxed) == min(turn * ManagerExecutor.jobsPerTurnMax, jobs))

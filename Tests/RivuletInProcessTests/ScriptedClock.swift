@@ -1,8 +1,10 @@
-// Owns a clock on which nobody waits: time stands still, or is over at once.
+// Owns a clock that needs no waiting: a sleep ends at once or not at all.
 
 import Synchronization
 
-/// A clock whose sleeps end at once, in the order of the calls, or, when they are longer than it passes, only by cancellation.
+/// A clock with sleeps that end at once, in the order of the calls.
+///
+/// A sleep that is longer than the clock passes only ends by cancellation.
 final class ScriptedClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -22,7 +24,7 @@ final class ScriptedClock: Clock {
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How long the sleeps were that ended.
+    /// The durations of the sleeps that ended.
     var slept: [Duration] { state.withLock { $0.slept } }
 
     func advance(by duration: Duration) {

@@ -6,7 +6,7 @@ public import RivuletObservation
 import Synchronization
 import Testing
 
-/// Stands for a state manager: one state, its listeners, and the calls that a forwarder makes.
+/// Replaces a state manager: one state, its listeners, and the calls that a forwarder makes.
 final class ManagerDouble<P: PersistentState & ObservableState, T: ObservableState & Equatable & Sendable>: Sendable {
     private struct Contents {
         var state: RivuletEngine.AppState<P, T>
@@ -28,7 +28,7 @@ final class ManagerDouble<P: PersistentState & ObservableState, T: ObservableSta
         listener.updateState(StateHolder(state: getState()))
     }
 
-    /// Changes the state, removes zombies, and tells the others.
+    /// Changes the state, removes zombies, and notifies the other listeners.
     func change(_ body: @Sendable (inout RivuletEngine.AppState<P, T>) -> Void) {
         let listeners = contents.withLock { contents in
             body(&contents.state)
@@ -39,7 +39,7 @@ final class ManagerDouble<P: PersistentState & ObservableState, T: ObservableSta
     }
 }
 
-/// What the app does.
+/// The activity of the app.
 public enum MyMode: String, CaseIterable, JSONCodable, Codable, Sendable {
     case idle, busy
 }
@@ -51,7 +51,7 @@ struct MyPersistent: PersistentState {
     var isNearLimit: Bool { counter > 8 }
 }
 
-/// What the view shows.
+/// The data of the view.
 public final class MyStateObject: ObservableObject {
     /// The count.
     @Published public var counter: Int
@@ -76,7 +76,9 @@ final class LimitView: ObservableObject {
     }
 }
 
-/// The names of the document stand around the forwarders here; an alias may not name itself, which is why the first one is qualified.
+/// The document's names are declared around the forwarders here.
+///
+/// An alias may not name itself, so the first one is qualified.
 enum WaveApp {
     typealias AppState = RivuletEngine.AppState<MyPersistent, EmptyTransient>
     typealias AppStateHolder = StateHolder<MyPersistent, EmptyTransient>
@@ -232,7 +234,7 @@ enum WaveApp {
     }
 
     @Test func `D-30: the engine brings the views' module along`() {
-        // Nothing here imports RivuletObjects.
+        // This file does not import RivuletObjects.
         let dispatch: AppDispatch = { _ in }
         #expect(ViewRegistry(appDispatch: dispatch).objectFactory == nil)
     }
@@ -254,7 +256,7 @@ final class CallCount: Sendable {
     }
 }
 
-/// What callbacks read.
+/// The counts that callbacks read.
 final class Reads: Sendable {
     private let stored = Mutex<[Int?]>([])
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct UIStateManagerEffectsTests {
-    /// A manager of deeds whose second reducer asks for effects, and what it was told.
+    /// A manager of deeds with a second reducer that returns effects, and the states that its listener got.
     private struct Scene {
         let clock = ManualClock()
         let log = InMemoryLogHandler()
@@ -30,7 +30,7 @@ import Testing
 
         func say(_ word: String) { manager.dispatch(Deed.say(word)) }
 
-        /// Moves the clock when somebody sleeps until then.
+        /// Moves the clock as soon as a task sleeps until a time within the duration.
         func advance(by duration: Duration) async {
             let end = clock.now.advanced(by: duration)
             while clock.deadlines.first.map({ $0 > end }) ?? true { await Task.yield() }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The states that a listener was told, for tests that wait for one.
+    /// The states of a listener, for tests that wait for one.
     private final class Told: Sendable {
         private struct Waiter {
             let words: [String]
@@ -57,7 +57,7 @@ import Testing
             for waiter in ready { waiter.go.resume() }
         }
 
-        /// Returns when the state has these words.
+        /// Returns as soon as the state has these words.
         func wait(for words: String...) async {
             await withCheckedContinuation { go in
                 let isThere = states.withLock { states in
@@ -155,7 +155,7 @@ import Testing
         }
         scene.say("start")
         await scene.advance(by: .seconds(1))
-        // The next deadline is set when the tick has been refused.
+        // The next deadline is set after the tick was refused.
         await scene.advance(by: .seconds(1))
         isOpen.withLock { $0 = true }
         await scene.advance(by: .seconds(1))

@@ -1,4 +1,4 @@
-// Checks what the in-process engine stores and when, and that nothing stored is lost.
+// Checks the documents that the in-process engine stores and the times of the saves, and that no stored data is lost.
 
 import CounterFixture
 import InMemoryLogging
@@ -86,7 +86,7 @@ import Testing
             storage: storage,
             clock: ScriptedClock()
         )
-        // Wrappers hold at this entry too, and what the document does not mention has its default.
+        // Wrappers are also enforced at this input, and fields that the document lacks have their defaults.
         #expect(manager.getState().p.count == 100)
         #expect(manager.getState().p.ratio == 0.5)
         await manager.addReducer(AnyReducer<TallyApp.State>(TallyEvent.self, TallyApp().reduce))
@@ -101,7 +101,7 @@ import Testing
     // MARK: - What upstream loses
 
     @Test func `an event that is not saved takes no save back`() async throws {
-        // Upstream cancelled the pending save, and took an equal value for one that is pending.
+        // Upstream cancelled the pending save, and confused an equal value with a pending one.
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
         let manager = await DeedManager.deeds(key: "a", storage: storage)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `a steady stream of events does not put saves off`() async {
-        // Upstream waited for half a second without events, which may never come.
+        // Upstream waited for half a second without events, which may never happen.
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         var events = 0

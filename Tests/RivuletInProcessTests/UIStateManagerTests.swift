@@ -318,7 +318,7 @@ import Testing
 }
 
 extension UIStateManager {
-    /// Waits for all events, whatever the clock says.
+    /// Waits for all events, independent of the clock.
     fileprivate func flushForTest() async {
         while eventsDispatched != eventsProcessed { await Task.yield() }
     }

@@ -1,4 +1,5 @@
-// Owns the samples of Documentation/Views.md, which are those of the WAVE document in their server form, compiled and run.
+// Owns the samples of Documentation/Views.md, compiled and run. They are the samples of the WAVE document in their
+// server form.
 
 import RivuletEngine
 import RivuletInProcess
@@ -6,7 +7,7 @@ import RivuletObservation
 import Synchronization
 import Testing
 
-// WallsTests checks that every sample of that page stands here, line by line.
+// DocumentationTests checks that this file has every sample of that page, line by line.
 
 final class Counter: ObservableObject {
     @Published var count: Int = 0
@@ -84,7 +85,7 @@ extension MySliderView {
 )
 struct LimitViewForwarder {}
 
-/// The names that a forwarder needs may stand around it.
+/// The names that a forwarder needs may be declared around it.
 enum ManagedForwarder {
     typealias AppState = WaveApp.AppState
     typealias AppStateHolder = WaveApp.AppStateHolder
@@ -101,7 +102,7 @@ enum ManagedForwarder {
 
     private let manager = AppUIStateManager(AppState(t: EmptyTransient(), p: MyPersistent()))
 
-    /// What the WAVE document's app does when it starts.
+    /// The start of the WAVE document's app.
     private func start() -> ViewRegistry {
         let stateManager = manager
         let registry = ViewRegistry(appDispatch: { event in stateManager.dispatch(event) })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RivuletJSON
 
-/// References that lead back to where they come from.
+/// References that form a cycle.
 private final class Ring: Codable {
     var others: [Ring] = []
     var tags: Set<String> = ["a", "b"]

@@ -20,7 +20,7 @@ struct CodableJSONTests {
 
     private enum Bare: String, Codable { case one }
 
-    /// Writes something else than its raw value.
+    /// An enum that writes a text other than its raw value.
     private enum Loud: String, Codable, CaseIterable {
         case a, b
 
@@ -48,14 +48,16 @@ struct CodableJSONTests {
         var parts: Parts?
     }
 
-    /// Its keys have numbers too, which are not in the text.
+    /// A struct with coding keys that also have numbers.
+    ///
+    /// The numbers are not in the text.
     private struct Parts: Codable {
         var first: String?
 
         private enum CodingKeys: Int, CodingKey { case first }
     }
 
-    /// Is never read; says why in the words that it finds.
+    /// A struct that always fails to decode, with the decoded text as the reason.
     private struct Own: Codable {
         init() {}
 
@@ -272,7 +274,7 @@ struct CodableJSONTests {
         #expect(read("[1]", " [] ", "[2,3]") == [[1], [], [2, 3]])
         #expect(read("[1]", "true") == nil)
         #expect(read("[1]", "") == nil)
-        // Together these would be two arrays.
+        // Joined, the texts would be two arrays.
         #expect(read("[1", "2],[3]") == nil)
     }
 

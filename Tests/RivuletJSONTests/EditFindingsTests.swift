@@ -1,4 +1,4 @@
-// Checks what is noted of edits that look for paths.
+// Checks the record of edits that search for paths.
 
 import RivuletJSON
 import Testing

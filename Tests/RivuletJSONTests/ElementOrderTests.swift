@@ -1,4 +1,5 @@
-// This file owns the tests of values whose elements have no order: equal ones are written alike, and keys that are the same are refused.
+// This file owns the tests of values with unordered elements: equal values have the same text, and repeated keys are
+// refused.
 
 import FoundationEssentials
 import RivuletJSON

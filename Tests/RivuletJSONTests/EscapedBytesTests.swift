@@ -1,4 +1,4 @@
-// Checks that what a JSON string has to escape is found, eight bytes at once or one by one.
+// Checks that the bytes that a JSON string must escape are found, eight bytes at once or one by one.
 
 import SeededRandom
 import Testing

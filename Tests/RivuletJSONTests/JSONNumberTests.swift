@@ -1,4 +1,4 @@
-// This file owns the tests of numbers, both ways.
+// This file owns the tests of numbers, read and written.
 
 import RivuletJSON
 import SeededRandom
@@ -72,7 +72,7 @@ struct JSONNumberTests {
     }
 
     @Test func `floats are rounded once`() throws {
-        // Half way between two floats by way of Double, above half way as it is written.
+        // Rounded to Double first, the number is half way between two floats. As it is written, it is above.
         #expect(try Float(jsonBytes: Array("1.000000059604644775390626".utf8)) == Float(1).nextUp)
         #expect(try Float(jsonBytes: Array("1e-60".utf8)) == 0)
     }

@@ -1,4 +1,4 @@
-// This file owns the tests of what the reader refuses, where and with which words.
+// This file owns the tests of texts that the reader refuses, with the positions and messages of the errors.
 
 import RivuletJSON
 import Testing
@@ -100,7 +100,7 @@ struct JSONReaderErrorTests {
     {
         let bytes = Array(text.utf8)
         let error = #expect(throws: JSONError.self) { _ = try [String: Int](jsonBytes: bytes) }
-        let fault = JSONReader.gravestFault(of: bytes, after: try #require(error))
+        let fault = JSONReader.mostSevereError(of: bytes, after: try #require(error))
         #expect(fault.kind == kind)
         #expect(fault.offset == offset)
     }

@@ -1,4 +1,4 @@
-// This file owns the tests of what the reader takes and of its structure calls.
+// This file owns the tests of texts that the reader accepts, and of its calls for structures.
 
 import RivuletJSON
 import Testing
@@ -122,11 +122,52 @@ struct JSONReaderTests {
         }
     }
 
-    @Test func `keys that are equal by escape or by canonical equivalence are duplicates`() {
-        for text in [#"{"a":1,"\u0061":2}"#, "{\"é\":1,\"e\u{301}\":2}"] {
-            let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(text.utf8)) }
-            #expect(error?.kind == .duplicateKey)
-        }
+    @Test func `keys that are equal by escape are duplicates`() {
+        let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(#"{"a":1,"\u0061":2}"#.utf8)) }
+        #expect(error?.kind == .duplicateKey)
+    }
+
+    @Test(arguments: [0, 40])
+    func `two spellings of a key are two keys`(others: Int) throws {
+        let more = (0..<others).map { #""k\#($0)":0,"# }.joined()
+        let text = #"{\#(more)"\u00e9":1,"e\u0301":{"\u00e9":2}}"#
+        try JSONReader.validate(Array(text.utf8))
+        let value = try JSONValue(parsing: text)
+        #expect(value["\u{e9}"] == 1)
+        #expect(value[try JSONPointer(parsing: "/e\u{301}/\u{e9}")] == 2)
+        #expect(value[try JSONPointer(parsing: "/\u{e9}/\u{e9}")] == nil)
+        #expect(value != JSONValue.object((value.members ?? []).dropLast() + [.init(name: "\u{e9}", value: 3)]))
+        let twice = #"{\#(more)"\u00e9":1,"e\u0301":2,"e\u0301":3}"#
+        let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(twice.utf8)) }
+        #expect(error?.kind == .duplicateKey)
+    }
+
+    @Test(arguments: [0, 40])
+    func `two spellings of a key do not fit a Swift dictionary`(others: Int) throws {
+        let more = (0..<others).map { #""k\#($0)":0,"# }.joined()
+        let text = Array(#"[{\#(more)"\u00e9":1,"e\u0301":2}]"#.utf8)
+        let error = #expect(throws: JSONError.self) { try [[String: Int]](jsonBytes: text) }
+        #expect(error?.kind == .mismatch)
+        #expect(error?.pointer.utf8.elementsEqual("/0/e\u{301}".utf8) == true)
+        #expect(error?.detail.contains("write it once") == true)
+        var reader = JSONReader(text)
+        let codable = #expect(throws: JSONError.self) { try CodableJSON.decode([[String: Int]].self, from: &reader) }
+        #expect(codable?.kind == .mismatch)
+        #expect(codable?.pointer.utf8.elementsEqual("/0/e\u{301}".utf8) == true)
+    }
+
+    @Test func `a dictionary is read at a path by the bytes of its keys`() {
+        var writer = JSONWriter()
+        #expect(["\u{e9}": 1].encodeJSON(at: ["\u{e9}"], into: &writer))
+        #expect(!["\u{e9}": 1].encodeJSON(at: ["e\u{301}"], into: &writer))
+    }
+
+    @Test func `pointers are equal when their tokens have the same bytes`() {
+        let (composed, decomposed) = (JSONPointer(tokens: ["\u{e9}"]), JSONPointer(tokens: ["e\u{301}"]))
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, JSONPointer(tokens: ["\u{e9}"])]).count == 2)
+        #expect(!composed.isPrefix(of: decomposed))
+        #expect(composed.isPrefix(of: JSONPointer(tokens: ["\u{e9}", "a"])))
     }
 
     @Test func `every cut of a valid text is malformed`() throws {

@@ -1,4 +1,4 @@
-// This file owns the macros under test and how their expansions are asserted.
+// This file owns the macros under test and the assertions on their expansions.
 
 import RivuletMacros
 import SwiftDiagnostics
@@ -30,11 +30,11 @@ func expectExpansion(
     )
 }
 
-/// What a macro said of a source.
+/// A diagnostic of a macro.
 struct ReportedFault: Hashable {
     let id: MessageID
     let message: String
-    /// The text of the syntax that it points to.
+    /// The text of the syntax that the diagnostic points to.
     let node: String
 }
 
@@ -48,27 +48,29 @@ extension ReportedFault {
     }
 }
 
-/// What the macros say of a source, all of it errors.
+/// The diagnostics of the macros for a source.
+///
+/// All of them must be errors.
 func faults(in source: String) -> [ReportedFault] {
     let diagnostics = expand(source).diagnostics
     #expect(diagnostics.allSatisfy { $0.diagMessage.severity == .error })
     return diagnostics.map(ReportedFault.init)
 }
 
-/// What the source is when the mend of its only fault has been applied; nil without a mend, or with more faults than one.
-func mended(_ source: String) -> (message: String, source: String)? {
+/// The source after the fix-it of its only error; nil if there is no fix-it, or if there are several errors.
+func fixed(_ source: String) -> (message: String, source: String)? {
     let (_, diagnostics, context) = expand(source)
-    guard diagnostics.count == 1, let mend = diagnostics.first?.fixIts.first else { return nil }
+    guard diagnostics.count == 1, let fix = diagnostics.first?.fixIts.first else { return nil }
     var bytes = Array(source.utf8)
-    for change in mend.changes {
+    for change in fix.changes {
         guard case .replace(let old, let new) = change else { return nil }
         let start = context.location(for: old.position, anchoredAt: old, fileName: "Test.swift").offset
         bytes.replaceSubrange(start..<start + old.description.utf8.count, with: new.description.utf8)
     }
-    return (mend.message.message, String(decoding: bytes, as: UTF8.self))
+    return (fix.message.message, String(decoding: bytes, as: UTF8.self))
 }
 
-/// The whole text that a source expands to.
+/// The complete expansion of a source.
 func expansion(of source: String) -> String {
     expand(source).text
 }
@@ -85,14 +87,16 @@ private func expand(
     return (expanded.description, context.diagnostics, context)
 }
 
-/// What @ObservableStateWrapper says of a declaration where the harness, like the compiler, does not even ask it.
+/// The diagnostics of @ObservableStateWrapper or @Wrapped for a declaration to which the harness, like the compiler,
+/// does not apply the macro.
 func wrapperFaults(in source: String) -> [ReportedFault] {
     guard
         let declaration = Parser.parse(source: source).statements.first?.item.as(DeclSyntax.self),
         let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes,
         let attribute = attributes.first?.as(AttributeSyntax.self)
     else { return [] }
-    let context = BasicMacroExpansionContext()
+    let state = Parser.parse(source: "@ObservableState struct S {}").statements.first?.item
+    let context = BasicMacroExpansionContext(lexicalContext: state.map { [Syntax($0)] } ?? [])
     _ = ObservableStateWrapperMacro.expansion(of: attribute, providingAccessorsOf: declaration, in: context)
     return context.diagnostics.map(ReportedFault.init)
 }
@@ -112,4 +116,5 @@ private let macros: [String: MacroSpec] = [
     "Published": MacroSpec(type: PublishedMacro.self),
     "StateForwarder": MacroSpec(type: StateForwarderMacro.self, conformances: ["StateForwarding"]),
     "Transient": MacroSpec(type: MarkerMacro.self),
+    "Wrapped": MacroSpec(type: ObservableStateWrapperMacro.self),
 ]

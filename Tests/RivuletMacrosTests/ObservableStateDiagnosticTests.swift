@@ -1,4 +1,4 @@
-// This file owns the tests of what @ObservableState refuses, and of the mends that it offers.
+// This file owns the tests of the declarations that @ObservableState refuses, and of its fix-its.
 
 import SwiftDiagnostics
 import Testing
@@ -44,6 +44,38 @@ struct ObservableStateDiagnosticTests {
         #expect(faults.map(\.node) == [node])
     }
 
+    @Test(arguments: [
+        ("@ObservableState struct A {\n    ", "\n    var plain: [Plain]?\n}"),
+        ("@ObservableState struct A {\n    ", "\n    var plain = Plain()\n}"),
+        ("@ObservableState struct A {\n    ", "\n    @Wrapped(Boxed.self) var plain = Plain()\n}"),
+        ("@ObservableState enum A {\n    ", "\n    case none, some(Plain)\n}"),
+        ("@AppEvent enum A {\n    ", "\n    case none, some(at: [String: Plain])\n}"),
+    ])
+    func `a type inside of a state or of events that JSON cannot have is one error`(before: String, after: String) {
+        let message = "JSON cannot have 'Plain': put '@ObservableState' on it, or name 'Codable' here"
+        let fault = ReportedFault(id: MessageID(domain: "Rivulet", id: "plainType"), message: message, node: "Plain")
+        for type in [
+            "struct Plain {}", "fileprivate struct Plain: Equatable, Swift.Sendable {}", "enum Plain { case a }",
+        ] {
+            #expect(faults(in: before + type + after) == [fault])
+            let fixed = fixed(before + type + after)
+            #expect(fixed?.message == "Add '@ObservableState'")
+            #expect(fixed?.source == "\(before)@ObservableState \(type)\(after)")
+        }
+        for type in [
+            "struct Plain: Equatable, Codable {}", "@ObservableState struct Plain { var x = 1 }", "class Plain {}",
+            "@AppEvent enum Plain { case a }", "@Foreign struct Plain {}",
+        ] {
+            #expect(faults(in: before + type + after).isEmpty)
+        }
+    }
+
+    @Test func `a type inside of a state that is in no field may be any`() {
+        let members =
+            "struct Plain {}\n    var other: Other.Plain?\n    var id: ID<Plain>\n    @ObservationStateIgnored var plain = Plain()"
+        #expect(faults(in: "@ObservableState struct A {\n    \(members)\n}").isEmpty)
+    }
+
     @Test
     func `a private type is refused`() {
         let source = "struct Outer {\n@ObservableState private struct A { var a = 1 }\n}"
@@ -59,20 +91,14 @@ struct ObservableStateDiagnosticTests {
         ("@ObservationIgnored", "ObservationIgnored", "@ObservationStateIgnored"),
         ("@Observation.ObservationIgnored", "ObservationIgnored", "@ObservationStateIgnored"),
         ("@ObservationTracked", "ObservationTracked", "@ObservationStateTracked"),
-        (
-            "@Clamped(range: 0...9)", "Clamped",
-            "@ObservableStateWrapper(Clamped<Int?>.self, config: 0...9) @ObservationStateIgnored"
-        ),
-        ("@Box", "Box", "@ObservableStateWrapper(Box<Int?>.self) @ObservationStateIgnored"),
-        ("@OmitCoding", "OmitCoding", "@ObservableStateWrapper(OmitCoding<Int?>.self) @ObservationStateIgnored"),
-        (
-            "@PresentationState", "PresentationState",
-            "@ObservableStateWrapper(PresentationState<Int>.self, projected: true) @ObservationStateIgnored"
-        ),
-        (
-            "@Presents", "Presents",
-            "@ObservableStateWrapper(PresentationState<Int>.self, projected: true) @ObservationStateIgnored"
-        ),
+        ("@Clamped(range: 0...9)", "Clamped", "@Wrapped(Clamped.self, 0...9)"),
+        ("@Box", "Box", "@Wrapped(Boxed.self)"),
+        ("@Boxed", "Boxed", "@Wrapped(Boxed.self)"),
+        ("@OmitCoding", "OmitCoding", "@Wrapped(Omitted.self)"),
+        ("@Omitted", "Omitted", "@Wrapped(Omitted.self)"),
+        ("@PresentationState", "PresentationState", "@Wrapped(Presented.self, projected: true)"),
+        ("@Presented", "Presented", "@Wrapped(Presented.self, projected: true)"),
+        ("@Presents", "Presents", "@Wrapped(Presented.self, projected: true)"),
     ])
     func `F-08: an attribute of another mechanism is refused, and the right one offered`(
         attribute: String,
@@ -83,9 +109,9 @@ struct ObservableStateDiagnosticTests {
         let id = MessageID(domain: "Rivulet", id: "otherAttribute")
         let message = "'@\(name)' cannot be used in '@ObservableState'"
         #expect(faults(in: source) == [ReportedFault(id: id, message: message, node: attribute)])
-        let mended = mended(source)
-        #expect(mended?.message == "Use '\(replacement)' instead")
-        #expect(mended?.source == "@ObservableState struct A {\n    \(replacement) public var a: Int? = 1\n}")
+        let fixed = fixed(source)
+        #expect(fixed?.message == "Use '\(replacement)' instead")
+        #expect(fixed?.source == "@ObservableState struct A {\n    \(replacement) public var a: Int? = 1\n}")
     }
 
     private static let omitting = "@ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored"
@@ -110,7 +136,7 @@ struct ObservableStateDiagnosticTests {
         let id = MessageID(domain: "Rivulet", id: "unstoredWithoutValue")
         let source = "@ObservableState struct A {\n    \(member)\n}"
         #expect(faults(in: source) == [ReportedFault(id: id, message: message, node: "a")])
-        #expect(mended(source) == nil)
+        #expect(fixed(source) == nil)
     }
 
     @Test(arguments: [
@@ -142,9 +168,9 @@ struct ObservableStateDiagnosticTests {
         ),
     ])
     func `a mechanical mend is offered`(member: String, message: String, expected: String) {
-        let mended = mended("@ObservableState struct A {\n    \(member)\n}")
-        #expect(mended?.message == message)
-        #expect(mended?.source == "@ObservableState struct A {\n    \(expected)\n}")
+        let fixed = fixed("@ObservableState struct A {\n    \(member)\n}")
+        #expect(fixed?.message == message)
+        #expect(fixed?.source == "@ObservableState struct A {\n    \(expected)\n}")
     }
 
     @Test(arguments: [
@@ -154,13 +180,13 @@ struct ObservableStateDiagnosticTests {
     func `where only the author knows what to do, no mend is offered`(member: String) {
         let source = "@ObservableState struct A {\n    \(member)\n}"
         #expect(faults(in: source).count == 1)
-        #expect(mended(source) == nil)
+        #expect(fixed(source) == nil)
     }
 
     @Test
     func `the mend of a hidden type shows it`() {
-        let mended = mended("struct Outer {\n@ObservableState private struct A { var a = 1 }\n}")
-        #expect(mended?.source == "struct Outer {\n@ObservableState fileprivate struct A { var a = 1 }\n}")
+        let fixed = fixed("struct Outer {\n@ObservableState private struct A { var a = 1 }\n}")
+        #expect(fixed?.source == "struct Outer {\n@ObservableState fileprivate struct A { var a = 1 }\n}")
     }
 
     @Test(arguments: [

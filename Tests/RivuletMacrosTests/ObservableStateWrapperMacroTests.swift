@@ -84,7 +84,7 @@ struct ObservableStateWrapperMacroTests {
 
                     var $alert: PresentationState<Alert>.ProjectedValue {
                         get {
-                            _$observationRegistrar.noteRead(_$Index.alert, PresentationState<Alert>.self)
+                            _$observationRegistrar.recordRead(_$Index.alert, PresentationState<Alert>.self)
                             return _alert.projectedValue
                         }
                         set {
@@ -310,9 +310,9 @@ struct ObservableStateWrapperMacroTests {
         ),
     ])
     func `a mechanical mend is offered`(member: String, message: String, expected: String) {
-        let mended = mended("struct S {\n    \(member)\n}")
-        #expect(mended?.message == message)
-        #expect(mended?.source == "struct S {\n    \(expected)\n}")
+        let fixed = fixed("struct S {\n    \(member)\n}")
+        #expect(fixed?.message == message)
+        #expect(fixed?.source == "struct S {\n    \(expected)\n}")
     }
 
     @Test

@@ -1,4 +1,4 @@
-// This file owns the tests of what @ObservableValue refuses.
+// This file owns the tests of the declarations that @ObservableValue refuses.
 
 import SwiftDiagnostics
 import Testing

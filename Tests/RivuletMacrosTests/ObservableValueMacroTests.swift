@@ -1,4 +1,4 @@
-// This file owns the tests of what @ObservableValue adds to a type.
+// This file owns the tests of the members that @ObservableValue adds to a type.
 
 import Testing
 

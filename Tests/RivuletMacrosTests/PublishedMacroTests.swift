@@ -127,7 +127,7 @@ struct PublishedMacroTests {
 
     @Test
     func `a missing type has a mend`() throws {
-        let mend = try #require(mended("final class C {\n    @Published var x = make()\n}"))
-        #expect(mend.source.contains("var x: <#Type#> = make()"))
+        let fix = try #require(fixed("final class C {\n    @Published var x = make()\n}"))
+        #expect(fix.source.contains("var x: <#Type#> = make()"))
     }
 }

@@ -1,4 +1,4 @@
-// Owns the tests of bindings, and of those whose writes are sent as events.
+// Owns the tests of bindings, and of bindings with writes that are sent as events.
 
 import RivuletObjects
 import Testing

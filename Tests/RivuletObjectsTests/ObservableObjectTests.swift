@@ -1,4 +1,4 @@
-// Owns the tests of objects: their publishers, the connecting of their fields, and their ends.
+// Owns the tests of objects: their publishers, the connection of their fields, and their ends.
 
 import RivuletObjects
 import Testing

@@ -1,4 +1,4 @@
-// Owns the tests of watching an object, and of making one when it is needed.
+// Owns the tests of observing an object, and of creating one when it is needed.
 
 import RivuletObjects
 import Testing

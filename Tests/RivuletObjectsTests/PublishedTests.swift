@@ -1,11 +1,11 @@
-// Owns the tests of published fields: what a write tells and when.
+// Owns the tests of published fields: the notifications of a write, and their times.
 
 import RivuletObjects
 import Synchronization
 import Testing
 
 @Suite struct PublishedTests {
-    /// Declared by an expression with a trace.
+    /// An object with an initial value that leaves a record of each evaluation.
     private final class Declared: ObservableObject {
         static let evaluations = Log<Int>()
         @Published var number: Int = Declared.make()

@@ -1,4 +1,4 @@
-// Owns the objects that the tests of this room observe; the first ones are the samples of the Raven document.
+// Owns the objects that the tests of this module observe. The first ones are the samples of the Raven document.
 
 import RivuletObjects
 import Synchronization
@@ -16,7 +16,9 @@ final class Counter: ObservableObject {
     }
 }
 
-/// Tells by hand; `init` connects nothing, since there is nothing to connect.
+/// Notifies by hand.
+///
+/// `init` connects nothing, because there is no published field.
 final class DataStore: ObservableObject {
     private let stored = Mutex<[String]>([])
 
@@ -52,7 +54,7 @@ final class TodoList: ObservableObject {
     }
 }
 
-/// Assigns before all fields have a value, and after.
+/// Assigns fields before all of them have a value, and afterwards.
 final class Settings: ObservableObject {
     @Published var theme: String
     @Published var size: Int = 12
@@ -86,7 +88,7 @@ class Derived: Base, @unchecked Sendable {
     }
 }
 
-/// Shows nothing of itself to mirrors.
+/// Has no children in mirrors.
 final class Opaque: ObservableObject, CustomReflectable {
     @Published var hidden: Int = 0
 
@@ -97,7 +99,7 @@ final class Opaque: ObservableObject, CustomReflectable {
     }
 }
 
-/// Keeps a publisher of its own.
+/// Has its own publisher.
 final class OwnPublisher: ObservableObject {
     let objectWillChange = ObservableObjectPublisher()
     @Published var count: Int = 0
@@ -116,7 +118,7 @@ final class Screen: ObservableObject {
     }
 }
 
-/// Counts, and keeps what it was told, from any thread.
+/// Records entries from any thread.
 final class Log<Entry: Sendable>: Sendable {
     private let stored = Mutex<[Entry]>([])
 
@@ -128,7 +130,7 @@ final class Log<Entry: Sendable>: Sendable {
 }
 
 extension ObservableObject {
-    /// Counts what is told of this object from here on.
+    /// Counts the notifications of this object from now on.
     func counted() -> Log<Void> {
         let log = Log<Void>()
         objectWillChange.subscribe { log.add(()) }

@@ -1,4 +1,4 @@
-// Owns the tests of what views are given: dispatch, and objects by their type.
+// Owns the tests of the data that views get: dispatch, and objects by their type.
 
 import RivuletObjects
 import Testing
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `D-30: events, dispatch, factories and bindings need no engine`() {
-        // This target imports RivuletObjects alone; the table of WallsTests keeps the engine out of it.
+        // This target imports only RivuletObjects. DependencyTests ensures that it does not import the engine.
         let registry = ObjectRegistry<Tap>()
         registry.appDispatch(Tap())
         #expect(makeBinding(get: { 1 }, send: { _ in }).wrappedValue == 1)

@@ -105,10 +105,10 @@ struct JSONSchemaTests {
 
     @Test func `a default stands beside the shape, also beside a reference`() {
         let fields = [
-            JSONSchema.Field(name: "n", schema: .integer(), standard: { 5 }),
-            JSONSchema.Field(name: "tree", schema: Tree.schema, standard: { ["value": 1] }),
-            JSONSchema.Field(name: "none", schema: .boolean, standard: { nil }),
-            JSONSchema.Field(name: "null", schema: .null, standard: { .null }),
+            JSONSchema.Field(name: "n", schema: .integer(), defaultValue: { 5 }),
+            JSONSchema.Field(name: "tree", schema: Tree.schema, defaultValue: { ["value": 1] }),
+            JSONSchema.Field(name: "none", schema: .boolean, defaultValue: { nil }),
+            JSONSchema.Field(name: "null", schema: .null, defaultValue: { .null }),
         ]
         let properties = JSONSchema.object(title: "") { fields }.document["properties"]
         #expect(properties?["n"] == ["type": "integer", "default": 5])

@@ -31,7 +31,7 @@ struct TypeScriptDeclarationsTests {
         return String(types.text.dropFirst("/** x */\n\n/** c */\n".count))
     }
 
-    /// The type of a schema, as it stands on the right.
+    /// The type of a schema, as it is on the right side.
     private func type(_ schema: JSONSchema) -> String {
         let line = text(schema).split(separator: ";")[0]
         return String(line.dropFirst("export type T = ".count))
@@ -118,13 +118,13 @@ struct TypeScriptDeclarationsTests {
     @Test func `what TypeScript cannot say is in comments`() {
         let bounds = [JSONSchema.Annotation("minimum", 0), JSONSchema.Annotation("maximum", 100)]
         let schema = object(
-            JSONSchema.Field(name: "a", schema: .annotated(.integer(), bounds), standard: { 5 }),
+            JSONSchema.Field(name: "a", schema: .annotated(.integer(), bounds), defaultValue: { 5 }),
             JSONSchema.Field(
                 name: "b",
                 schema: .optional(.annotated(.string(), [JSONSchema.Annotation("maxLength", 3)]))
             ),
             JSONSchema.Field(name: "c", schema: .string(format: "date-time")),
-            JSONSchema.Field(name: "d", schema: .keyed(.boolean), standard: { [] }),
+            JSONSchema.Field(name: "d", schema: .keyed(.boolean), defaultValue: { [] }),
             JSONSchema.Field(
                 name: "e",
                 schema: .annotated(.any, [JSONSchema.Annotation("description", "one\n*/ two")])
@@ -136,7 +136,7 @@ struct TypeScriptDeclarationsTests {
             JSONSchema.Field(
                 name: "g",
                 schema: .integer(maximum: 9),
-                standard: { .string(String(repeating: "x", count: 99)) }
+                defaultValue: { .string(String(repeating: "x", count: 99)) }
             )
         )
         let expected = #"""

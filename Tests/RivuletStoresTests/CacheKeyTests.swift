@@ -1,4 +1,4 @@
-// Tests the keys of Bodega's storage engines against values of Bodega's own.
+// Tests the keys of Bodega's storage engines against values that Bodega computed.
 
 import Foundation
 import RivuletStores

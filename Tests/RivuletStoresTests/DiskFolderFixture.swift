@@ -1,4 +1,4 @@
-// A folder that a test of files has for itself, on a disk that can be made to fail.
+// A separate folder for a test of files, on a disk that can be made to fail.
 
 import CStorageFaults
 import Foundation
@@ -6,7 +6,7 @@ import ItemStorageConformance
 import RivuletStores
 import Synchronization
 
-/// A folder that exists as long as this value, and the engine that is open on it.
+/// A folder that exists as long as this value, and its open engine.
 final class DiskFolderFixture: Sendable {
     let path: String
     private let engine = Mutex<DiskStorageEngine?>(nil)
@@ -28,10 +28,10 @@ final class DiskFolderFixture: Sendable {
         }
     }
 
-    /// Where engines keep their items.
+    /// The path of the engines' items.
     var directory: String { path + "/items" }
 
-    /// Closes the engine of before, and opens another.
+    /// Closes the earlier engine, and opens another.
     func open(
         time: ItemTime = ItemTime(),
         _ change: (inout DiskStorageLimits) -> Void = { _ in }
@@ -46,7 +46,9 @@ final class DiskFolderFixture: Sendable {
         return next
     }
 
-    /// Lets some changes of files succeed, and those after them fail; nil: none fails.
+    /// Lets a number of file changes succeed, and makes later ones fail.
+    ///
+    /// With nil, none fails.
     func failDisk(after changes: Int?, error: Int32 = EIO) {
         let result = unsafe rivulet_faults_fail_after(path, changes ?? -1, error)
         precondition(result == 0, "too many folders are watched")
@@ -57,7 +59,7 @@ final class DiskFolderFixture: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(collection)").sorted()
     }
 
-    /// Changes one byte of the only file of a collection that holds these bytes.
+    /// Changes one byte of the only file of a collection that contains these bytes.
     func damage(_ collection: String, fileWith text: String, at offset: (Range<Data.Index>) -> Int) throws {
         for name in try files(of: collection) {
             let url = URL(fileURLWithPath: "\(directory)/\(collection)/\(name)")

@@ -1,4 +1,4 @@
-// Checks the engine of files: its contract, its names, and what it leaves when it is interrupted.
+// Checks the engine of files: its contract, its names, and its files after an interruption.
 
 import Foundation
 import ItemStorageConformance
@@ -192,7 +192,7 @@ import Testing
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit([.put(key: "a", document: [1])])
-        // The bytes, their sync and the new name succeed; the sync of the folder does not.
+        // The write, the sync of the file and the rename succeed. The sync of the folder fails.
         folder.failDisk(after: 3)
         let error = await #expect(throws: ItemStorageError.self) {
             try await notes.commit([.put(key: "a", document: [2])])
@@ -234,7 +234,7 @@ import Testing
             return
         }
         #expect(detail.contains("\(folder.directory)/rivulet.lock is locked"))
-        // A child that is being spawned has these, and keeps no lock by them.
+        // A child process that is being spawned has these copies, and must not hold the lock by them.
         let copies = descriptorCopies(of: folder.directory + "/rivulet.lock")
         defer { for copy in copies { close(copy) } }
         #expect(!copies.isEmpty)

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct ItemCollectionTests {
-    /// Milliseconds, one thousand more at each look.
+    /// Milliseconds that advance by one thousand at each read.
     private final class Clock: Sendable {
         private let now = Atomic<Int64>(0)
         func tick() -> Int64 { now.add(1_000, ordering: .relaxed).newValue }

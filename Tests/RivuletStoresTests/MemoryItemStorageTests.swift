@@ -1,4 +1,4 @@
-// Tests the reference of the storage contract.
+// Tests the reference implementation of the item storage contract.
 
 import ItemStorageConformance
 import RivuletStores

@@ -1,4 +1,4 @@
-// Tests securely stored values, through a restart each time that something was written.
+// Tests securely stored values, with a restart after each write.
 
 import InMemoryLogging
 import Logging
@@ -18,7 +18,7 @@ import Testing
 
     private static func secret(_ letter: Character) -> String.UTF8View { String(repeating: letter, count: 32).utf8 }
 
-    /// A secret of the same key, as another process would have it.
+    /// A secret of the same key, as another process would open it.
     private func stored<Item: Codable & Sendable>(
         _ type: Item.Type,
         _ key: String = "token",

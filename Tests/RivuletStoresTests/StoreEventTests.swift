@@ -1,4 +1,4 @@
-// Tests what those who follow a store are told.
+// Tests the events of a store.
 
 import Foundation
 import RivuletJSON

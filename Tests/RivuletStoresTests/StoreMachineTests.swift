@@ -1,4 +1,4 @@
-// Tests the order of requests, and what a store does about storage that is slow, in doubt or damaged.
+// Tests the order of requests, and a store's behaviour if storage is slow, uncertain or damaged.
 
 import Foundation
 import InMemoryLogging
@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StoreMachineTests {
     private let storage = ScriptedItemStorage()
 
-    /// Asks for an insert, and returns when the storage has been asked.
+    /// Requests an insert, and returns when the storage has received the commit.
     private func ask(_ store: Store<Note>, _ note: Note) async -> Task<Void, any Error> {
         let count = storage.commits.count
         let task = Task { try await store.insert(note) }
@@ -168,7 +168,7 @@ import Testing
         #expect(store.items.lines == ["a", "e"])
         #expect(store.damagedItems.map(\.key) == ["b", "c", "d\nd"])
         #expect(store.damagedItems.map(\.detail).filter(\.isEmpty).isEmpty)
-        // Keys and documents are for the client and for `rivulet check`.
+        // Keys and documents are not logged. Clients and `rivulet check` get them.
         #expect(log.entries.map(\.metadata) == [["store": "notes", "count": "3"]])
         try await store.insert(Note("f"))
         #expect(try await notes.keyCount() == 6)

@@ -1,4 +1,4 @@
-// Tests chains of operations by what they leave on disk, and by their commits and events.
+// Tests chains of operations by their results on disk, and by their commits and events.
 
 import RivuletStores
 import StoreFixture
@@ -13,7 +13,7 @@ import Testing
         return store
     }
 
-    /// What memory and disk hold; both have to agree.
+    /// Checks the contents of memory and disk, which must agree.
     private func expect(
         _ lines: [String],
         in store: Store<Note>,

@@ -1,4 +1,4 @@
-// Tests what a store holds, and what a process that starts anew finds.
+// Tests the contents of a store, also after a restart of the process.
 
 import Foundation
 import Observation

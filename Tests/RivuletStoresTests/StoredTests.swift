@@ -7,7 +7,9 @@ import StoreFixture
 import Synchronization
 import Testing
 
-/// The seed's class, as it is written there; the server that it talks to is a list.
+/// The seed's class, unchanged.
+///
+/// Its server is a list.
 @Observable
 private final class NotesController {
     @ObservationIgnored
@@ -20,7 +22,7 @@ private final class NotesController {
         self._notes = Stored(in: store)
     }
 
-    // The seed's function inserts its own array and returns nothing; here it does what its comments say.
+    // The seed's function inserts its own array and returns nothing. Here it does what its comments describe.
     func fetchNotesFromAPI() async throws -> [Note] {
         let notes = server.withLock { $0 }
         try await self.$notes.insert(notes)

@@ -1,4 +1,4 @@
-// Tests stored values, through a restart each time that something was written.
+// Tests stored values, with a restart after each write.
 
 import InMemoryLogging
 import Logging
@@ -13,9 +13,9 @@ import Testing
     private let storage = MemoryItemStorage { 7 }
     private var values: ItemCollection { storage.collection("values") }
 
-    /// A value of the same key, as another process would have it.
-    private func stored<Item: Codable & Sendable>(_ key: String, _ standard: Item) -> StoredValue<Item> {
-        StoredValue(key: key, default: standard, storage: values)
+    /// A value of the same key, as another process would open it.
+    private func stored<Item: Codable & Sendable>(_ key: String, _ defaultValue: Item) -> StoredValue<Item> {
+        StoredValue(key: key, default: defaultValue, storage: values)
     }
 
     private func document(_ key: String) async throws -> String? {
@@ -152,7 +152,7 @@ import Testing
         #expect(stored("settings", Settings()).wrappedValue == Settings(isDark: true, size: 14))
     }
 
-    /// A function that does not suspend has those that block.
+    /// Sets a value in a function that does not suspend, which can only call the blocking setter.
     private static func set(_ count: StoredValue<Int>, _ value: Int) { count.set(value) }
 
     @Test func `E-21: functions that do not suspend have the same short forms`() {
@@ -194,7 +194,7 @@ import Testing
                 if case .failure = outcome { refused.withLock { $0.append(number) } }
             }
         }
-        // One is with storage, and the others wait for it.
+        // One change is being written, and the others wait for it.
         let taken = 1 + ValueBox<Int>.changesWaitingMax
         #expect(refused.withLock { $0 } == Array(taken..<5_000))
         storage.release()

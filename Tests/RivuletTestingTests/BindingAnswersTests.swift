@@ -1,4 +1,4 @@
-// Checks how writes to bound and unbound key paths are answered.
+// Checks the answers to writes to bound and unbound key paths.
 
 import Foundation
 import RivuletEngine
@@ -42,7 +42,7 @@ enum HallEvent {
 struct HallApp: AppDefinition {
     let name = "hall"
     let defaultState = AppState(t: EmptyTransient(), p: Hall())
-    /// Seats that have a binding of their own.
+    /// Seats with a separate binding.
     var namedSeats: [Int] = []
     var hasBindings = true
 
@@ -105,7 +105,7 @@ struct HallApp: AppDefinition {
                 #expect(read.status == 400 && written.status == 400)
                 #expect(read.body == written.body, "\(path)")
             }
-            // A key of a dictionary may be any; the event takes numbers.
+            // A dictionary permits any key, but the event takes numbers.
             #expect(try await put("/p/prices/first", 90, to: client).status == 404)
             let refused = try await put("/p/seats/8/guest", "Ann", to: client)
             #expect(refused.status == 422)

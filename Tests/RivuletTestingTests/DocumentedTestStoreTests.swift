@@ -6,7 +6,7 @@ import RivuletObservation
 import RivuletTesting
 import Testing
 
-// WallsTests checks that every sample of that page stands here, line by line.
+// DocumentationTests checks that this file has every sample of that page, line by line.
 
 @ObservableState
 struct Search: PersistentState {

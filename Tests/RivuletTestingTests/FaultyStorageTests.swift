@@ -1,4 +1,4 @@
-// Checks that writes fail as often as a test says, and what a client sees of it.
+// Checks that writes fail as often as a test requires, and the answers that a client gets.
 
 import RivuletEngine
 import RivuletJSON
@@ -8,7 +8,7 @@ import RivuletTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FaultyStorageTests {
-    /// Without effects, whose writes would meet the fault instead.
+    /// An app without effects, because a write of an effect would take the failure instead.
     private struct QuietApp: AppDefinition {
         let name = "basket"
         let defaultState = BasketApp().defaultState

@@ -1,11 +1,11 @@
-// Checks that time in tests passes as the test says, and in which order who sleeps is woken.
+// Checks that a test controls the passing of time, and the order in which sleeping tasks are woken.
 
 import RivuletTesting
 import Synchronization
 import Testing
 
 @Suite struct ManualClockTests {
-    /// What happened, and when.
+    /// A log of events with their times.
     private final class Journal: Sendable {
         private let lines = Mutex<[String]>([])
         func note(_ line: String) { lines.withLock { $0.append(line) } }

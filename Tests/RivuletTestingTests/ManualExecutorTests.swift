@@ -1,4 +1,4 @@
-// Checks that tasks run when a test says so, and in the order of their arrival.
+// Checks that tasks run when a test says so, in the order of their arrival.
 
 import RivuletSessions
 import RivuletTesting

@@ -1,4 +1,4 @@
-// Checks how streams begin when there is no room, how they are kept alive, and how they end when their time is over.
+// Checks the start of streams without room for them, their heartbeats, and their end after their lifetime.
 
 import RivuletEngine
 import RivuletJSON

@@ -1,4 +1,4 @@
-// Checks that a test meets the same server without sockets as over live ones.
+// Checks that a test server without sockets behaves like one with live sockets.
 
 import RivuletEngine
 import RivuletJSON
@@ -72,7 +72,7 @@ import Testing
             _ = try await client.post("\(session)/events", json: ["type": "a"])
             let stream = try await client.stream("\(session)/changes?path=/p/hits")
             _ = try await stream.next()
-            // The alarm of the debounce is set by a task of another thread.
+            // A task on another thread sets the alarm of the debounce.
             while clock.deadlines.isEmpty { await Task.yield() }
             clock.advance(by: .milliseconds(300))
             #expect(try await stream.next().json()["changes"]?[0]?["value"] == ["a!"])

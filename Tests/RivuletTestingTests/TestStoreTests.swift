@@ -1,4 +1,4 @@
-// Checks that a store passes what happens as asserted, and fails a test on everything else, with words that help.
+// Checks that a test store accepts the asserted changes, and fails a test on all others, with helpful messages.
 
 import RivuletEngine
 import RivuletJSON
@@ -105,7 +105,7 @@ struct BasketApp: AppDefinition {
 @Suite struct TestStoreTests {
     private func makeStore() -> TestStore<BasketApp> { TestStore(BasketApp()) }
 
-    /// What a body's issues say.
+    /// The messages of a body's issues.
     private func issues(_ body: () async -> Void) async -> [String] {
         let texts = Mutex<[String]>([])
         await withKnownIssue {
@@ -233,7 +233,7 @@ struct BasketApp: AppDefinition {
 
     @Test func `an effect whose work is on other threads is waited for`() async {
         let store = makeStore()
-        // The work needs a thread of the pool, for which all other tests of the run may stand in line before it.
+        // The work needs a thread of the pool. All other tests of the run may be queued before it.
         store.patience = .seconds(600)
         await store.send(.elsewhere)
         await store.receive(where: { if case .add = $0 { true } else { false } }) { $0.p.count = 1 }

@@ -1,10 +1,10 @@
-// The data folder that the builds of a migration's story share.
+// The data folder that the builds of a migration test share.
 
 import Foundation
 import Rivulet
 import RivuletTesting
 
-/// A temporary data folder; it is removed with the value.
+/// A temporary data folder, removed when the value is released.
 final class BoardFolder: Sendable {
     let path = NSTemporaryDirectory() + "/rivulet-migration-\(UUID().uuidString)"
 

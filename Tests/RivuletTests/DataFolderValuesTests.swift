@@ -1,4 +1,4 @@
-// Tests values and secrets that name no storage; their file is closed and opened again for a restart.
+// Tests values and secrets without a configured storage. Closing and opening their file simulates a restart.
 
 import Foundation
 import InMemoryLogging
@@ -28,7 +28,7 @@ import Testing
         StoredValue(key: "theme", default: "light", storage: DataFolderValues(folder: folder).values)
     }
 
-    /// A secret as another process would have it.
+    /// A secret as another process would open it.
     private static func token(
         _ folder: String,
         _ service: KeychainService? = nil,

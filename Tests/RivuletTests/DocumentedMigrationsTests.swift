@@ -5,7 +5,7 @@ import Rivulet
 import RivuletTesting
 import Testing
 
-// WallsTests checks that every sample of that page stands here, line by line.
+// DocumentationTests checks that this file has every sample of that page, line by line.
 
 @ObservableState
 struct CartItem: Identifiable, Equatable, Sendable {
@@ -112,7 +112,7 @@ let stockRenamed = StateMigration(from: 3) { document in
         try server.host(OddApp(schemaVersion: 3, migrations: [step]))
     }
 
-    /// The sample, which names a folder of the reader's.
+    /// The sample, which names one of the reader's folders.
     private func check(_ server: StateServer) throws {
         let report = try server.check(SQLiteStorageInspection(folder: "./data")) { session, reason in
             print("\(session): \(reason)")

@@ -1,10 +1,10 @@
-// Owns the samples of Documentation/Stores.md that need the whole of Rivulet, compiled and run.
+// Owns the samples of Documentation/Stores.md that need the complete Rivulet package, compiled and run.
 
 import Foundation
 import Rivulet
 import Testing
 
-// WallsTests checks that every sample of that page stands here or in DocumentedStoresTests, line by line.
+// DocumentationTests checks that this file or DocumentedStoresTests has every sample of that page, line by line.
 
 struct Preferences {
     @StoredValue(key: "theme") var theme = "light"

@@ -43,7 +43,7 @@ private func check(_ folder: String, titleAt path: String) {
         }
     }
 
-    /// Everything that is stored of the sessions.
+    /// The stored data of the sessions.
     private func rows() throws -> [StoredSession] {
         let storage = try SQLiteStorageInspection(folder: folder.path)
         #expect(try storage.apps() == ["boards"])

@@ -1,4 +1,5 @@
-// Checks a migration from outside: a typo is refused by the check and by the server, and the corrected step gives everything back.
+// Checks a migration over HTTP: the check and the server refuse a typo, and the corrected step makes all data available
+// again.
 
 import Foundation
 import Rivulet
@@ -117,7 +118,7 @@ struct BoardApp: AppDefinition {
         #expect(report.isClean)
         #expect(report.lines == ["1 session: 1 can be read, 1 of them would be migrated; 0 cannot"])
         var tag: String?
-        // A build that was deployed with the typo and said that the path need not be there.
+        // A build with the typo was deployed, and it declared that the path is not required.
         try await run(BoardApp(titleAt: "/name", required: false)) { client in
             let wrong = try await client.get("\(session)/state/p/title?version=2")
             #expect(wrong.text == #""Board""#)

@@ -1,4 +1,4 @@
-// Checks the databases that stores without a server have in the data folder.
+// Checks the databases in the data folder of stores without a server.
 
 import Foundation
 import Rivulet

@@ -1,4 +1,4 @@
-// Checks where a process finds its secrets, and that what is sealed outlives a change of them.
+// Checks the sources of a process's secrets, and that sealed values outlive a change of them.
 
 import Foundation
 import Rivulet
@@ -16,7 +16,7 @@ import Testing
         try await body(folder)
     }
 
-    /// Whether what one key has sealed is opened by the other.
+    /// True if one key opens a value that the other has sealed.
     private func isSame(_ one: SealingKeys, _ other: SealingKeys) async throws -> Bool {
         let storage = MemoryItemStorage { 0 }
         func token(_ keys: SealingKeys) -> SecurelyStoredValue<Int> {

@@ -1,4 +1,4 @@
-// Checks that nothing is stored that could not be read again after a restart.
+// Checks that no value is stored that could not be read after a restart.
 
 import Rivulet
 import Testing
@@ -30,7 +30,7 @@ struct Sheet: Identifiable, Equatable, Sendable {
     @Test func `E-19: a value with a transient field without an initial value is refused when it is set`() async throws
     {
         let desk = StoredValue(key: "desk", default: Desk(held: Draft()), storage: values)
-        let refusal = StoreError.unreadable(type: "Desk<Draft>", place: "/held")
+        let refusal = StoreError.unreadable(type: "Desk<Draft>", path: "/held")
         let error = await #expect(throws: refusal) { try await desk.set(Desk(held: Draft(text: "a"))) }
         #expect(error?.description.contains("a Desk<Draft> could not be read again (/held)") == true)
         #expect(desk.wrappedValue == Desk(held: Draft()))
@@ -46,14 +46,14 @@ struct Sheet: Identifiable, Equatable, Sendable {
     @Test func `E-22: of a secret that is refused the error tells the type alone`() async throws {
         let keys = SealingKeys(SecretKey())
         let secret = SecurelyStoredValue<[String: Desk<Draft>]>(key: "desks", storage: values, keys: keys)
-        await #expect(throws: StoreError.unreadable(type: "Dictionary<String, Desk<Draft>>", place: "/*/held")) {
+        await #expect(throws: StoreError.unreadable(type: "Dictionary<String, Desk<Draft>>", path: "/*/held")) {
             try await secret.set(["password": Desk(held: Draft())])
         }
     }
 
     @Test func `E-30: an object of such a type is refused, within another one too`() async throws {
         let objects = ObjectStorage<[Desk<Draft>]>(storage: values)
-        await #expect(throws: StoreError.unreadable(type: "Array<Desk<Draft>>", place: "/*/held")) {
+        await #expect(throws: StoreError.unreadable(type: "Array<Desk<Draft>>", path: "/*/held")) {
             try await objects.store([], forKey: CacheKey("a"))
         }
         try await ObjectStorage<Draft>(storage: values).store(Draft(), forKey: CacheKey("b"))

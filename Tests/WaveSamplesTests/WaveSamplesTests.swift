@@ -1,4 +1,4 @@
-// Checks that the samples of WAVE's guide run as they are written there.
+// Checks that the samples of WAVE's guide run unchanged.
 
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
@@ -6,8 +6,9 @@ import Foundation
 public import Rivulet
 import Testing
 
-// The guide's code, with three changes: this package imports internally unless told, the name of the alias is qualified on its right side ("type alias references itself" else), and
-// an enum stands for the mode that the guide does not show.
+// The guide's code, with three changes. This package imports internally by default. The name of the alias is qualified
+// on its right side, because of "type alias references itself" otherwise. An enum replaces the mode that the guide does
+// not show.
 
 public enum MyMode: String, Codable, Sendable {
     case idle, busy
@@ -67,7 +68,7 @@ struct MyReducer: EventReducer {
 }
 
 @Suite(.serialized) struct WaveSamplesTests {
-    /// The guide's, in a folder of the test's own.
+    /// The guide's function, with a separate folder for the test.
     private func initializeStateManager() async -> AppUIStateManager {
         let stateManager = await AppUIStateManager(
             defaultState: { @Sendable in
@@ -167,7 +168,7 @@ struct MyReducer: EventReducer {
             await stateManager.dispatch(event, withoutFilter: true)
         }
         await stateManager.debugWaitForEventsProcessed()
-        // The first event was the restore of the beginning.
+        // The first event was the restore of the initial state.
         #expect(stateManager.getState().p.counter == 1)
         #expect(await stateManager.eventsProcessed == 4)
     }

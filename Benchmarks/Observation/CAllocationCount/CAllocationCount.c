@@ -1,4 +1,4 @@
-// Stands before glibc's allocator: the dynamic linker finds these functions first, for all libraries of the process.
+// Replaces glibc's allocator: the dynamic linker finds these functions first, for all libraries of the process.
 #include "CAllocationCount.h"
 #include <errno.h>
 #include <malloc.h>

@@ -1,17 +1,18 @@
-// This file owns how one figure is measured: many repetitions, several rounds, the best of them, and the allocations of one.
+// This file owns the measurement of one figure: many repetitions, several rounds, the best round, and the allocations
+// of one operation.
 
 import CAllocationCount
 
 /// One measured operation.
 struct Measurement {
-    /// How many rounds there are; the best one counts, because everything else on a machine only adds.
+    /// The number of rounds. The best round counts, because other work on the machine only adds time.
     static let rounds = 7
 
     let name: String
     let nanoseconds: Double
     let allocations: Double
 
-    /// Runs `body`, which repeats the operation as often as it is told, and divides.
+    /// Runs `body`, which repeats the operation `count` times, and divides the result.
     init(_ name: String, count: Int, _ body: (Int) -> Void) {
         body(max(1, count / 10))
         var best = Duration.seconds(3600)
@@ -48,7 +49,7 @@ struct Measurement {
     }
 }
 
-/// Keeps the optimiser from dropping what nobody uses.
+/// Keeps the optimiser from removing an unused value.
 @inline(never)
 func use<Value>(_ value: borrowing Value) {}
 

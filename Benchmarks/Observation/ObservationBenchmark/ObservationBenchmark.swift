@@ -1,9 +1,10 @@
-// This file owns the micro-benchmark of observation: what writes, runs and reads cost, beside a plain struct.
+// This file owns the micro-benchmark of observation: the cost of writes, runs and reads, beside a plain struct.
 
 import Observation
 import RivuletObservation
 
-/// Prints nanoseconds and allocations of each operation, best of several rounds; arguments choose sections by words of their titles.
+/// Prints nanoseconds and allocations of each operation, as the best of several rounds. Arguments choose sections by
+/// words of their titles.
 @main
 enum ObservationBenchmark {
     static let many = 1_000_000
@@ -85,7 +86,7 @@ enum ObservationBenchmark {
         }
     }
 
-    /// Measures a write to a tracked state, all of them inside of one run or none.
+    /// Measures writes to a tracked state, either all inside one run or without a run.
     @inline(__always)
     private static func write(
         _ name: String,
@@ -159,6 +160,12 @@ enum ObservationBenchmark {
                     for _ in 0..<count {
                         use(ChangeRecorder.record(&state) { $0.items.append(Item(id: size)) })
                         use(ChangeRecorder.record(&state) { $0.items.removeLast() })
+                    }
+                },
+                Measurement("run: remove in the middle of \(size), and run: insert there", count: some / 100) { count in
+                    for _ in 0..<count {
+                        use(ChangeRecorder.record(&state) { $0.items.remove(id: size / 2) })
+                        use(ChangeRecorder.record(&state) { $0.items.insert(Item(id: size / 2), at: size / 2) })
                     }
                 },
             ]

@@ -1,16 +1,16 @@
-// Measures what an event costs: reduced and recorded, and as a whole dispatch into a session.
+// Measures the cost of an event: reduced and recorded, and as a whole dispatch into a session.
 
 import CounterFixture
 import RivuletEngine
 import RivuletObservation
 import RivuletSessions
 
-/// Times of the fixture's counter, as the best of several rounds: everything else on a machine only adds.
+/// Times of the fixture's counter, as the best of several rounds. Other work on the machine only adds time.
 enum EventTimes {
     private static let rounds = 7
     private static let count = 100_000
 
-    /// Prints nanoseconds for each event; `session` is a resident one that storage knows.
+    /// Prints nanoseconds for each event. `session` is resident and stored.
     static func report(in session: Session) {
         print("one event of the counter, nanoseconds each, best of \(rounds) rounds of \(count)")
         let engine = EventEngine(TallyApp())
@@ -26,7 +26,7 @@ enum EventTimes {
         let bodies = (0..<90).map { DispatchRequest(body: Array(#"{"set":\#($0)}"#.utf8)) }
         measure("a dispatch from its body to its answer, with its log entry, without a disk") { index in
             session.dispatch(bodies[index % 90]) { answer in
-                // The first one changes the name of the last event, too.
+                // The first event also changes the name of the last event.
                 guard case .success(let answer) = answer, !answer.changes.isEmpty else {
                     fatalError("an event changed nothing: \(answer)")
                 }

@@ -1,10 +1,10 @@
-// Owns the surroundings of a session that take no memory of their own: storage, thread, streams.
+// Owns the environment of a session, which uses no memory: storage, thread, streams.
 
 import RivuletEngine
 import RivuletJSON
 import RivuletSessions
 
-/// Answers every load with the same state, takes every append, and keeps nothing.
+/// Answers every load with the same state, accepts every append, and stores nothing.
 struct OneStateStorage: StorageEngine, LogStorage {
     let capabilities = StorageCapabilities(
         name: "one state",
@@ -15,7 +15,7 @@ struct OneStateStorage: StorageEngine, LogStorage {
     )
     let title: String
 
-    /// The roles that no session of the benchmark asks for.
+    /// The roles that no session of the benchmark uses.
     private let rest = MemoryStorageEngine()
     var past: any PastStorage { rest }
     var answers: any AnswerStorage { rest }
@@ -25,7 +25,7 @@ struct OneStateStorage: StorageEngine, LogStorage {
     init(title: String) { self.title = title }
 
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
-        // Made anew: a snapshot that is shared would cost nothing.
+        // The snapshot is created at each load, because a shared one would cost nothing.
         let state = Array(#"{"p":{"count":1,"title":"\#(title)"}}"#.utf8)
         reply(
             .success(
@@ -45,7 +45,7 @@ struct OneStateStorage: StorageEngine, LogStorage {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         guard case .after(let head) = point else { return reply(.success(.conflict)) }
@@ -65,15 +65,14 @@ struct OneStateStorage: StorageEngine, LogStorage {
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     ) { reply(.failure(.closed)) }
 
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) { reply(.failure(.closed)) }
 }
 
-/// Runs everything at once.
+/// Runs every job at once.
 final class DirectExecutor: SessionExecutor {
     var isCurrent: Bool { true }
 
@@ -83,11 +82,13 @@ final class DirectExecutor: SessionExecutor {
     }
 }
 
-/// Tells nobody.
+/// Discards all events.
 final class SilentSink: StreamSink {
+    func preparation(isCompressed: Bool) -> @Sendable (_ snapshot: StreamEvent) -> Void { { _ in } }
+
     func join(
         _ stream: StreamID,
-        at place: StreamPlace,
+        at slot: StreamSlot,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],

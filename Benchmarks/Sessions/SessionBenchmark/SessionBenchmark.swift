@@ -1,4 +1,5 @@
-// Measures the memory of resident and of parked sessions, as the allocator counts it, and then what an event costs.
+// Measures the memory of resident and of passivated sessions, as the allocator counts it, and then the cost of an
+// event.
 
 import CAllocationCount
 import CounterFixture
@@ -6,7 +7,7 @@ import Logging
 import RivuletJSON
 import RivuletSessions
 
-/// Prints the bytes that a session takes when it has been loaded, when it has had events, and when only its streams are kept.
+/// Prints the bytes of a session after its load, after events, and after its passivation with open streams.
 @main
 enum SessionBenchmark {
     private static let count = 10_000
@@ -74,6 +75,10 @@ enum SessionBenchmark {
                 wallClock: { 0 },
                 uptime: { .zero },
                 schedule: { _, _ in },
+                work: { job, done in
+                    job()
+                    done()
+                },
                 clock: ContinuousClock(),
                 sink: SilentSink(),
                 makeGroupID: { GroupID(rawValue: UInt64.random(in: 0 ... .max)) }

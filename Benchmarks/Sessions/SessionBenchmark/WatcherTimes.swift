@@ -1,15 +1,15 @@
-// Measures what an event costs in a session that many groups of streams watch.
+// Measures the cost of an event in a session that many groups of streams watch.
 
 import CounterFixture
 import RivuletJSON
 import RivuletSessions
 
-/// Times of an event that changes one field, by who watches the session.
+/// Times of an event that changes one field, by the streams that watch the session.
 enum WatcherTimes {
     private static let rounds = 7
     private static let groups = 10_000
 
-    /// Prints nanoseconds for each event; `session` is a resident one that storage knows and nobody watches.
+    /// Prints nanoseconds for each event. `session` is resident and stored, and has no streams.
     static func report(in session: Session) {
         print("one event that changes /p/count, nanoseconds each, best of \(rounds) rounds")
         measure("nobody watches", session, count: 20_000)
@@ -22,7 +22,7 @@ enum WatcherTimes {
     }
 
     private static func subscribe(_ session: Session, paths: (Int) -> [JSONPointer]) {
-        // A group for each set of paths, and one stream in it; more would be over the limit of a session.
+        // Each set of paths has a group with one stream. More streams would exceed the limit of a session.
         for index in 0..<groups {
             session.subscribe(
                 StreamRequest(

@@ -1,4 +1,4 @@
-// Measures how fast items of stores are committed to SQLite and read again.
+// Measures the speed of commits of store items to SQLite, and of reads.
 
 import CAllocationCount
 import Foundation
@@ -6,8 +6,12 @@ import RivuletSQLite
 import RivuletSessions
 import RivuletStores
 
-/// Prints items per second written in commits of 1,000, the time of one read of them all, what a store of them takes of time and memory to
-/// open, and what one insert costs; `StoreBenchmark FOLDER [ROUNDS]`.
+/// Prints the speed of writes and reads of store items, and the cost of opening a store and of one insert.
+///
+/// The figures are items per second in commits of 1,000, the time of one read of all items, the time and memory of
+/// opening a store of them, and the time of one insert.
+///
+/// The arguments are `StoreBenchmark FOLDER [ROUNDS]`.
 @main
 enum StoreBenchmark {
     private static let commits = 100
@@ -92,7 +96,7 @@ enum StoreBenchmark {
         let store = try await Store<Item>(storage: engine.collection("notes"))
         let opening = ContinuousClock.now - start
         let count = store.items.count
-        // With what SQLite keeps of its pages, and the keys that the writer keeps.
+        // The bytes include the pages that SQLite keeps, and the keys that the writer keeps.
         let bytes = (allocated_bytes() - before) / UInt64(count)
         print(
             "- \(title): a store of \(count) items opened in \(milliseconds(opening)) ms, \(bytes) bytes each,",
@@ -101,10 +105,13 @@ enum StoreBenchmark {
         let small = try await Store<Item>(storage: engine.collection("few"))
         try await small.insert((0..<10).map { item("few-\($0)") })
         let (few, many) = try await medians(of: small, store, item)
-        print("one insert into 10 \(few) us, into \(count) \(many) us")
+        print("one insert into 10 \(few) us, into \(count) \(many) us,", terminator: " ")
+        let held = store.items
+        let (fewRemoved, manyRemoved) = try await medians(removing: small, store)
+        print("one removal from 510 \(fewRemoved) us, from the middle of \(held.count) \(manyRemoved) us")
     }
 
-    /// The medians of single inserts into two stores, made in turns, in microseconds.
+    /// The medians of single inserts into two stores in microseconds. The inserts alternate between the stores.
     private static func medians<Item: StorableItem>(
         of first: Store<Item>,
         _ second: Store<Item>,
@@ -115,6 +122,25 @@ enum StoreBenchmark {
             for (store, isFirst) in [(first, true), (second, false)] {
                 let start = ContinuousClock.now
                 try await store.insert(item("new-\(number)"))
+                let time = ContinuousClock.now - start
+                if isFirst { times.first.append(time) } else { times.second.append(time) }
+            }
+        }
+        return (median(times.first), median(times.second))
+    }
+
+    /// The medians of single removals from two stores in microseconds. The removals alternate between the stores.
+    private static func medians<Item: StorableItem>(
+        removing first: Store<Item>,
+        _ second: Store<Item>
+    ) async throws -> (Int, Int) {
+        var times: (first: [Duration], second: [Duration]) = ([], [])
+        for _ in 0..<insertsEach {
+            for (store, isFirst) in [(first, true), (second, false)] {
+                let items = store.items
+                let item = items[items.count / 2]
+                let start = ContinuousClock.now
+                try await store.remove(item)
                 let time = ContinuousClock.now - start
                 if isFirst { times.first.append(time) } else { times.second.append(time) }
             }

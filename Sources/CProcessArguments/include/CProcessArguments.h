@@ -1,9 +1,9 @@
-// The arguments of this process as the system gave them, also where there is no /proc, from which Swift reads them.
+// The arguments of this process as the system passed them. Swift reads them from /proc; this also works without /proc.
 
 #pragma once
 
-/// How many there are, with the name of the program as the first one.
+/// Returns the number of arguments, including the program's name as the first one.
 int rivulet_argument_count(void);
 
-/// The argument at an index below the count.
+/// Returns the argument at an index below the count.
 const char *_Nonnull rivulet_argument(int index);

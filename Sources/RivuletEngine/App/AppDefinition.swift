@@ -1,22 +1,23 @@
 import RivuletObservation
 
-/// An app as a server hosts it: what follows its events, its views, what clients may write, and its stored documents.
+/// An app that a server hosts: its effects, its views, its bindings and its stored documents.
 ///
-/// Rivulet keeps one state per session and calls these methods for one event at a time, in the order of acceptance. An app with stores,
-/// values or secrets is a `SharingApp`: in any other app these do not compile.
+/// Rivulet has one state per session and calls these methods for one event at a time, in the order of acceptance. An
+/// app with stores, values or secrets is a `SharingApp`; in any other app they do not compile.
 public protocol AppDefinition<State, Event>: SharedApp {
-    /// The version of the stored document's shape, 1 to 4,294,967,295, kept with each session.
+    /// The version of the stored document's shape, 1 to 4,294,967,295, stored with each session.
     ///
-    /// That of a ``VersionedState``, 1 for other states. Documents of an earlier version go through ``migrations``; those of a later one are
-    /// not read, and their sessions answer 500. Readers of before get a `reset`.
+    /// For a ``VersionedState`` it is the state's version, for other states 1. Documents of an earlier version go
+    /// through ``migrations``. Documents of a later version are not read, and their sessions answer 500. Readers of
+    /// an earlier version get a `reset`.
     var schemaVersion: Int { get }
 
     /// The steps from earlier shapes of the stored document; none by default.
     ///
-    /// A version without a step has documents of the same shape as the next.
+    /// A version without a step has documents of the same shape as the next version.
     var migrations: [StateMigration] { get }
 
-    /// When sessions come into being; `.onDemand` unless said otherwise.
+    /// The rule by which sessions are created; `.onDemand` by default.
     var sessionPolicy: SessionPolicy { get }
 
     /// The key paths that clients may write, each with the event that a written value becomes; none by default.
@@ -25,17 +26,18 @@ public protocol AppDefinition<State, Event>: SharedApp {
     /// The view objects of each session, served and streamed at `…/views`; none by default.
     var views: [StateView<State>] { get }
 
-    /// Says what follows an event, given the state that it led to, besides what its reducers ask for.
+    /// Returns the effect of an event, given the state after it; it is added to the effects of the reducers.
     ///
-    /// Pure, like the reducers: the effect that it returns runs once, when the change is durable.
+    /// Pure, like the reducers: the returned effect runs once, when the change is durable.
     func effect(of event: Event, state: State) -> Effect<Event>
 
-    /// Says what follows when the state was replaced past the reducers, given what it is now.
+    /// Returns the effect of a restore or a reset, which bypasses the reducers, given the new state.
     func effect(after event: EngineEvent, state: State) -> Effect<Event>
 
-    /// Says what follows when a stored session comes into memory: when it is created, and each time that it is loaded again.
+    /// Returns the effect that runs when a stored session comes into memory: at its creation, and at each later load.
     ///
-    /// The place for timers and for work that goes on as long as the session is in memory. A session with effects under way stays there.
+    /// Use it for timers and for work that lasts as long as the session is in memory. A session with running effects
+    /// stays in memory.
     func effect(whenLoaded state: State) -> Effect<Event>
 }
 
@@ -43,10 +45,10 @@ extension AppDefinition {
     /// The first shape of the document.
     public var schemaVersion: Int { 1 }
 
-    /// Documents of all versions have one shape.
+    /// No steps: documents of all versions have one shape.
     public var migrations: [StateMigration] { [] }
 
-    /// The first event creates the session.
+    /// Creates a session with its first event.
     public var sessionPolicy: SessionPolicy { .onDemand }
 
     /// No key path can be written.
@@ -55,38 +57,42 @@ extension AppDefinition {
     /// No views.
     public var views: [StateView<State>] { [] }
 
-    /// Nothing follows any event.
+    /// No effect of any event.
     public func effect(of event: Event, state: State) -> Effect<Event> { .none }
 
-    /// Nothing follows a restore or a reset.
+    /// No effect of a restore or a reset.
     public func effect(after event: EngineEvent, state: State) -> Effect<Event> { .none }
 
-    /// Nothing follows.
+    /// No effect of a load.
     public func effect(whenLoaded state: State) -> Effect<Event> { .none }
 }
 
-/// When a session of an app comes into being.
+/// The rule by which sessions of an app are created.
 public enum SessionPolicy: String, Sendable, Hashable {
-    /// The first event creates it; until then reads and streams serve the defaults at version 0 and store nothing.
+    /// The first event creates the session.
+    ///
+    /// Before that, reads and streams serve the defaults at version 0 and store nothing.
     case onDemand
-    /// Only POST and PUT create it; everything else of an unknown session is 404.
+    /// Only POST and PUT create the session.
+    ///
+    /// All other requests for an unknown session answer 404.
     case explicit
 }
 
-/// A state that knows the version of the documents that it is stored as.
+/// A state with a version of its stored documents.
 ///
-/// An ``AppDefinition`` whose state is one has its version as `schemaVersion`.
+/// An ``AppDefinition`` with such a state has that version as its `schemaVersion`.
 public protocol VersionedState {
     /// The version of the stored document's shape, from 1.
     var version: Int { get }
 }
 
 extension AppState: VersionedState {
-    /// That of the stored half.
+    /// The version of the stored half.
     public var version: Int { p.version }
 }
 
 extension AppDefinition where State: VersionedState {
-    /// That of the default state.
+    /// The version of the default state.
     public var schemaVersion: Int { defaultState.version }
 }

@@ -1,12 +1,14 @@
-// Owns what makes a two-part state of tracked halves a tracked state: what `@ObservableState` would write.
+// This file makes a two-part state of tracked halves a tracked state, as `@ObservableState` would.
 
 public import RivuletJSON
 public import RivuletObservation
 
-// The macro cannot write this: of a generic field it makes one set of accessors, and these must be others where the halves are
-// tracked. They stand beside those of plain halves and are preferred wherever the compiler knows the halves.
+// The macro cannot generate this code. For a generic field it generates one set of accessors, but tracked halves need
+// other accessors than plain halves. The compiler prefers these accessors wherever it knows the halves.
 extension AppState where Persistent: ObservableState, Transient: ObservableState {
-    /// The persistent half: every change of it by an event with `persist` is on disk before it is acknowledged.
+    /// The persistent half.
+    ///
+    /// A change of it by an event with `persist` is on disk before it is acknowledged.
     @inlinable public var p: Persistent {
         get { _$observationRegistrar.read(HalfIndex.p, persistent) }
         set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
@@ -38,7 +40,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// The position of a half.
+    /// Returns the position of a half.
     public static func _$position(of name: String) -> Int? {
         switch name {
         case "p": HalfIndex.p
@@ -62,13 +64,15 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Offers both halves to the collector; a replaced one is compared field by field.
+    /// Offers both halves to the collector; a replaced half is compared field by field.
     @inlinable
     public static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector) {
         collect(old.persistent, new.persistent, old.transient, new.transient, into: &collector)
     }
 
-    /// The same with the halves at hand: in code for all apps, each place that reads a half looks up first where it stands.
+    /// Offers the given halves to the collector.
+    ///
+    /// In generic code, each read of a half would look up its offset first.
     @inline(never)
     @usableFromInline
     static func collect(
@@ -87,7 +91,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Puts the halves in order that the last run wrote.
+    /// Settles the halves that the last run wrote.
     @inlinable
     public mutating func _$settle() {
         guard _$observationRegistrar.beginSettling() else { return }
@@ -97,7 +101,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes `"p":{…},"t":{…}`, on disk without `t`.
+    /// Writes `"p":{…},"t":{…}`, or without `t` for the disk.
     @inlinable
     public func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter) {
         fields.write(HalfIndex.p, "p", persistent, into: &writer)
@@ -106,7 +110,7 @@ where Persistent: ObservableState, Transient: ObservableState {
 
     /// Reads both halves.
     ///
-    /// - Throws: an error of the document; `missing` when a half is not there.
+    /// - Throws: An error of the document; `missing` if a half is missing.
     public init(json reader: inout JSONReader) throws(JSONError) {
         var p: Persistent?
         var t: Transient?

@@ -1,30 +1,32 @@
 public import RivuletObservation
 
-/// The state of one session in two halves: `p` is stored, `t` lives in memory only.
+/// The state of one session in two halves: `p` is stored, `t` is in memory only.
 ///
-/// The halves may be plain structs, for a `UIStateManager`. Where both are `@ObservableState`, so is the whole: it can be hosted,
-/// recorded and streamed. As JSON it is `{"p":{…},"t":{…}}`, so key paths begin with `/p/` or `/t/`. After a restart `t` has its default
-/// again. Replacing a half reports each differing field below it, not the half as a whole.
-/// Source: <Tests/Rows/Systems.md#d-01>.
+/// The halves may be plain structs, for a `UIStateManager`. If both are `@ObservableState`, so is the whole: it can
+/// be hosted, recorded and streamed. Its JSON is `{"p":{…},"t":{…}}`, so key paths begin with `/p/` or `/t/`. After a
+/// restart `t` has its default again. The replacement of a half reports each differing field below it, not the half as
+/// a whole. Source: <Tests/Rows/Systems.md#d-01>.
 public struct AppState<Persistent: PersistentState, Transient: Equatable & Sendable>: Equatable, Sendable {
     // swift-format-ignore: NoLeadingUnderscores
-    /// What was written in this value, and who watches it.
+    /// The writes of this value and its observers.
     public var _$observationRegistrar = ObservationStateRegistrar()
-    // The accessors of tracked halves, in an extension, reach the halves too.
+    // The accessors of tracked halves are in an extension and use the halves, too.
     @usableFromInline var persistent: Persistent
     @usableFromInline var transient: Transient
 
-    /// Joins the two halves, as they stand when a session is new.
+    /// Joins the two halves of a new session.
     @inlinable
     public init(t: Transient, p: Persistent) {
         persistent = p
         transient = t
     }
 
-    /// The persistent half: every change of it by an event with `persist` is on disk before it is acknowledged.
+    /// The persistent half.
     ///
-    /// This one is for halves whose own fields are not tracked, and for code that does not know whether they are: every write counts as
-    /// one of the whole half.
+    /// A change of it by an event with `persist` is on disk before it is acknowledged.
+    ///
+    /// This property is for halves without tracking of their own fields, and for generic code. Every write counts as a
+    /// write of the whole half.
     @_disfavoredOverload
     @inlinable public var p: Persistent {
         get { _$observationRegistrar.read(HalfIndex.p, persistent) }
@@ -38,8 +40,8 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
 
     /// The transient half: visible to clients like `p`, never written to disk.
     ///
-    /// This one is for halves whose own fields are not tracked, and for code that does not know whether they are: every write counts as
-    /// one of the whole half.
+    /// This property is for halves without tracking of their own fields, and for generic code. Every write counts as a
+    /// write of the whole half.
     @_disfavoredOverload
     @inlinable public var t: Transient {
         get { _$observationRegistrar.read(HalfIndex.t, transient) }
@@ -65,8 +67,8 @@ enum HalfIndex {
 public protocol PersistentState: Codable, Equatable, Sendable {
     /// The version of the stored document's shape; 1 unless the type says otherwise.
     ///
-    /// It is kept beside every stored snapshot. Evolution is the type's own: absent fields take their defaults, unknown ones are
-    /// ignored.
+    /// It is stored beside every snapshot. The type itself handles evolution: absent fields take their defaults,
+    /// unknown fields are ignored.
     var version: Int { get }
 }
 
@@ -78,6 +80,6 @@ extension PersistentState {
 /// A transient half without fields.
 @ObservableState
 public struct EmptyTransient: Equatable, Sendable {
-    /// Makes the only value there is.
+    /// Creates the only value of the type.
     public init() {}
 }

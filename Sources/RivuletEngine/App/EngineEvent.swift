@@ -1,11 +1,13 @@
 import RivuletJSON
 
-/// What happens to a session as a whole, past its reducers.
+/// An event of the server itself that changes a whole session and bypasses its reducers.
 ///
-/// In a session's log it stands where an app's event does, as `{"$restore":{"version":3}}` or `"$reset"`: no case of an enum can have
-/// a name with `$`. Source: <Tests/Rows/Systems.md#d-09>, D-10.
+/// In a session's log it is written like an app's event, as `{"$restore":{"version":3}}` or `"$reset"`. A case of an
+/// enum cannot have a name with `$`. Source: <Tests/Rows/Systems.md#d-09>, D-10.
 public enum EngineEvent: Hashable, Sendable {
-    /// What is kept on disk is again what it was at that version; what is in memory only stays as it is.
+    /// The stored fields have their values of that version again.
+    ///
+    /// Fields in memory only stay unchanged.
     case restored(version: UInt64)
     /// The whole state is the app's default again.
     case reset

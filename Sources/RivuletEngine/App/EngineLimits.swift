@@ -1,21 +1,25 @@
-/// The limits that keep one session from holding up the others.
+/// The limits that prevent one session from delaying others.
 public struct EngineLimits: Sendable, Hashable {
-    /// The longest that a session waits for the effect of one event; what it waits for is cancelled then and the next event runs.
+    /// The longest time that a session waits for the effect of one event.
+    ///
+    /// Then the effect is cancelled, and the next event runs.
     public var effectTimeMax: Duration
-    /// The most works of effects per session that have not returned; a further effect is not started.
+    /// The most running works of effects per session; a further effect is not started.
     public var effectsUnderWayMax: Int
-    /// The most timers per session, delays of `debounce` and intervals of `throttle` included; a further one is not started.
+    /// The most timers per session, with the delays of `debounce` and the intervals of `throttle`.
+    ///
+    /// A further timer is not started.
     public var timersMax: Int
     /// The shortest interval of a repeating timer.
     public var timerIntervalMin: Duration
-    /// The most events that `.dispatch` effects bring forth in consequence of one event; further ones are dropped.
+    /// The most events that `.dispatch` effects create in consequence of one event; further events are dropped.
     public var chainedEventsMax: Int
     /// The most events in one atomic dispatch.
     public var eventsPerBatchMax: Int
-    /// The most dispatches waiting in one session; one more is answered 503.
+    /// The most dispatches that wait in one session; a further dispatch is answered 503.
     public var queuedDispatchesMax: Int
 
-    /// Makes limits; the defaults are those of the documentation.
+    /// Creates limits; the defaults are those of the documentation.
     public init(
         effectTimeMax: Duration = .seconds(30),
         effectsUnderWayMax: Int = 100,

@@ -1,4 +1,6 @@
-/// An event of any type, as effects of a manager's reducers dispatch it.
+/// An event of any type.
+///
+/// The effects of a manager's reducers dispatch it.
 package struct ErasedEvent: AppEvent {
     /// The event that reducers see.
     package let event: any AppEvent
@@ -14,7 +16,7 @@ package struct ErasedEvent: AppEvent {
         try event.encode(to: encoder)
     }
 
-    /// Never succeeds: nothing says which type to read.
+    /// Always throws, because the type to read is unknown.
     package init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "an event of no known type")
@@ -22,9 +24,9 @@ package struct ErasedEvent: AppEvent {
     }
 }
 
-/// An effect whose event type is not named.
+/// An effect of any event type.
 protocol ErasableEffect: Sendable {
-    /// The same effect, which dispatches the same events.
+    /// The same effect with erased events.
     var erased: Effect<ErasedEvent> { get }
 }
 
@@ -65,7 +67,7 @@ extension Effect.Work {
 }
 
 extension EffectDispatch<ErasedEvent> {
-    /// The same handle for events of one type.
+    /// Returns the same handle for events of one type.
     fileprivate func typed<Typed: AppEvent>(as type: Typed.Type) -> EffectDispatch<Typed> {
         EffectDispatch<Typed>(clock: clock) { self(ErasedEvent($0)) }
     }

@@ -2,12 +2,12 @@ package import RivuletJSON
 
 /// A path that a migration step edits.
 package struct MigrationPath: Hashable, Sendable, Comparable {
-    /// The schema version of the documents that the step takes.
+    /// The schema version of the documents that the step migrates.
     package let version: Int
     /// The JSON Pointer; a token `*` stands for each element of an `updateEach`.
     package let path: String
 
-    /// Names a path of a step.
+    /// Creates a path of a step.
     package init(version: Int, path: String) {
         self.version = version
         self.path = path
@@ -17,30 +17,32 @@ package struct MigrationPath: Hashable, Sendable, Comparable {
         (one.version, one.path) < (other.version, other.path)
     }
 
-    /// The error's sentence: `step 1→2: /name was found in 0 of 12 sessions; paths begin at /p`.
+    /// Returns the error's sentence, such as `step 1→2: /name was found in 0 of 12 sessions; paths begin at /p`.
     ///
     /// - Parameters:
-    ///   - documents: The documents that were looked at, as `12 sessions`.
+    ///   - documents: The documents that were searched, such as `12 sessions`.
     ///   - beginnings: The names at the root of a document in which the path was missing.
-    /// - Returns: the sentence, without a full stop.
+    /// - Returns: The sentence, without a full stop.
     package func fault(in documents: String, beginnings: [String]) -> String {
         "step \(version)→\(version + 1): \(path) was found in 0 of \(documents)" + hint(beginnings)
     }
 
-    /// The most names at a document's root that a fault lists.
+    /// The most names at a document's root that the sentence lists.
     private static let beginningsMax = 8
 
-    /// Names at the root are fields of the app; those further down may be keys that clients chose.
+    /// Returns a hint with the names at the root, which are fields of the app.
+    ///
+    /// Deeper names could be keys that clients chose.
     private func hint(_ beginnings: [String]) -> String {
         let first = path.split(separator: "/", maxSplits: 1).first.map { "/\($0)" }
-        let places = beginnings.map { JSONPointer(tokens: [$0]).description }
-        guard !places.isEmpty, let first, !places.contains(first) else { return "" }
-        let others = places.count > Self.beginningsMax ? " and others" : ""
-        return "; paths begin at " + places.prefix(Self.beginningsMax).joined(separator: ", ") + others
+        let locations = beginnings.map { JSONPointer(tokens: [$0]).description }
+        guard !locations.isEmpty, let first, !locations.contains(first) else { return "" }
+        let others = locations.count > Self.beginningsMax ? " and others" : ""
+        return "; paths begin at " + locations.prefix(Self.beginningsMax).joined(separator: ", ") + others
     }
 }
 
-/// What the steps of a migration looked for in one document.
+/// The paths that the steps of a migration looked for in one document.
 package struct MigrationFindings: Hashable, Sendable {
     /// Paths that the document had.
     package private(set) var found: Set<MigrationPath> = []
@@ -49,7 +51,7 @@ package struct MigrationFindings: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds what one step looked for in a document with these names at its root.
+    /// Adds the findings of one step in a document with these names at its root.
     mutating func add(_ findings: EditFindings, of version: Int, beginnings: [String]) {
         for path in findings.found { found.insert(MigrationPath(version: version, path: path)) }
         for path in findings.missing { missing[MigrationPath(version: version, path: path)] = beginnings }
@@ -58,16 +60,16 @@ package struct MigrationFindings: Hashable, Sendable {
 
 /// A step that failed.
 package struct MigrationFailure: Error {
-    /// The schema version of the documents that the step takes.
+    /// The schema version of the documents that the step migrates.
     package let version: Int
-    /// What the step's closure threw.
+    /// The error of the step's closure.
     package let reason: any Error
 }
 
 extension [StateMigration] {
-    /// Takes a document of a schema version through all steps from there on, in their order.
+    /// Takes a document through all steps from its schema version on, in order.
     ///
-    /// - Returns: what the steps looked for.
+    /// - Returns: The paths that the steps looked for.
     package func migrate(
         _ document: inout JSONValue,
         from version: Int

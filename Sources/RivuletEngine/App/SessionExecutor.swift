@@ -1,18 +1,39 @@
-/// The one thread (an event loop) on which the sessions of a shard run; or the isolation of a manager, where one job runs at a time.
+/// The one thread (an event loop) on which the sessions of a shard run.
+///
+/// For a manager it is an isolation that runs one job at a time.
 package protocol SessionExecutor: AnyObject, Sendable {
-    /// Whether the caller is on that thread.
+    /// True if the caller is on that thread.
     var isCurrent: Bool { get }
 
-    /// Runs the job on that thread soon; jobs of one caller keep their order. Any thread may call.
+    /// Runs the job on that thread soon; jobs of one caller keep their order.
     ///
-    /// - Returns: False when the job will never run, because the thread has ended or its mailbox is full.
+    /// It can be called on any thread.
+    /// - Returns: False if the job will never run, because the thread has ended or its mailbox is full.
     @discardableResult
     func post(_ job: @escaping @Sendable () -> Void) -> Bool
+
+    /// Runs a job that the thread waits for.
+    ///
+    /// A full mailbox accepts it, too.
+    ///
+    /// Each reply answers a request, and the number of requests is bounded.
+    ///
+    /// - Returns: False if the thread has ended.
+    @discardableResult
+    func postReply(_ job: @escaping @Sendable () -> Void) -> Bool
 }
 
-/// A reference to a value that only its executor's thread may touch; the reference itself may travel.
-package final class Confined<Value>: @unchecked Sendable {
-    // SAFETY: the value is read only after `executor.isCurrent` has been checked, so always on one and the same thread.
+extension SessionExecutor {
+    /// Posts the job; for executors with an unlimited mailbox.
+    @discardableResult
+    package func postReply(_ job: @escaping @Sendable () -> Void) -> Bool { post(job) }
+}
+
+/// A reference to a value that only its executor's thread may use.
+///
+/// The reference itself may be passed between threads.
+package final class LoopBound<Value>: @unchecked Sendable {
+    // SAFETY: the value is read only after a check of `executor.isCurrent`, so always on the same thread.
     private let value: Value
     private let executor: any SessionExecutor
 
@@ -21,26 +42,38 @@ package final class Confined<Value>: @unchecked Sendable {
         self.executor = executor
     }
 
-    /// The value, for callers that are on the executor's thread.
+    /// The value, for callers on the executor's thread.
     package var onExecutor: Value {
         precondition(executor.isCurrent, "\(Value.self) was touched outside of its executor's thread")
         return value
     }
 
-    /// Hands the value to the job on the executor's thread; false: it has no room for the job, which does not run.
+    /// Passes the value to the job on the executor's thread.
+    ///
+    /// Returns false if the mailbox is full; the job does not run then.
     @discardableResult
     package func post(_ job: @escaping @Sendable (Value) -> Void) -> Bool {
         executor.post { job(self.onExecutor) }
     }
+
+    /// Passes the value to a job that the executor's thread waits for.
+    ///
+    /// Returns false if the thread has ended.
+    @discardableResult
+    package func postReply(_ job: @escaping @Sendable (Value) -> Void) -> Bool {
+        executor.postReply { job(self.onExecutor) }
+    }
 }
 
 extension SessionExecutor {
-    /// A reply that may be called on any thread, once, and gives its value to the owner on this executor's thread.
+    /// Returns a reply that can be called once, on any thread.
+    ///
+    /// It passes its value to the owner on this executor's thread.
     package func reply<Owner: AnyObject, Value: Sendable>(
         to owner: Owner,
         _ body: @escaping (_ owner: Owner, _ value: Value) -> Void
     ) -> @Sendable (_ value: Value) -> Void {
-        let confined = Confined((owner: owner, body: body), to: self)
-        return { value in confined.post { $0.body($0.owner, value) } }
+        let loopBound = LoopBound((owner: owner, body: body), to: self)
+        return { value in loopBound.postReply { $0.body($0.owner, value) } }
     }
 }

@@ -1,13 +1,17 @@
+public import RivuletJSON
 public import RivuletObservation
 
 /// The part of an app that runs anywhere: one state type, its events, and the pure functions between them.
 ///
-/// It needs no server: from a state and an event it says the next state. An ``AppDefinition`` adds what a server needs.
+/// It needs no server: it computes the next state from a state and an event. An ``AppDefinition`` adds the parts that
+/// a server needs.
 public protocol SharedApp<State, Event>: Sendable {
-    /// What one session holds, an ``AppState`` or any `@ObservableState` struct.
+    /// The state of one session, an ``AppState`` or any `@ObservableState` struct.
     associatedtype State: ObservableState & Equatable & Sendable
-    /// What clients may dispatch, an `@AppEvent` enum.
-    associatedtype Event: AppEvent & EventCoding
+    /// The events that clients may dispatch, an `@AppEvent` enum.
+    ///
+    /// The type follows from `reduce(into:event:)`.
+    associatedtype Event: AppEvent & EventCoding = NoEvent
 
     /// The name in URLs, `[a-z][a-z0-9-]{0,63}`.
     var name: String { get }
@@ -15,21 +19,63 @@ public protocol SharedApp<State, Event>: Sendable {
     /// The state of a new session.
     var defaultState: State { get }
 
-    /// The reducers in the order in which they run, each on what the one before left.
+    /// The reducers in their order.
     ///
-    /// By default there is one, which calls `reduce(into:event:)`; a list of one's own has it among the others, or leaves it out.
+    /// Each one gets the state that the reducer before it left.
+    ///
+    /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list includes that reducer or
+    /// omits it.
     var reducers: [AnyReducer<State>] { get }
 
-    /// Changes the state as the event asks. Pure: it may run again for the same event.
+    /// Applies the event to the state.
     ///
-    /// - Throws: an ``EventRejection`` to refuse: nothing has changed then, and the sender reads its message. Any other error is a fault
-    ///   of the app: nothing has changed either, the error is logged, and the sender reads only that there is one.
+    /// The function is pure: it may run again for the same event.
+    /// - Throws: An ``EventRejection`` to reject the event: nothing has changed then, and the sender gets its
+    ///   message. Any other error is a bug of the app: nothing has changed either, the error is logged, and the
+    ///   sender learns only that there was an error.
     func reduce(into state: inout State, event: Event) throws
 }
 
 extension SharedApp {
+    /// Refuses an app without a `reduce(into:event:)` of the right form.
+    ///
+    /// Without this function, the compiler only says that the app has no `Event`.
+    @available(
+        *,
+        unavailable,
+        message: """
+            an app needs this function, which is not async: \
+            func reduce(into state: inout State, event: MyEvent) throws, where MyEvent is an enum with @AppEvent
+            """
+    )
+    public func reduce(into state: inout State, event: Event) throws {
+        throw EventRejection("the app has no reducer")
+    }
+
     /// One reducer, which calls `reduce(into:event:)`.
     public var reducers: [AnyReducer<State>] {
         [AnyReducer(Event.self) { state, event in try reduce(into: &state, event: event) }]
     }
+}
+
+/// The events of an app for which the compiler finds no `reduce(into:event:)`; there are none.
+public enum NoEvent: AppEvent, EventCoding {
+    /// No cases.
+    public static var eventCases: [EventCase] { [] }
+
+    /// Never called: there are no events.
+    public var eventName: String { switch self {} }
+
+    /// Never called: there are no events.
+    public var isSensitive: Bool { switch self {} }
+
+    /// Refuses any document.
+    ///
+    /// - Throws: a `mismatch`.
+    public init(json reader: inout JSONReader) throws(JSONError) {
+        throw reader.error(.mismatch, "this app has no events")
+    }
+
+    /// Never called: there are no events.
+    public func encodeJSON(into writer: inout JSONWriter) { switch self {} }
 }

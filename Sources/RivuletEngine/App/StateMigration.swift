@@ -1,16 +1,16 @@
 public import RivuletJSON
 
-/// Turns stored documents of one schema version into documents of the next.
+/// A step that turns stored documents of one schema version into documents of the next.
 ///
-/// A document is the stored half of a state as JSON, as it was written: `{"p":{…}}` for an ``AppState``. It may lack fields that were
-/// added without a new version; what it still lacks after the last step takes the new default, and what no field reads is ignored. So a field that was
-/// only added, or only removed, needs no step.
+/// A document is the stored half of a state as it was written, in JSON: `{"p":{…}}` for an ``AppState``. It may lack
+/// fields that were added without a new version. A field that is still missing after the last step takes the new
+/// default, and content without a field is ignored. A field that was only added, or only removed, thus needs no step.
 public struct StateMigration: Sendable {
-    /// The version of the documents that the step takes; it makes those of the one after it.
+    /// The version of the documents that the step migrates; the result has the next version.
     public let version: Int
     private let body: @Sendable (inout JSONValue) throws -> Void
 
-    /// Makes a step from documents of a version, 1 or more, to the next.
+    /// Creates a step from documents of a version, 1 or more, to the next.
     ///
     /// The closure is pure: it may run again for the same document.
     public init(from version: Int, _ migrate: @escaping @Sendable (_ document: inout JSONValue) throws -> Void) {
@@ -18,9 +18,9 @@ public struct StateMigration: Sendable {
         body = migrate
     }
 
-    /// Changes a document.
+    /// Migrates a document.
     ///
-    /// - Throws: what the closure throws; the session is not read then, and stays as it is stored.
+    /// - Throws: The error of the closure. The session is not read then, and its stored document stays unchanged.
     package func migrate(_ document: inout JSONValue) throws {
         try body(&document)
     }

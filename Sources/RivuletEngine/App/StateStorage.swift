@@ -1,14 +1,17 @@
-/// Keeps the stored halves of states, each as one JSON document under a key.
+/// Stores the persistent halves of states, each as one JSON document under a key.
 ///
-/// A manager has at most one call for its key under way. Two managers with one key overwrite each other's documents.
+/// A manager makes only one call for its key at a time. Two managers with the same key overwrite each other's
+/// documents.
 public protocol StateStorage: Sendable {
-    /// Reads the document under a key; nil when there never was one.
+    /// Reads the document under a key; nil if there has never been one.
     ///
-    /// - Throws: whatever keeps it from knowing, never in place of "there is none".
+    /// - Throws: Any error that prevents the read. An unreadable document is an error and never nil.
     func load(_ key: String) async throws -> [UInt8]?
 
-    /// Writes the document under a key, in place of the one before; it is durable when this returns.
+    /// Writes the document under a key and replaces the one before.
     ///
-    /// - Throws: whatever keeps it from being durable; then the document of before or this one is there, whole.
+    /// The document is durable when this returns.
+    ///
+    /// - Throws: Any error that prevents durability. The storage then has the earlier document or this one, complete.
     func save(_ document: [UInt8], under key: String) async throws
 }

@@ -1,8 +1,9 @@
-/// What follows an event once its change is durable and published.
+/// Work that follows an event once its change is durable and published.
 ///
-/// The session's next event waits for `.dispatch` and `.run`, as in WAVE; it does not wait for `.detached`, `.after`, `.every`, `debounce`
-/// and `throttle`. Events that an effect dispatches queue behind everything that is already queued. Effects end with their session: when it
-/// is deleted, when it leaves memory and when the server stops. Source: <Tests/Rows/Systems.md#d-15>, D-16.
+/// The session's next event waits for `.dispatch` and `.run`, as in WAVE. It does not wait for `.detached`, `.after`,
+/// `.every`, `debounce` and `throttle`. Events that an effect dispatches queue behind all events that are queued
+/// already. Effects end with their session: when it is deleted, when it leaves memory and when the server stops.
+/// Source: <Tests/Rows/Systems.md#d-15>, D-16.
 public struct Effect<Event: AppEvent>: Sendable {
     package let operation: Operation
 
@@ -26,25 +27,26 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     // MARK: - Work
 
-    /// Nothing follows.
+    /// No effect.
     public static var none: Self { Self(.none) }
 
     /// Queues events in this order, each a dispatch of its own.
     ///
-    /// Events that only such effects bring forth are counted, by the event from outside that began them: what goes beyond
-    /// `EngineLimits.chainedEventsMax` is dropped and logged.
+    /// Events of such effects are counted per chain, which begins with an event from outside. Events beyond
+    /// `EngineLimits.chainedEventsMax` are dropped and logged.
     public static func dispatch(_ events: [Event]) -> Self { Self(.dispatch(events)) }
 
     /// Queues one event.
     public static func dispatch(_ event: Event) -> Self { .dispatch([event]) }
 
-    /// Asynchronous work that the session's next event waits for; it feeds events back by calling its argument.
+    /// Runs asynchronous work that the session's next event waits for; the work dispatches events by a call of its
+    /// argument.
     ///
-    /// When the session has waited for `EngineLimits.effectTimeMax`, the work is cancelled and the queue goes on. A cancelled work's events
+    /// After `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues. Events of cancelled work
     /// are dropped.
     /// - Parameters:
-    ///   - work: The work. An error that it throws is logged, unless there is a handler or it is a `CancellationError`.
-    ///   - handler: Takes the error instead.
+    ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
+    ///   - handler: Handles the error instead.
     /// - Returns: The effect that does the work.
     public static func run(
         _ work: @escaping @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void,
@@ -53,11 +55,11 @@ public struct Effect<Event: AppEvent>: Sendable {
         Self(.run(Work(body: work, handler: handler)))
     }
 
-    /// Asynchronous work that no event waits for and that may last as long as the session is in memory.
+    /// Runs asynchronous work that no event waits for; it may last as long as the session is in memory.
     ///
     /// - Parameters:
-    ///   - work: The work. An error that it throws is logged, unless there is a handler or it is a `CancellationError`.
-    ///   - handler: Takes the error instead.
+    ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
+    ///   - handler: Handles the error instead.
     /// - Returns: The effect that does the work.
     public static func detached(
         _ work: @escaping @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void,
@@ -68,20 +70,20 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     // MARK: - Timers
 
-    /// Dispatches an event when the time is over, on the session's clock; no event waits for it.
+    /// Dispatches an event after a delay on the session's clock; no event waits for it.
     public static func after(_ delay: Duration, _ event: Event) -> Self {
         .after(delay, .dispatch(event))
     }
 
-    /// Starts an effect when the time is over, on the session's clock; no event waits for it.
+    /// Starts an effect after a delay on the session's clock; no event waits for it.
     public static func after(_ delay: Duration, _ effect: Self) -> Self {
         effect.isNone ? effect : .concatenate(Self(.sleep(delay)), effect).detached()
     }
 
-    /// Dispatches an event at regular intervals, the first after one interval, until it is cancelled or the session leaves memory.
+    /// Dispatches an event at regular intervals, until it is cancelled or the session leaves memory.
     ///
-    /// A timer of the same id that runs already is replaced. A tick is left out while the one before still waits in the queue. Intervals
-    /// below `EngineLimits.timerIntervalMin` are that long.
+    /// The first tick is after one interval. A running timer with the same id is replaced. A tick is skipped while
+    /// the tick before still waits in the queue. The shortest interval is `EngineLimits.timerIntervalMin`.
     public static func every(_ interval: Duration, id: some Hashable & Sendable, _ event: Event) -> Self {
         Self(.ticks(event, interval: interval)).cancellable(id: id, cancelInFlight: true).detached()
     }
@@ -98,12 +100,14 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     /// Runs effects one after the other.
     ///
-    /// One that failed without a handler, took too long or was cancelled ends the row: what stands behind it does not run.
+    /// An effect that fails without a handler, takes too long or is cancelled ends the sequence: the effects after it
+    /// do not run.
     public static func concatenate(_ effects: Self...) -> Self { .concatenate(effects) }
 
     /// Runs effects one after the other.
     ///
-    /// One that failed without a handler, took too long or was cancelled ends the row: what stands behind it does not run.
+    /// An effect that fails without a handler, takes too long or is cancelled ends the sequence: the effects after it
+    /// do not run.
     public static func concatenate(_ effects: some Sequence<Self>) -> Self {
         joined(effects, as: Operation.concatenate)
     }
@@ -116,20 +120,20 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     // MARK: - Cancellation
 
-    /// Cancels the session's effects of this id: work is cancelled, timers and what waits for its time do not fire.
+    /// Cancels the session's effects with this id: work is cancelled, and timers and waiting effects do not fire.
     public static func cancel(id: some Hashable & Sendable) -> Self { Self(.cancel(EffectID(id))) }
 
-    /// Gives the effect a name by which ``cancel(id:)`` finds it.
+    /// Names the effect, so that ``cancel(id:)`` can find it.
     ///
     /// - Parameters:
-    ///   - id: The name, of any type; names are the session's own.
-    ///   - cancelInFlight: Whether effects of this name that are under way are cancelled first.
+    ///   - id: The name, of any type. Names are local to the session.
+    ///   - cancelInFlight: True if running effects with this name are cancelled first.
     /// - Returns: The same effect, which can be cancelled.
     public func cancellable(id: some Hashable & Sendable, cancelInFlight: Bool = false) -> Self {
         isNone ? self : Self(.cancellable(self, EffectID(id), cancelInFlight: cancelInFlight))
     }
 
-    /// The same effect, without any event waiting for it.
+    /// Returns the same effect, but no event waits for it.
     public func detached() -> Self {
         if case .detached = operation { return self }
         return isNone ? self : Self(.detached(self))
@@ -137,31 +141,35 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     // MARK: - Rates
 
-    /// Starts the effect once no other of this id has come for so long; one that came earlier is dropped, or cancelled if it has started.
+    /// Starts the effect after a duration without another effect of this id.
+    ///
+    /// An earlier effect of this id is dropped, or cancelled if it has started.
     public func debounce(id: some Hashable & Sendable, for duration: Duration) -> Self {
         isNone
             ? self : .concatenate(Self(.sleep(duration)), self).cancellable(id: id, cancelInFlight: true).detached()
     }
 
-    /// Starts at most one effect of this id in each interval: the first at once, and at the interval's end one of those that came within it.
+    /// Starts at most one effect of this id in each interval.
     ///
+    /// The first effect starts at once. At the interval's end, one of the effects that came within the interval
+    /// starts.
     /// - Parameters:
-    ///   - id: The name that the effects share; ``cancel(id:)`` drops the one that waits.
-    ///   - interval: How long an interval is; one that starts an effect at its end begins the next.
-    ///   - latest: Whether the last or the first of those that came within an interval starts at its end.
-    /// - Returns: The same effect, which starts when its turn comes, if ever.
+    ///   - id: The name that the effects share; ``cancel(id:)`` drops the waiting effect.
+    ///   - interval: The length of an interval. An effect that starts at an interval's end begins the next interval.
+    ///   - latest: True to start the last effect that came within an interval, false to start the first.
+    /// - Returns: The same effect with this limit; it may never start.
     public func throttle(id: some Hashable & Sendable, for interval: Duration, latest: Bool) -> Self {
         isNone ? self : Self(.throttle(self, EffectID(id), interval: interval, latest: latest)).detached()
     }
 
     // MARK: - For the engine
 
-    /// Whether nothing follows.
+    /// True if there is no effect.
     package var isNone: Bool {
         if case .none = operation { true } else { false }
     }
 
-    /// Whether the session's next event may have to wait for it.
+    /// True if the session's next event may have to wait for the effect.
     package var holdsQueue: Bool {
         switch operation {
         case .dispatch, .run: true
@@ -171,14 +179,14 @@ public struct Effect<Event: AppEvent>: Sendable {
         }
     }
 
-    /// A body of asynchronous work, and who takes its error.
+    /// A body of asynchronous work, and the handler of its error.
     package struct Work: Sendable {
         let body: @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void
         let handler: (@Sendable (_ error: any Error, _ dispatch: EffectDispatch<Event>) async -> Void)?
 
-        /// Runs the body, and the handler if there is one for its error.
+        /// Runs the body, and the handler for its error if there is one.
         ///
-        /// - Throws: what the body throws and nobody handles.
+        /// - Throws: The error of the body if there is no handler.
         package func run(_ dispatch: EffectDispatch<Event>) async throws {
             do {
                 try await body(dispatch)
@@ -213,21 +221,21 @@ package struct EffectID: Hashable, Sendable, CustomStringConvertible {
     private var hashable: AnyHashable { AnyHashable(base) }
 }
 
-/// Queues events of one session from an effect, from any thread; calls keep their order.
+/// Queues events of one session from an effect, on any thread; calls keep their order.
 ///
-/// Once its effect is cancelled, its events are dropped.
+/// Events of a cancelled effect are dropped.
 public struct EffectDispatch<Event: AppEvent>: Sendable {
     /// The session's clock, which tests control: `try await dispatch.clock.sleep(for: .seconds(1))`.
     public let clock: any Clock<Duration>
     private let send: @Sendable (Event) -> Void
 
-    /// Makes a handle that hands each event to `send`.
+    /// Creates a handle that passes each event to `send`.
     public init(clock: any Clock<Duration> = ContinuousClock(), _ send: @escaping @Sendable (Event) -> Void) {
         self.clock = clock
         self.send = send
     }
 
-    /// Queues the event behind everything that is already queued in the session.
+    /// Queues the event behind all events that are queued already in the session.
     public func callAsFunction(_ event: Event) {
         send(event)
     }

@@ -1,4 +1,4 @@
-/// Whose effects a driver runs.
+/// The session or manager that a driver runs effects for.
 ///
 /// Every call is on the executor's thread.
 package protocol EffectHost<Event>: AnyObject {
@@ -6,29 +6,30 @@ package protocol EffectHost<Event>: AnyObject {
 
     /// Queues an event that an effect dispatched.
     ///
-    /// - Returns: Why it was dropped; nil when it is queued.
+    /// - Returns: The reason that the event was dropped; nil if the event is queued.
     func enqueue(_ event: Event, from source: EffectSource) -> EffectFault?
-    /// Goes on with the queue, if nothing holds it.
+    /// Continues with the queue, if nothing holds it.
     func drive()
 }
 
-/// Carries out what an ``EffectScheduler`` decides: starts and cancels tasks, keeps one alarm for all timers, queues events.
+/// Carries out the decisions of an ``EffectScheduler``: starts and cancels tasks, sets one alarm for all timers,
+/// queues events.
 ///
-/// Lives on its executor's thread. Its tasks run elsewhere and come back by `post`.
+/// It is bound to its executor's thread. Its tasks run elsewhere and return by `post`.
 package final class EffectDriver<Event: AppEvent> {
     private let surroundings: EffectSurroundings
     private weak var host: (any EffectHost<Event>)?
-    /// Says what went wrong with an effect of the event of this name; also when the host is gone.
+    /// Reports an error of an effect of the event with this name, even if the host is gone.
     private let report: (_ fault: EffectFault, _ eventName: String) -> Void
     private var scheduler: EffectScheduler<Event>
     private var works: [EffectTaskID: Work] = [:]
     private var alarm: (deadline: Duration, task: Task<Void, Never>)?
     private var isStopped = false
     private var hasReportedLate = false
-    /// When it was last reported that an event found no room.
+    /// The time of the last report that the event queue was full.
     private var fullReported: Duration?
 
-    /// A work under way.
+    /// A running work.
     private struct Work {
         let task: Task<Void, Never>
         let life: EffectLife
@@ -45,29 +46,33 @@ package final class EffectDriver<Event: AppEvent> {
         scheduler = EffectScheduler(limits: surroundings.limits)
     }
 
-    /// Whether the next event waits.
+    /// True if the next event waits.
     package var isHoldingQueue: Bool { scheduler.isHoldingQueue }
 
-    /// Whether nothing is under way, or waits for its time.
+    /// True if no effect runs or waits for its time.
     package var isIdle: Bool { scheduler.isIdle }
 
-    /// Whether a work has not returned.
+    /// True if a work has not returned.
     package var isWorking: Bool { !works.isEmpty }
 
-    /// The names of the events whose effects are under way, in the order of their beginning.
+    /// The names of the events with running effects, in the order of their start.
     package var eventNamesUnderWay: [String] { scheduler.eventNamesUnderWay }
 
-    /// Begins the effects of one dispatch, as `EffectScheduler.begin`; the caller goes on with the queue itself.
+    /// Begins the effects of one dispatch, as `EffectScheduler.begin` does.
+    ///
+    /// The caller continues with the queue itself.
     package func begin(_ effects: [EventEffect<Event>], chain: EffectChain? = nil) {
         perform(scheduler.begin(effects, chain: chain, now: surroundings.clock.now))
     }
 
-    /// A timer's tick has had its turn.
+    /// Marks a timer's tick as processed.
     package func tickDidEnd(_ id: EffectTaskID) {
         scheduler.tickDidEnd(id)
     }
 
-    /// Cancels everything; what still comes of it is dropped, with one line in the log.
+    /// Cancels everything.
+    ///
+    /// Later events of the effects are dropped, with one line in the log.
     package func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -94,7 +99,7 @@ package final class EffectDriver<Event: AppEvent> {
         drop(source, because: fault)
     }
 
-    /// Reports a dropped event: once when the session is gone, and at most every second when its queue is full.
+    /// Reports a dropped event: once if the session is gone, and at most every second if its queue is full.
     private func drop(_ source: EffectSource, because fault: EffectFault) {
         if case .late = fault {
             guard !hasReportedLate else { return }
@@ -108,11 +113,11 @@ package final class EffectDriver<Event: AppEvent> {
     }
 
     private func start(_ work: Effect<Event>.Work, _ id: EffectTaskID, _ source: EffectSource) {
-        let confined = Confined(self, to: surroundings.executor)
+        let loopBound = LoopBound(self, to: surroundings.executor)
         let life = EffectLife(eventsMax: surroundings.limits.queuedDispatchesMax)
         let dispatch = EffectDispatch<Event>(clock: surroundings.clock.clock) { event in
             guard life.admit() else { return }
-            confined.post { $0.receive(event, from: source, life) }
+            loopBound.postReply { $0.receive(event, from: source, life) }
         }
         let task = Task(executorPreference: surroundings.taskExecutor) {
             var failure: (any Error)?
@@ -121,7 +126,7 @@ package final class EffectDriver<Event: AppEvent> {
             } catch {
                 failure = error
             }
-            confined.post { [failure] in $0.workDidEnd(id, failure, source, life) }
+            loopBound.postReply { [failure] in $0.workDidEnd(id, failure, source, life) }
         }
         works[id] = Work(task: task, life: life)
     }
@@ -153,7 +158,9 @@ package final class EffectDriver<Event: AppEvent> {
 
     // MARK: - Time
 
-    /// Sees to it that the alarm rings in time; one that rings early is set again then.
+    /// Sets the alarm for the next deadline.
+    ///
+    /// An alarm that rings early is set again then.
     private func setAlarm() {
         guard let deadline = scheduler.nextDeadline else {
             alarm?.task.cancel()
@@ -162,22 +169,22 @@ package final class EffectDriver<Event: AppEvent> {
         }
         if let alarm, alarm.deadline <= deadline { return }
         alarm?.task.cancel()
-        let confined = Confined(self, to: surroundings.executor)
+        let loopBound = LoopBound(self, to: surroundings.executor)
         let clock = surroundings.clock
         let task = Task(executorPreference: surroundings.taskExecutor) {
             do {
                 try await clock.sleep(until: deadline)
             } catch {
-                // Cancelled: another one is set, or none.
+                // Cancelled: another alarm replaces this one, or no alarm is needed.
                 return
             }
-            confined.post { $0.alarmDidRing(deadline) }
+            loopBound.postReply { $0.alarmDidRing(deadline) }
         }
         alarm = (deadline, task)
     }
 
     private func alarmDidRing(_ deadline: Duration) {
-        // One that was replaced as it rang rings for nobody.
+        // An alarm that was replaced while it rang is ignored.
         guard alarm?.deadline == deadline else { return }
         alarm = nil
         perform(scheduler.alarmDidRing(now: surroundings.clock.now))

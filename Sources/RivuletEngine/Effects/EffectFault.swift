@@ -1,18 +1,18 @@
-/// What a session logs of an effect.
+/// An error of an effect, for the session's log.
 package enum EffectFault: Sendable, CustomStringConvertible {
-    /// Its body threw this, and nobody handles it.
+    /// The body threw this error, and there is no handler.
     case failed(any Error)
-    /// The session waited for so long.
+    /// The session waited for this time limit.
     case timedOut(limit: Duration)
-    /// Too much work of the session has not returned yet.
+    /// Too many works of the session have not returned yet.
     case tooManyUnderWay(limit: Int)
     /// The session has too many timers.
     case tooManyTimers(limit: Int)
-    /// `.dispatch` effects have brought forth too many events without anything from outside.
+    /// `.dispatch` effects have created too many events without an event from outside.
     case chainTooLong(limit: Int)
-    /// It dispatched after the session had left memory, or as it was leaving.
+    /// The effect dispatched an event after its session had left memory, or while it was leaving.
     case late
-    /// The session's event queue has no room for what it dispatched.
+    /// The session's event queue is too full for the effect's event.
     case queueFull(limit: Int)
 
     package var description: String {
@@ -28,7 +28,7 @@ package enum EffectFault: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error behind it, if it is one.
+    /// The underlying error, if there is one.
     package var error: (any Error)? {
         if case .failed(let error) = self { error } else { nil }
     }

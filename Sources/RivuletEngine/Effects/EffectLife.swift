@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Whether a work was cancelled, and how many of its events are on their way into the session.
+/// The cancellation of a work, and the number of its events that are on their way to the session.
 ///
-/// A work that dispatches faster than the session takes must not fill the loop's mailbox, through which everything else comes too.
+/// A work that dispatches faster than the session accepts must not fill the loop's mailbox, which all other messages
+/// use, too.
 final class EffectLife: Sendable {
     private let eventsMax: Int
     private let eventsUnderWay = Atomic<Int>(0)
@@ -13,12 +14,12 @@ final class EffectLife: Sendable {
         self.eventsMax = eventsMax
     }
 
-    /// Whether what it dispatches is dropped.
+    /// True if the work's events are dropped.
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Lets one more event set out; false when too many are under way.
+    /// Admits one more event; returns false if too many are on their way.
     func admit() -> Bool {
         guard eventsUnderWay.add(1, ordering: .relaxed).newValue > eventsMax else { return true }
         eventsUnderWay.subtract(1, ordering: .relaxed)
@@ -26,7 +27,7 @@ final class EffectLife: Sendable {
         return false
     }
 
-    /// Notes that an event has come to the session; true when others were dropped since the last time.
+    /// Records that an event has reached the session; returns true if others were dropped since the last time.
     func didArrive() -> Bool {
         eventsUnderWay.subtract(1, ordering: .relaxed)
         return hasDropped.exchange(false, ordering: .relaxed)

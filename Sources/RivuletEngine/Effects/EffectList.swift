@@ -1,12 +1,12 @@
 /// The effects of one dispatch, at least one.
 ///
-/// Nearly every dispatch has none, and then there is no list: even the question whether an array is empty takes its metadata, where its
-/// type is the app's.
+/// Nearly every dispatch has no effects, and then there is no list. Even the check for an empty array needs the array's
+/// metadata if its element type is the app's.
 package final class EffectList<Event: AppEvent>: Sendable {
     private let last: EventEffect<Event>
     private let earlier: EffectList?
 
-    /// Appends an effect to the earlier ones.
+    /// Creates a list of an effect after the earlier ones.
     package init(_ effect: EventEffect<Event>, after earlier: EffectList? = nil) {
         last = effect
         self.earlier = earlier
@@ -23,6 +23,6 @@ package final class EffectList<Event: AppEvent>: Sendable {
         return reversed.reversed()
     }
 
-    /// Whether the next event waits for any of them.
+    /// True if the next event waits for any of the effects.
     package var holdsQueue: Bool { effects.contains { $0.effect.holdsQueue } }
 }

@@ -1,51 +1,54 @@
-/// A reducer of one event type whose effects run once its change is committed.
+/// A reducer of one event type with effects that run once its change is committed.
 ///
-/// It says what is to be done and does nothing itself: it may run again for the same event, its effects run once.
+/// It describes the effects and does not run them. The reducer may run again for the same event; its effects run
+/// once.
 public protocol EffectReducer<State, Event>: EventReducer {
-    // Said again, or it would not follow from the method below.
-    /// The state that it changes.
+    // Declared again, because it could not be inferred from the method below.
+    /// The state that the reducer changes.
     associatedtype State
-    /// The events that it takes; others pass by.
+    /// The events that the reducer handles; it ignores others.
     associatedtype Event: AppEvent
 
-    /// Changes the state as the event asks, and returns what follows.
+    /// Applies the event to the state, and returns the effect.
     ///
-    /// - Throws: an ``EventRejection`` to refuse; nothing has changed then, and nothing follows.
+    /// - Throws: An ``EventRejection`` to reject the event. Nothing has changed then, and there is no effect.
     func reduce(into state: inout State, event: Event) throws -> Effect<Event>
 }
 
 extension EffectReducer {
-    /// Changes the state; what follows is left out.
+    /// Changes the state and discards the effect.
     public func reduce(into state: inout State, queuedEvent: QueuedEvent) throws {
         var effects = ReducerEffects()
         try reduce(into: &state, queuedEvent: queuedEvent, effects: &effects)
     }
 
-    /// Changes the state, and adds what follows.
+    /// Changes the state, and adds the effect.
     public func reduce(into state: inout State, queuedEvent: QueuedEvent, effects: inout ReducerEffects) throws {
         guard let event = queuedEvent.event as? Event else { return }
         effects.add(try reduce(into: &state, event: event))
     }
 }
 
-/// The effects of one event, in the order of the reducers that ask for them.
+/// The effects of one event, in the order of the reducers that returned them.
 public struct ReducerEffects: Sendable {
-    /// Effects of one event type each.
+    /// The effects, each with its own event type.
     private var effects: [any ErasableEffect] = []
 
-    /// Makes an empty list.
+    /// Creates an empty list.
     public init() {}
 
-    /// Adds what follows; it runs after the commit, at the same time as the effects of the event's other reducers.
+    /// Adds an effect.
+    ///
+    /// It runs after the commit, at the same time as the effects of the event's other reducers.
     public mutating func add<Event: AppEvent>(_ effect: Effect<Event>) {
         guard !effect.isNone else { return }
         effects.append(effect)
     }
 
-    /// All of them as one, whatever their event types.
+    /// All effects as one, with erased event types.
     package var erased: Effect<ErasedEvent> { .merge(effects.map(\.erased)) }
 
-    /// All of them as one; nil for one of another event type, which the app does not have.
+    /// Returns all effects as one; nil if an effect has another event type, which the app does not have.
     package func merged<Event: AppEvent>(as event: Event.Type) -> Effect<Event>? {
         guard !effects.isEmpty else { return Effect.none }
         let typed = effects.compactMap { $0 as? Effect<Event> }

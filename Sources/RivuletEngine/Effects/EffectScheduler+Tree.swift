@@ -1,11 +1,11 @@
-// Owns how the tree of an effect grows and ends.
+// This file opens and ends the nodes of an effect's tree.
 
 extension EffectScheduler {
     // MARK: - Growing
 
-    /// Begins an effect under a node, or as the root of that id.
+    /// Begins an effect under a node, or as the root with the given id.
     ///
-    /// - Returns: How it ended, or nil while it runs.
+    /// - Returns: The end of the effect; nil while the effect runs.
     @discardableResult
     mutating func open(
         _ effect: Effect<Event>,
@@ -42,7 +42,7 @@ extension EffectScheduler {
             return proceed(id)
         case .cancellable(let effect, let name, let cancelInFlight):
             if cancelInFlight { cancel(name) }
-            // The name may have been that of what this stands in.
+            // The cancelled name may have included the node around this one.
             guard isThere(parent) else { return leave(id, .cut) }
             insert(node(.scope(name)), as: id)
             return openScope(effect, id)
@@ -56,7 +56,9 @@ extension EffectScheduler {
         return nodes[parent] != nil
     }
 
-    /// Ends what has no node of its own; if it is a root, there is nothing of it.
+    /// Ends an effect that has no node of its own.
+    ///
+    /// If the effect is a root, the root is removed.
     private mutating func leave(_ id: NodeID, _ end: End) -> End {
         roots[id] = nil
         return end
@@ -91,7 +93,7 @@ extension EffectScheduler {
         return nil
     }
 
-    /// Whether there may be one more timer; says so if there may not.
+    /// Returns true if one more timer is allowed; otherwise reports the limit.
     private mutating func hasTimer(for root: NodeID) -> Bool {
         if timers.count < limits.timersMax { return true }
         actions.append(.report(.tooManyTimers(limit: limits.timersMax), eventName: roots[root]?.eventName ?? ""))
@@ -112,7 +114,7 @@ extension EffectScheduler {
         return node.isCut ? .cut : .finished
     }
 
-    /// Begins the next of a sequence's effects that does not end at once.
+    /// Begins the effects of a sequence up to the first one that does not end at once.
     private mutating func proceed(_ id: NodeID) -> End? {
         nodes[id]?.isOpening = true
         while let node = nodes[id], case .sequence(var rest) = node.kind {
@@ -194,7 +196,9 @@ extension EffectScheduler {
         timers.insert(.interval(name), at: now + max(length, .zero))
     }
 
-    /// Starts what has waited for the end of the interval, which begins the next one.
+    /// Starts the effect that waited for the end of the interval.
+    ///
+    /// That effect begins the next interval.
     private mutating func intervalDidEnd(_ name: EffectID) {
         guard let interval = intervals.removeValue(forKey: name) else { return }
         guard let held = interval.held, case .held(_, let effect) = nodes[held]?.kind else { return }
@@ -210,7 +214,7 @@ extension EffectScheduler {
 
     // MARK: - Time
 
-    /// Does what a timer was for.
+    /// Carries out a timer.
     mutating func fire(_ timer: EffectTimers.Timer) {
         switch timer.target {
         case .interval(let name):
@@ -231,7 +235,9 @@ extension EffectScheduler {
         }
     }
 
-    /// The next moment of a repeating timer; those that have gone by are left out.
+    /// Returns the next time of a repeating timer.
+    ///
+    /// Times that have passed are skipped.
     private static func next(after deadline: Duration, _ interval: Duration, now: Duration) -> Duration {
         let missed = max(((now - deadline) / interval).rounded(.down), 0)
         let next = deadline + interval * Int(min(missed, 1e9))
@@ -240,12 +246,12 @@ extension EffectScheduler {
 
     // MARK: - Ending
 
-    /// Ends everything of a name, in the order in which it began.
+    /// Ends all effects of a name, in the order in which they began.
     private mutating func cancel(_ name: EffectID) {
         for id in (names[name] ?? []).sorted() { end(id, .cut) }
     }
 
-    /// Ends a node and what is below it, and lets what is above it go on.
+    /// Ends a node and the nodes below it, and continues with its parent.
     mutating func end(_ id: NodeID, _ end: End) {
         guard let parent = nodes[id].map(\.parent) else { return }
         discard(id)
@@ -255,7 +261,7 @@ extension EffectScheduler {
     private mutating func childDidEnd(of id: NodeID, _ end: End) {
         guard let node = nodes[id] else { return }
         if end == .cut { nodes[id]?.isCut = true }
-        // Whoever opens it looks at what is left.
+        // The code that opens the node handles the result itself.
         guard !node.isOpening else { return }
         switch node.kind {
         case .merge:
@@ -272,7 +278,9 @@ extension EffectScheduler {
         }
     }
 
-    /// Takes a node and everything below it out of the tree; works are cancelled, unless they have returned.
+    /// Removes a node and everything below it from the tree.
+    ///
+    /// Works are cancelled, unless they have returned.
     mutating func discard(_ id: NodeID) {
         for child in nodes[id]?.children ?? [] { discard(child) }
         remove(id)

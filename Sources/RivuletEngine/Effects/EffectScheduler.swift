@@ -1,12 +1,12 @@
-/// The effects of one session that are under way.
+/// The running effects of one session.
 ///
-/// Pure: it is told what happens and when, and answers what is to be done, in order. An effect is a tree while it runs: leaves are works
-/// and timers, the nodes above them know what follows when one of them ends. The effects of one event are one tree, a root; roots that
-/// hold the queue run one after the other.
+/// Pure: it receives events with their times, and returns the actions to carry out, in order. A running effect is a
+/// tree: leaves are works and timers, and the nodes above them continue when one of them ends. The effects of one
+/// event are one tree, a root. Roots that hold the queue run one after the other.
 package struct EffectScheduler<Event: AppEvent>: Sendable {
     typealias NodeID = EffectTaskID
 
-    /// What is to be done.
+    /// An action to carry out.
     package enum Action: Sendable {
         case dispatch(Event, EffectSource)
         case start(EffectTaskID, Effect<Event>.Work, EffectSource)
@@ -14,7 +14,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         case report(EffectFault, eventName: String)
     }
 
-    /// How a node ended: done, or not, so that nothing behind it runs.
+    /// The end of a node: finished, or cut, so that nothing after it runs.
     enum End {
         case finished
         case cut
@@ -24,22 +24,24 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         var kind: Kind
         let parent: NodeID?
         let root: NodeID
-        /// Whether no event waits for it, whatever the root does.
+        /// True if no event waits for the node, whatever the root does.
         let isDetached: Bool
-        /// In the order of their beginning.
+        /// The children, in the order in which they began.
         var children: [NodeID] = []
-        /// Whether its first steps are being taken: what ends below it is looked at afterwards.
+        /// True while the node's first steps are taken.
+        ///
+        /// Nodes that end below it are handled afterwards.
         var isOpening = true
-        /// Whether something below it was cut.
+        /// True if a node below it was cut.
         var isCut = false
     }
 
     enum Kind: Sendable {
-        /// Ends when its children have.
+        /// Ends when its children have ended.
         case merge
-        /// Goes on with the rest when its child has finished.
+        /// Continues with the rest when its child has finished.
         case sequence(rest: ArraySlice<Effect<Event>>)
-        /// Bears a name, and ends with its child.
+        /// Has a name, and ends with its child.
         case scope(EffectID)
         /// Waits for the end of its interval.
         case held(EffectID, Effect<Event>)
@@ -51,7 +53,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     struct Root: Sendable {
         let eventName: String
         var chain: EffectChain?
-        /// How many works the queue waits for.
+        /// The number of works that the queue waits for.
         var awaited = 0
     }
 
@@ -64,7 +66,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     /// An interval in which one effect of a name has started.
     struct Interval: Sendable {
         let length: Duration
-        /// What starts at its end.
+        /// The node that starts at the end of the interval.
         var held: NodeID?
     }
 
@@ -76,16 +78,16 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     var timers = EffectTimers()
     /// Works that were cancelled and have not returned yet.
     var cancelled: Set<NodeID> = []
-    /// How many works have not been cancelled and have not returned.
+    /// The number of works that have neither been cancelled nor returned.
     var workCount = 0
-    /// The work that has just returned, which nobody has to cancel.
+    /// The work that has just returned, which needs no cancellation.
     var returned: NodeID?
     var actions: [Action] = []
     var now: Duration = .zero
-    /// The root that is being started: what it dispatches, it dispatches at once.
+    /// The root that is being started; only its immediate dispatches count for its chain.
     var opening: NodeID?
     private var waiting: ArraySlice<Waiting> = []
-    /// The root for whose works the queue waits.
+    /// The root with the works that the queue waits for.
     private(set) var holder: NodeID?
     private var lastID: UInt64 = 0
     private var isStopped = false
@@ -94,32 +96,33 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         self.limits = limits
     }
 
-    /// Whether the session's next event waits.
+    /// True if the session's next event waits.
     package var isHoldingQueue: Bool { holder != nil }
 
-    /// Whether nothing is under way, or waits for its time.
+    /// True if no effect runs or waits for its time.
     package var isIdle: Bool { nodes.isEmpty && intervals.isEmpty && waiting.isEmpty }
 
-    /// The names of the events whose effects are under way, in the order of their beginning.
+    /// The names of the events with running effects, in the order of their start.
     package var eventNamesUnderWay: [String] {
         roots.sorted { $0.key < $1.key }.map(\.value.eventName) + waiting.map(\.effect.eventName)
     }
 
-    /// When ``alarmDidRing(now:)`` is to be called; nil for never.
+    /// The time of the next call of ``alarmDidRing(now:)``; nil if none is needed.
     package var nextDeadline: Duration? { timers.first?.deadline }
 
     // MARK: - What happens
 
-    /// Begins the effects of one dispatch, those of its second event when those of its first hold the queue no longer, and so on.
+    /// Begins the effects of one dispatch, one event after the other.
     ///
-    /// `chain` is the count to which the dispatch itself belongs.
+    /// The effects of an event begin when those of the event before no longer hold the queue. `chain` is the count to
+    /// which the dispatch itself belongs.
     package mutating func begin(_ effects: [EventEffect<Event>], chain: EffectChain?, now: Duration) -> [Action] {
         guard !isStopped else { return [] }
         waiting += effects.map { Waiting(effect: $0, chain: chain) }
         return settle(at: now)
     }
 
-    /// A work has returned; `isDone` is false when it threw.
+    /// Handles the return of a work; `isDone` is false if the work threw an error.
     package mutating func workDidEnd(_ id: EffectTaskID, isDone: Bool, now: Duration) -> [Action] {
         self.now = now
         if cancelled.remove(id) == nil {
@@ -130,20 +133,22 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         return settle(at: now)
     }
 
-    /// The time of ``nextDeadline`` has come, or will not be long.
+    /// Handles an alarm, at the time of ``nextDeadline`` or a little earlier.
     package mutating func alarmDidRing(now: Duration) -> [Action] {
         self.now = now
         while let timer = timers.popFirst(until: now) { fire(timer) }
         return settle(at: now)
     }
 
-    /// A timer's tick has had its turn, or found no room.
+    /// Marks a timer's tick as processed or refused.
     package mutating func tickDidEnd(_ id: EffectTaskID) {
         guard case .ticks(let event, let interval, _) = nodes[id]?.kind else { return }
         nodes[id]?.kind = .ticks(event, interval: interval, isQueued: false)
     }
 
-    /// Ends everything; nothing begins any more.
+    /// Ends everything.
+    ///
+    /// Nothing begins afterwards.
     package mutating func stop() -> [Action] {
         isStopped = true
         waiting = []
@@ -156,7 +161,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
 
     // MARK: - Roots
 
-    /// Lets the queue go when nothing of the holder is waited for any more, and begins what may begin.
+    /// Releases the queue if all awaited works of the holder have ended, and begins the next waiting effects.
     private mutating func settle(at now: Duration) -> [Action] {
         self.now = now
         while true {
@@ -192,14 +197,14 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         return NodeID(rawValue: lastID)
     }
 
-    /// The works that the queue waits for, in the order of their beginning.
+    /// Returns the works that the queue waits for, in the order of their start.
     func awaitedWorks(of root: NodeID) -> [NodeID] {
         nodes.filter { $0.value.root == root && $0.value.isAwaitedWork }.keys.sorted()
     }
 }
 
 extension EffectScheduler.Node {
-    /// Whether the queue waits for it.
+    /// True if the queue waits for the node.
     var isAwaitedWork: Bool {
         if case .work(isAwaited: true) = kind { true } else { false }
     }

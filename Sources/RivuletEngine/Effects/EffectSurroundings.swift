@@ -1,8 +1,8 @@
-/// The thread to which effects come back, their clock, their threads and their limits.
+/// The thread to which effects return, their clock, their threads and their limits.
 package struct EffectSurroundings: Sendable {
     package let executor: any SessionExecutor
     package let clock: EffectClock
-    /// Where works run; nil for the threads that all tasks share.
+    /// The executor of the works; nil for the threads that all tasks share.
     package let taskExecutor: (any TaskExecutor)?
     package let limits: EngineLimits
 
@@ -19,7 +19,7 @@ package struct EffectSurroundings: Sendable {
     }
 }
 
-/// A clock as a scale that begins where this value was made.
+/// A clock with its zero at the creation of this value.
 package struct EffectClock: Sendable {
     /// The clock itself.
     package let clock: any Clock<Duration>
@@ -33,12 +33,12 @@ package struct EffectClock: Sendable {
         wait = { deadline in try await clock.sleep(until: start.advanced(by: deadline), tolerance: nil) }
     }
 
-    /// How far the clock has come.
+    /// The time since this value was created.
     package var now: Duration { read() }
 
-    /// Waits until the clock has come so far.
+    /// Waits until the given time since this value was created.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(until deadline: Duration) async throws {
         try await wait(deadline)
     }

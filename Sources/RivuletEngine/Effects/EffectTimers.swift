@@ -1,6 +1,8 @@
-/// Timers by deadline; of equal deadlines the one set first comes first.
+/// Timers by deadline.
 ///
-/// A session has few (`EngineLimits.timersMax`), so a sorted array is enough.
+/// Of equal deadlines, the timer that was set first comes first.
+///
+/// A session has few timers (`EngineLimits.timersMax`), so a sorted array is fast enough.
 struct EffectTimers: Sendable {
     struct Timer: Sendable {
         let deadline: Duration
@@ -15,31 +17,31 @@ struct EffectTimers: Sendable {
         /// The end of the time for which the queue waits.
         case timeLimit(EffectTaskID)
 
-        /// Whether it counts for `EngineLimits.timersMax`.
+        /// True if the timer counts for `EngineLimits.timersMax`.
         fileprivate var isCounted: Bool {
             if case .timeLimit = self { false } else { true }
         }
     }
 
     private var timers: [Timer] = []
-    /// How many count for the limit.
+    /// The number of timers that count for the limit.
     private(set) var count = 0
 
     var first: Timer? { timers.first }
 
     mutating func insert(_ target: Target, at deadline: Duration) {
-        let place = timers.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
-        timers.insert(Timer(deadline: deadline, target: target), at: place)
+        let index = timers.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
+        timers.insert(Timer(deadline: deadline, target: target), at: index)
         if target.isCounted { count += 1 }
     }
 
     mutating func remove(_ target: Target) {
-        guard let place = timers.firstIndex(where: { $0.target == target }) else { return }
-        timers.remove(at: place)
+        guard let index = timers.firstIndex(where: { $0.target == target }) else { return }
+        timers.remove(at: index)
         if target.isCounted { count -= 1 }
     }
 
-    /// Takes the first timer if its time has come.
+    /// Removes and returns the first timer if its time has come.
     mutating func popFirst(until now: Duration) -> Timer? {
         guard let first, first.deadline <= now else { return nil }
         timers.removeFirst()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What follows one event.
+/// The effect of one event.
 package struct EventEffect<Event: AppEvent>: Sendable {
     /// The event's name, for the log.
     package let eventName: String
@@ -12,26 +12,30 @@ package struct EventEffect<Event: AppEvent>: Sendable {
     }
 }
 
-/// Where an event that an effect dispatched comes from.
+/// The origin of an event that an effect dispatched.
 package struct EffectSource: Sendable {
-    /// The name of the event whose effect it was.
+    /// The name of the event that had the effect.
     package let eventName: String
-    /// The count that it belongs to when it was dispatched at once; nil when time or work lay between.
+    /// The chain of an event that was dispatched at once; nil if time or work came between.
     package var chain: EffectChain?
-    /// The repeating timer whose tick it is: it sends no other before this one has had its turn.
+    /// The repeating timer of a tick.
+    ///
+    /// The timer sends no other tick before this one has been processed.
     package var tick: EffectTaskID?
 }
 
-/// The name of a work or a timer within its session's effects, never used again.
+/// The id of a work or a timer within its session's effects.
+///
+/// It is never used again.
 package struct EffectTaskID: Hashable, Sendable, Comparable {
     let rawValue: UInt64
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The events that descend from one event by `.dispatch` effects alone.
+/// The number of events that one event causes by `.dispatch` effects alone.
 ///
-/// An effect that always dispatches again would keep its session busy for ever; the count ends it.
+/// An effect that always dispatches again would keep its session busy for ever. The limit ends such a chain.
 package final class EffectChain: Sendable {
     private let count = Atomic<Int>(0)
 
@@ -39,13 +43,15 @@ package final class EffectChain: Sendable {
 
     package enum Admission: Sendable, Equatable {
         case admitted
-        /// It is one too many; only the first is worth a line in the log.
+        /// The event exceeds the limit.
+        ///
+        /// Only the first such event gets a line in the log.
         case refused(isFirst: Bool)
     }
 
     /// Counts one more event.
     package func admit(max: Int) -> Admission {
-        let place = count.add(1, ordering: .relaxed).newValue
-        return place <= max ? .admitted : .refused(isFirst: place == max + 1)
+        let number = count.add(1, ordering: .relaxed).newValue
+        return number <= max ? .admitted : .refused(isFirst: number == max + 1)
     }
 }

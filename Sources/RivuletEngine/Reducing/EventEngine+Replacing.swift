@@ -1,12 +1,14 @@
-// Owns the steps that replace a state as a whole, past the reducers.
+// This file replaces a state as a whole, without the reducers.
 
 package import RivuletJSON
 import RivuletObservation
 
 extension EventEngine {
-    /// Gives the state what the engine's event asks for; `document` has the stored fields of the version that is restored.
+    /// Applies an engine event to the state.
     ///
-    /// - Throws: an error of the document; nothing has changed then.
+    /// `document` has the stored fields of the version that is restored.
+    ///
+    /// - Throws: An error of the document. Nothing has changed then.
     package func apply(_ event: EngineEvent, document: [UInt8], to state: inout State) throws(JSONError) -> Step {
         var failure: JSONError?
         let before = state
@@ -31,7 +33,9 @@ extension EventEngine {
 }
 
 extension ObservableState {
-    /// Takes each field of the document as a whole: what is in memory only within one of them has its default then.
+    /// Replaces each field that is in the document as a whole.
+    ///
+    /// Values in memory only within such a field get their defaults.
     fileprivate mutating func replaceStoredFields(with document: [UInt8]) throws(JSONError) {
         var reader = JSONReader(document)
         try reader.object { (name, reader) throws(JSONError) in

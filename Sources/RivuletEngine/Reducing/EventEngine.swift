@@ -2,8 +2,8 @@ package import RivuletObservation
 
 /// Runs an app's reducers under the change recorder.
 ///
-/// Pure: no clock, no storage, no threads. A class, because code that is compiled once for all apps has to make the metadata of a
-/// struct like this one at each call.
+/// Pure: no clock, no storage, no threads. It is a class because code that is compiled once for all apps would create
+/// the metadata of such a struct at each call.
 package final class EventEngine<Definition: AppDefinition>: Sendable {
     package typealias State = Definition.State
     package typealias Event = Definition.Event
@@ -11,22 +11,22 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     package let definition: Definition
     package let bindings: StateBindings<Event>
     package let views: [StateView<State>]
-    /// How large the default state is as JSON.
+    /// The size of the default state as JSON, in bytes.
     package let defaultStateBytes: Int
-    /// Whether a loaded state may have transient fields that neither its document nor the default state has.
+    /// True if a loaded state may have transient fields that neither its document nor the default state has.
     package let hasTransientElements: Bool
-    /// All reducers, in their order.
+    /// Runs all reducers in order.
     ///
-    /// A closure, because an array of a generic type is walked with metadata that is looked up at each event.
+    /// It is a closure because a loop over an array of a generic type looks up metadata at each event.
     private let reduce: @Sendable (inout State, QueuedEvent, inout ReducerEffects) throws -> Void
 
-    /// What one atomic dispatch did.
+    /// The result of one atomic dispatch.
     package struct Step: Sendable {
         package let recording: Recording
-        /// The effects of its events; nil when none has any.
+        /// The effects of the events; nil if there are none.
         package let effectList: EffectList<Event>?
 
-        /// The effects of its events that have any, in their order.
+        /// The effects of the events that have any, in the order of the events.
         package var effects: [EventEffect<Event>] { effectList?.effects ?? [] }
     }
 
@@ -39,23 +39,28 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         hasTransientElements = State._$hasTransientElements
     }
 
-    /// Applies the events in order as one transaction: all of them, or, when one is rejected, none.
+    /// Applies the events in order as one transaction.
     ///
-    /// `notes` are those of reading the events.
-    /// - Throws: the ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``; the state is as it was, and nothing follows.
-    package func apply(_ events: [Event], notes: CoercionNotes? = nil, to state: inout State) throws -> Step {
+    /// If one event is rejected, none is applied.
+    ///
+    /// `records` has the coercions that reading the events caused.
+    /// - Throws: The ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``. The state is unchanged then,
+    ///   and there are no effects.
+    package func apply(_ events: [Event], records: CoercionRecords? = nil, to state: inout State) throws -> Step {
         var effects: EffectList<Event>?
-        let recording = try ChangeRecorder.record(&state, notes: notes) { state in
-            // By index: an iterator of a generic type is made from its metadata at each dispatch.
+        let recording = try ChangeRecorder.record(&state, records: records) { state in
+            // By index, because an iterator of a generic type is made from its metadata at each dispatch.
             for index in 0..<events.count { try take(events[index], at: index, &state, &effects) }
         }
         return Step(recording: recording, effectList: effects)
     }
 
-    /// Applies one event, as nearly every dispatch has it, without an array.
-    package func apply(_ event: Event, notes: CoercionNotes?, to state: inout State) throws -> Step {
+    /// Applies one event without an array.
+    ///
+    /// Nearly every dispatch has only one event.
+    package func apply(_ event: Event, records: CoercionRecords?, to state: inout State) throws -> Step {
         var effects: EffectList<Event>?
-        let recording = try ChangeRecorder.record(&state, notes: notes) { state in
+        let recording = try ChangeRecorder.record(&state, records: records) { state in
             try take(event, at: 0, &state, &effects)
         }
         return Step(recording: recording, effectList: effects)
@@ -80,7 +85,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
     }
 
-    /// Runs the reducers, and gives what they and the app want done, in this order, as one effect.
+    /// Runs the reducers, and returns the effects of the reducers and of the app, in this order, as one effect.
     private func apply(_ event: Event, to state: inout State) throws -> Effect<Event> {
         let queuedEvent = QueuedEvent(event: event)
         var asked = ReducerEffects()
@@ -99,7 +104,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         }
     }
 
-    /// A reducer asks for an effect that dispatches events of another type than the app's.
+    /// A reducer returned an effect that dispatches events of another type than the app's.
     private struct ForeignEffect: Error, CustomStringConvertible {
         var description: String { "a reducer asks for an effect that dispatches other events than \(Event.self)" }
     }
@@ -107,7 +112,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
 
 /// The event at which a reducer threw an ``EventRejection``.
 package struct RefusedEvent: Error, Hashable {
-    /// Its place among the events of its transaction, from 0.
+    /// The position among the events of its transaction, from 0.
     package let index: Int
     package let eventName: String
     package let rejection: EventRejection
@@ -119,9 +124,9 @@ package struct RefusedEvent: Error, Hashable {
     }
 }
 
-/// What a reducer threw that is no ``EventRejection``: a fault of the app, not of the event's sender.
+/// An error of a reducer that is not an ``EventRejection``: a bug of the app, not an error of the event's sender.
 package struct ReducerFailure: Error {
-    /// The event at which it failed.
+    /// The event at which the reducer failed.
     package let eventName: String
     package let error: any Error
 }

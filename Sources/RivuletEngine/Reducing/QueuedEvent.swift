@@ -1,15 +1,15 @@
 import RivuletBase
 
-/// An event with the moment at which it was queued.
+/// An event with the time at which it was queued.
 ///
 /// Source: <Tests/Rows/Systems.md#d-06>.
 public struct QueuedEvent: Sendable {
     /// The event as dispatched.
     public let event: any AppEvent
-    /// An instant, because few events are asked for their uptime in nanoseconds.
+    /// An instant, because the uptime in nanoseconds is needed for few events.
     private let queued: ContinuousClock.Instant
 
-    /// When it was queued, in nanoseconds of the system's uptime.
+    /// The time at which the event was queued, in nanoseconds of the system's uptime.
     public var timestamp: UInt64 { UptimeClock.nanoseconds(at: queued) }
 
     /// Queues an event now.
@@ -33,16 +33,18 @@ extension QueuedEvent {
 /// A queued event, under its name in later versions of WAVE.
 public typealias EnqueuedEvent = QueuedEvent
 
-/// The clock that event timestamps are taken from.
+/// The clock of event timestamps.
 enum UptimeClock {
     private static let start = ContinuousClock().systemEpoch
 
-    /// The instant so many nanoseconds after the system started.
+    /// Returns the instant at this number of nanoseconds after the system started.
     static func instant(nanoseconds: UInt64) -> ContinuousClock.Instant {
         start.advanced(by: .nanoseconds(Int64(clamping: nanoseconds)))
     }
 
-    /// Nanoseconds since the system started, sleep included; never goes back.
+    /// Returns the nanoseconds since the system started, sleep included.
+    ///
+    /// The value never decreases.
     static func nanoseconds(at instant: ContinuousClock.Instant) -> UInt64 {
         start.duration(to: instant).nanoseconds
     }

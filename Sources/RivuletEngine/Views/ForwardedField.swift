@@ -2,22 +2,24 @@ public import RivuletJSON
 public import RivuletObjects
 package import RivuletObservation
 
-/// A field of a view: where its value comes from, and where it stands in the object.
+/// A field of a view, with the source of its value and its property in the object.
 ///
-/// Written by `@StateForwarder`.
+/// `@StateForwarder` generates these fields.
 public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     /// The name in the object and in JSON.
     public let name: String
-    /// Where the value stands in the state's JSON; nil where its key path goes through anything but fields of states.
+    /// The path of the value in the state's JSON; nil if the key path goes through anything but fields of states.
     ///
-    /// The key path decides, not the state's schema: to that, the name of any property is the id of an element or the key of a
-    /// dictionary.
+    /// The key path decides, not the state's schema: for the schema, any property name could be an element's id or a
+    /// dictionary's key.
     package let storedPath: JSONPointer?
-    /// The properties that its key path goes through, `*` for a subscript; nil where they are not known.
+    /// The properties that the key path goes through, `*` for a subscript; nil if they are unknown.
     package let steps: [String]?
-    /// Whose each of the steps is; fewer than these where they are not known.
+    /// The types that have the properties of the steps.
+    ///
+    /// There are fewer types than steps if they are unknown.
     package let owners: [Any.Type]
-    /// The shape of its JSON; nil for a value that has none.
+    /// The shape of the value's JSON; nil for a value without JSON.
     package let schema: JSONSchema?
     private let box: any FieldBox<State, Object>
 
@@ -81,45 +83,50 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
         box = TypedFieldBox(state: state, object: object, encode: encode)
     }
 
-    /// Whether a property is a field of a state; the variables of an enum's cases are computed.
+    /// Returns true if a property is a field of a state.
+    ///
+    /// The variables of an enum's cases are computed properties.
     private static func isField(of owner: Any.Type, _ property: String) -> Bool {
         guard let state = owner as? any ObservableState.Type else { return false }
         return state._$position(of: property) != nil
     }
 
-    /// Writes what is at a path below the object's field; false, with nothing written, when there is no such value.
+    /// Writes the value at a path below the object's field.
+    ///
+    /// Returns false and writes nothing if there is no such value.
     package func encodeJSON(of object: Object, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         box.encodeJSON(of: object, at: path, into: &writer)
     }
 
-    /// Whether the object's value is the state's.
+    /// Returns true if the object's value equals the state's.
     package func isEqual(_ object: Object, to state: State) -> Bool {
         box.isEqual(object, to: state)
     }
 
-    /// Gives the object the state's value.
+    /// Assigns the state's value to the object.
     package func assign(_ state: State, to object: Object) {
         box.assign(state, to: object)
     }
 
-    /// The value as it is computed from the state, with what the computation reads.
+    /// Returns the value computed from the state, with a record of the key paths that the computation reads.
     package func derived(from state: State) -> any DerivedField<State, Object> where State: ObservableState {
         box.accept(DerivedFieldMaker(state: state))
     }
 }
 
-/// A value of a view that is computed from the state, again only when something that it reads has changed.
+/// A value of a view that is computed from the state, and computed again only if something that it read has changed.
 package protocol DerivedField<State, Object> {
     associatedtype State
     associatedtype Object
 
-    /// Computes the value again if a change touches what it reads, and assigns it if it differs from the object's.
+    /// Computes the value again if a change touches what it read, and assigns the value if it differs from the
+    /// object's.
     ///
-    /// - Returns: whether it was assigned.
+    /// - Returns: True if the value was assigned.
     mutating func update(_ object: Object, to state: State, after changes: [StateChange]) -> Bool
 }
 
-/// A field whose value's type is not named.
+/// A field with any type of value.
 private protocol FieldBox<State, Object>: Sendable {
     associatedtype State
     associatedtype Object
@@ -130,7 +137,7 @@ private protocol FieldBox<State, Object>: Sendable {
     func accept<Visitor: FieldVisitor<State, Object>>(_ visitor: Visitor) -> Visitor.Answer
 }
 
-/// What is done with a field, knowing its value's type.
+/// An operation on a field that needs the type of its value.
 private protocol FieldVisitor<State, Object> {
     associatedtype State
     associatedtype Object

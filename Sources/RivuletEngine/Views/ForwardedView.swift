@@ -2,15 +2,17 @@ import RivuletJSON
 import RivuletObjects
 import RivuletObservation
 
-/// A view object with what is known of its fields.
+/// A view object with the state of its fields.
 final class ForwardedView<State: ObservableState, Object: ObservableObject>: ViewInstance {
     private let object: Object
     private var fields: [Field]
 
-    /// A field, and where its changes come from.
+    /// A field, and the source of its changes.
     private struct Field {
         enum Source {
-            /// A stored value, whose changes are those of the state at this path.
+            /// A stored value.
+            ///
+            /// Its changes are those of the state at this path.
             case stored(JSONPointer)
             /// A computed value.
             case computed(any DerivedField<State, Object>)
@@ -18,11 +20,11 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
 
         let forwarded: ForwardedField<State, Object>
         var source: Source
-        /// The JSON of the object's value where it is not simply that of the state.
-        var json: NotedJSON?
+        /// The JSON of the object's value if it differs from the JSON of the state.
+        var json: KeyedJSON?
     }
 
-    /// Takes an object that was made from the state.
+    /// Creates the view of an object that was made from the state.
     init(_ object: Object, fields: [ForwardedField<State, Object>], state: State) {
         self.object = object
         self.fields = fields.map { forwarded in
@@ -63,7 +65,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         }
     }
 
-    /// Writes what the view had when the state was the old one.
+    /// Writes the view's value under the old state.
     private static func write(
         _ fields: [Field],
         at path: ArraySlice<String>,
@@ -92,11 +94,11 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         into writer: inout JSONWriter
     ) -> Bool {
         if let json = field.json { return json.write(at: path, into: &writer) }
-        guard case .stored(let place) = field.source else { return false }
-        return state.encodeJSON(at: (place.tokens + path)[...], into: &writer)
+        guard case .stored(let pointer) = field.source else { return false }
+        return state.encodeJSON(at: (pointer.tokens + path)[...], into: &writer)
     }
 
-    /// What a field's JSON was when the state was the old one.
+    /// Returns a field's JSON under the old state.
     private static func json(of field: Field, in state: State) -> [UInt8]? {
         var writer = JSONWriter()
         return write(field, at: [], in: state, into: &writer) ? writer.bytes : nil
@@ -125,14 +127,14 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         after changes: [StateChange]
     ) -> [StateChange] {
         let name = JSONPointer(tokens: [field.forwarded.name]).description
-        let place = path.description
+        let pointer = path.description
         var below: [StateChange] = []
         var isReplaced = false
         for var change in changes {
-            if let rest = change.path.below(place) {
+            if let rest = change.path.below(pointer) {
                 change.path = name + rest
                 below.append(change)
-            } else if place.below(change.path) != nil, change.operation != .move {
+            } else if pointer.below(change.path) != nil, change.operation != .move {
                 isReplaced = true
             }
         }
@@ -142,13 +144,13 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         field.forwarded.assign(new, to: object)
         let isOwn = !field.forwarded.isEqual(object, to: new)
         if !isReplaced, !wasOwn, !isOwn { return below }
-        // The object has made something else of the value, or the state was replaced above it.
+        // The object has changed the value, or a node above it was replaced in the state.
         let changes = replacement(of: &field, from: before ?? Self.json(of: field, in: old))
         if !isOwn { field.json = nil }
         return changes
     }
 
-    /// The change of a whole field, if its JSON is another one than before.
+    /// Returns the change of a whole field, if its JSON differs from the JSON before.
     private func replacement(of field: inout Field, from before: [UInt8]?) -> [StateChange] {
         let json = field.forwarded.json(of: object)
         field.json = json
@@ -159,15 +161,15 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
 }
 
 extension ForwardedField {
-    /// The object's value as JSON; nil when there is none.
-    fileprivate func json(of object: Object) -> NotedJSON? {
+    /// Returns the object's value as JSON; nil if there is none.
+    fileprivate func json(of object: Object) -> KeyedJSON? {
         var writer = JSONWriter(notingKeyed: false)
-        return encodeJSON(of: object, at: [], into: &writer) ? NotedJSON(writer) : nil
+        return encodeJSON(of: object, at: [], into: &writer) ? KeyedJSON(writer) : nil
     }
 }
 
 extension String {
-    /// What is left of a pointer's text below another one's; nil when it is not there, nor below.
+    /// Returns the rest of a pointer's text below another pointer; nil if the pointer is neither equal nor below.
     fileprivate func below(_ outer: String) -> String? {
         guard utf8.starts(with: outer.utf8) else { return nil }
         let rest = utf8.dropFirst(outer.utf8.count)

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// A weak hold on a view object, from any thread; generated code has one.
+/// A weak reference to a view object that any thread can use.
+///
+/// Generated code has one.
 public final class ForwarderReceiver<Object: ObservableObject>: Sendable {
     private struct Contents {
         weak var object: Object?
@@ -10,14 +12,14 @@ public final class ForwarderReceiver<Object: ObservableObject>: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Holds nothing yet.
+    /// Creates an empty receiver.
     public init() {}
 
-    /// The object, while somebody else keeps it.
+    /// The object, as long as other code keeps it alive.
     public var object: Object? {
         get { contents.withLock { $0.object } }
         set {
-            // An object that ends here would come back to the lock.
+            // The old object must not be released inside the lock, because its end could take the lock again.
             let old = contents.withLock { contents in
                 let old = contents.object
                 contents.object = newValue
@@ -28,9 +30,10 @@ public final class ForwarderReceiver<Object: ObservableObject>: Sendable {
         }
     }
 
-    /// Whether the object is gone, or somebody has said that the forwarder is done.
+    /// True if the object is gone, or if the forwarder was marked as done.
     ///
-    /// One that has not had an object yet is waiting for it, and no zombie: upstream's forwarder was thrown out while it was.
+    /// A receiver that has not had an object yet still waits for it and is not a zombie. The upstream implementation
+    /// removed the forwarder in that case.
     public var isZombie: Bool {
         get {
             let (object, hadObject, isRetired) = contents.withLock { ($0.object, $0.hadObject, $0.isRetired) }

@@ -3,22 +3,25 @@ public import RivuletObservation
 
 /// A key path that clients may write, and the event that a written value becomes.
 ///
-/// The write is a dispatch of that event, so reducers decide what becomes of the value: they may clamp it, change more than the path,
-/// or reject it. Source: <Documentation/HTTP.md#writing-a-value>.
+/// The write is a dispatch of that event, so reducers decide on the value: they may clamp it, change more than the
+/// path, or reject it. Source: <Documentation/HTTP.md#writing-a-value>.
 public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
-    /// The JSON Pointer that is written; one token may be `*` for the id of an element.
+    /// The JSON Pointer that can be written.
+    ///
+    /// One token may be `*` for the id of an element.
     public let path: String
-    /// The shape of the values that are taken.
+    /// The shape of the accepted values.
     public let valueSchema: JSONSchema
     let takesID: Bool
-    /// What can stand at the `*`, for a description that needs any event; nil when no such id is known.
+    /// An example for the `*`, for a description that needs any event; nil if no such id is known.
     let sampleID: String?
-    /// Nil when the id's token is that of no id.
+    /// Returns nil if the token is not a valid id.
     private let makeEvent: @Sendable (_ id: String, _ reader: inout JSONReader) throws(JSONError) -> Event?
 
     /// Binds one key path: `StateBinding("/p/count", CounterEvent.setCount)`.
     ///
-    /// `event` is pure. That the state has the path, with values like these, is checked when the app is hosted.
+    /// `event` is pure. When the app is hosted, the server checks that the state has the path, with values of this
+    /// type.
     public init<Value: JSONCodable & SendableMetatype>(
         _ path: String,
         _ event: @escaping @Sendable (_ value: Value) -> Event
@@ -32,8 +35,9 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
 
     /// Binds the same field of every element of a collection: `StateBinding("/p/todos/*/title", TodosEvent.rename)`.
     ///
-    /// The path has one `*`; `event` is pure, and gets the id that stands there, of the type of the elements' ids: `String`, an integer,
-    /// `UUID`, a raw-representable type or another ``KeyedID``. A token that is no such id is refused before there is an event.
+    /// The path has one `*`. `event` is pure, and gets the id at the `*`. The id has the type of the elements' ids:
+    /// `String`, an integer, `UUID`, a raw-representable type or another ``KeyedID``. A token that is not such an id
+    /// is refused before an event is made.
     public init<ID: KeyedID, Value: JSONCodable & SendableMetatype>(
         _ path: String,
         _ event: @escaping @Sendable (_ id: ID, _ value: Value) -> Event
@@ -48,9 +52,10 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
         }
     }
 
-    /// Refused: what the event gets first is no id, or what it gets then is nothing that JSON can have.
+    /// Refused: the event's first argument is not an id, or its second is not a JSON value.
     ///
-    /// Without it the compiler speaks of tuples. It never runs, for code that would call it does not compile.
+    /// Without this declaration the compiler's error is about tuples. It never runs, because code that calls it does
+    /// not compile.
     @available(
         *,
         unavailable,
@@ -67,7 +72,7 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
         makeEvent = { (_, _) throws(JSONError) in nil }
     }
 
-    /// Reads the value, and makes the event of it; nil when the token is that of no id.
+    /// Reads the value and makes its event; nil if the token is not a valid id.
     func event(id token: String, from reader: inout JSONReader) throws(JSONError) -> Event? {
         try makeEvent(token, &reader)
     }

@@ -8,10 +8,10 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     private struct Bound {
         let binding: StateBinding<Event>
-        /// Nil for a path that is no JSON Pointer.
+        /// Nil if the path is not a JSON Pointer.
         let tokens: [String]?
 
-        /// What stands at the binding's `*` in a path, or "" when it has none; nil for another path.
+        /// Returns the token at the binding's `*` in a path, or "" if the binding has none; nil for another path.
         func id(in path: JSONPointer) -> String? {
             guard let tokens, tokens.count == path.tokens.count else { return nil }
             var id = ""
@@ -30,12 +30,13 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         }
     }
 
-    /// Whether a value can be written there, or at another id's place.
+    /// Returns true if a value can be written at the path, for this or any other id.
     package func contains(_ path: JSONPointer) -> Bool { list.contains { $0.id(in: path) != nil } }
 
-    /// Reads a value for the path, and makes its event; nil when nothing is bound there, or an id in it is none.
+    /// Reads a value for the path and makes its event; nil if nothing is bound there, or if an id in the path is
+    /// invalid.
     package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
-        // The first one that takes it: one whose id the token is not has read nothing.
+        // The first binding that accepts the token is used. A binding that rejects the token has read nothing.
         for bound in list {
             if let id = bound.id(in: path), let event = try bound.binding.event(id: id, from: &reader) { return event }
         }
@@ -44,15 +45,15 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     // MARK: - Description
 
-    /// The key paths that can be written, as they were declared.
+    /// The key paths that can be written, as the app declared them.
     package var paths: [String] { list.map(\.binding.path) }
 
     /// The key paths that can be written, with the shapes of their values; a token `*` stands for an element's id.
-    package var places: [(tokens: [String], schema: JSONSchema)] {
+    package var targets: [(tokens: [String], schema: JSONSchema)] {
         list.compactMap { bound in bound.tokens.map { ($0, bound.binding.valueSchema) } }
     }
 
-    /// What keeps the app from being hosted; nil when every binding fits the state.
+    /// Returns the reason that the app cannot be hosted; nil if every binding fits the state.
     package func fault(in state: JSONSchema) -> String? {
         var known: Set<[String]> = []
         for bound in list {
@@ -74,7 +75,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         return nil
     }
 
-    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the one that the state's own value would become.
+    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the event that the state's own value would become.
     package func encodeDescription(of state: some JSONCodable, into writer: inout JSONWriter) {
         writer.beginArray()
         for bound in list {
@@ -92,7 +93,9 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         writer.endArray()
     }
 
-    /// A closure does not tell its event's name, but any value that it takes does.
+    /// Returns the name of a binding's event.
+    ///
+    /// A closure has no name for its event, so the closure is called with a value that it accepts.
     private func eventName(of bound: Bound, in state: some JSONCodable) -> String? {
         var texts: [[UInt8]] = []
         var writer = JSONWriter()

@@ -1,28 +1,29 @@
-/// A type that makes a view object of a state, and brings one up to date.
+/// A type that makes a view object from a state, and updates it.
 ///
-/// It is all that a hosted session needs to know of a forwarder. Written by `@StateForwarder`, or by hand.
+/// A hosted session needs nothing else from a forwarder. `@StateForwarder` generates it, or it is written by hand.
 public protocol StateForwarding: SendableMetatype {
-    /// Where the values come from.
+    /// The state with the values.
     associatedtype ForwardedState
-    /// What shows them.
+    /// The object that shows the values.
     associatedtype ViewObject: ObservableObject
 
-    /// A new object with the state's values.
+    /// Returns a new object with the state's values.
     static func makeObject(from state: ForwardedState) -> ViewObject
 
-    /// Reads all of the state's values, then assigns those that differ from the object's.
+    /// Reads all of the state's values, then assigns those that differ from the object's values.
     static func forward(_ state: ForwardedState, to receiver: ViewObject)
 
-    /// What is forwarded, value by value, in the order of the mapping; a session serves and streams these fields.
+    /// The forwarded fields, in the order of the mapping; a session serves and streams these fields.
     static var forwardedFields: [ForwardedField<ForwardedState, ViewObject>] { get }
 }
 
-/// Makes a class the `StateListener` of a manager that keeps an object's fields equal to what key paths of the state lead to.
+/// Makes a class the `StateListener` of a manager; it keeps an object's fields equal to values of the state.
 ///
-/// `mapping` is an array of pairs: a key path of the state, also to a computed property, and one of the object. The object's type has an
-/// initialiser with these fields, in this order, under their names; the values are Equatable. The names `AppStateHolder` and
-/// `AppUIStateManager` must be type aliases in scope: `typealias AppStateHolder = StateHolder<MyPersistent, MyTransient>`, and so on.
-/// The class is made a ``StateForwarding`` too. Source: <Tests/Rows/Systems.md#d-24> to D-27.
+/// `mapping` is an array of pairs: a key path of the state, also of a computed property, and a key path of the
+/// object. The object's type has an initialiser with these fields, in this order, under their names. The values are
+/// Equatable. The names `AppStateHolder` and `AppUIStateManager` must be type aliases in scope: `typealias
+/// AppStateHolder = StateHolder<MyPersistent, MyTransient>`, and so on. The class is made a ``StateForwarding`` too.
+/// Source: <Tests/Rows/Systems.md#d-24> to D-27.
 @attached(
     member,
     names: named(receiver),
@@ -40,17 +41,19 @@ public protocol StateForwarding: SendableMetatype {
 public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
 
-/// Makes a type the ``StateForwarding`` of a hosted app's state, whatever its type is; there is no state manager, and no listener.
+/// Makes a type the ``StateForwarding`` of a hosted app's state, of any type.
 ///
-/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) struct CounterForwarder {}`.
-/// The object needs an initialiser with the mapping's labels, in its order. Not an enum: there Swift 6.3 swallows the error of a mapping
-/// that does not fit the object, and crashes.
+/// It needs no state manager and no listener.
+///
+/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […])
+/// struct CounterForwarder {}`. The object needs an initialiser with the mapping's labels, in its order. The type
+/// must not be an enum: for a mapping that does not fit the object, Swift 6.3 then shows no error and crashes.
 @attached(member, names: named(makeObject), named(forward), named(forwardedFields))
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
 
-/// The same as ``StateForwarder(for:mapping:)``, with its arguments in order.
+/// The same as ``StateForwarder(for:mapping:)``, with unlabelled arguments.
 @attached(
     member,
     names: named(receiver),
@@ -81,12 +84,12 @@ public macro StateForwarder(for object: Any.Type) =
 @attached(member)
 public macro StateForwarder(mapping: Any) = #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
 
-/// Refused: the mapping is no array of pairs.
+/// Refused: the mapping is not an array of pairs.
 @attached(member)
 public macro StateForwarder(for object: Any.Type, mapping: Any) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
 
-/// Refused: the mapping is no array of pairs.
+/// Refused: the mapping is not an array of pairs.
 @attached(member)
 public macro StateForwarder(_ object: Any.Type, _ mapping: Any) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")

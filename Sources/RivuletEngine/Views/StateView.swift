@@ -2,22 +2,22 @@ package import RivuletJSON
 import RivuletObjects
 public import RivuletObservation
 
-/// A view object that every session of an app has, served and streamed at `…/views/{name}`.
+/// A view object of every session of an app, served and streamed at `…/views/{name}`.
 ///
-/// Its fields are those that its forwarder maps. A field from a stored key path changes as exactly as the state does; one from a computed
-/// property is computed again only when something that it reads has changed.
+/// Its fields are those that its forwarder maps. A field of a stored key path has exactly the changes of the state. A
+/// field of a computed property is computed again only if something that it read has changed.
 public struct StateView<State: ObservableState>: Sendable {
-    /// The name in URLs and in TypeScript, that of the object's type unless said otherwise.
+    /// The name in URLs and in TypeScript; by default the name of the object's type.
     public let name: String
     /// The names of the fields, in the order of the mapping.
     public let fields: [String]
     /// The shape of the view's JSON, an object of the fields.
     package let schema: JSONSchema
-    /// Why it cannot be served, if it cannot.
+    /// The reasons that the view cannot be served; empty if it can.
     package let faults: [String]
     private let make: @Sendable (State) -> any ViewInstance<State>
 
-    /// Declares the view that a forwarder fills.
+    /// Creates the view that a forwarder fills.
     public init<Forwarder: StateForwarding>(_ forwarder: Forwarder.Type, name: String? = nil)
     where Forwarder.ForwardedState == State {
         let name = name ?? "\(Forwarder.ViewObject.self)"
@@ -33,7 +33,7 @@ public struct StateView<State: ObservableState>: Sendable {
         }
     }
 
-    /// The view of a session that stands at this state.
+    /// Creates the view of a session with this state.
     package func makeInstance(from state: State) -> any ViewInstance<State> {
         make(state)
     }
@@ -43,23 +43,29 @@ public struct StateView<State: ObservableState>: Sendable {
 package protocol ViewInstance<State>: AnyObject {
     associatedtype State: ObservableState
 
-    /// Writes what is at a key path of the view; false, with nothing written, when there is no such value.
+    /// Writes the value at a key path of the view.
+    ///
+    /// Returns false and writes nothing if there is no such value.
     func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool
 
-    /// Brings the object up to date with a state that these changes led to.
+    /// Updates the object to a state that these changes led to.
     func update(from old: State, to new: State, after changes: [StateChange]) -> ViewUpdate
 }
 
-/// What an update of a view changed.
+/// The changes of a view's update.
 package struct ViewUpdate {
-    /// The changes, by the view's own key paths; each differs in JSON.
+    /// The changes, with the view's own key paths.
+    ///
+    /// Each one differs in JSON.
     package let changes: [StateChange]
-    /// Writes the value that was at a key path of the view before; false, with nothing written, when there was none.
+    /// Writes the value that the view had at a key path before the update.
+    ///
+    /// Returns false and writes nothing if there was none.
     package let before: (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool
 }
 
 extension ForwardedField where State: ObservableState {
-    /// Why a session must not serve the field.
+    /// Returns the reason that a session must not serve the field; nil if there is none.
     fileprivate func fault() -> String? {
         if schema == nil { return "the field \"\(name)\" has a type without JSON; make it JSONCodable or Codable" }
         guard let steps, steps.count == owners.count else {
@@ -70,7 +76,9 @@ extension ForwardedField where State: ObservableState {
         return "the field \"\(name)\" would show \(path), which is in no JSON; leave it out of the mapping"
     }
 
-    /// Whether a property is a field in no JSON; the type that has it tells, by whatever way a key path came to it.
+    /// Returns true if a property is an omitted field.
+    ///
+    /// The type that declares the property decides, for any key path to it.
     private func omits(_ property: String, in owner: Any.Type) -> Bool {
         if let optional = owner as? any OptionalType.Type { return omits(property, in: optional.wrapped) }
         guard let state = owner as? any ObservableState.Type else { return false }
@@ -78,7 +86,7 @@ extension ForwardedField where State: ObservableState {
     }
 }
 
-/// An optional whose type is not named.
+/// An optional of any type.
 private protocol OptionalType {
     static var wrapped: Any.Type { get }
 }
@@ -88,12 +96,12 @@ extension Optional: OptionalType {
 }
 
 extension Array {
-    /// The shape of all views by their names.
+    /// Returns the shape of all views by their names.
     package func schema<State>() -> JSONSchema where Element == StateView<State> {
         .object(title: "Views", identity: nil) { map { JSONSchema.Field(name: $0.name, schema: $0.schema) } }
     }
 
-    /// Why they cannot be served, if they cannot.
+    /// Returns the reason that the views cannot be served; nil if they can.
     package func fault<State>() -> String? where Element == StateView<State> {
         for view in self {
             if view.name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]{0,63}/) == nil {

@@ -1,4 +1,4 @@
-// Owns the ways between a connection, its handle and its queue, all of which are one address seen as several types.
+// Owns the conversions between a connection, its handle and its queue, which are one address with several types.
 
 internal import CLibuv
 
@@ -20,7 +20,7 @@ extension UnsafeMutablePointer where Pointee == Connection {
 }
 
 extension UnsafeMutablePointer where Pointee == uv_handle_t {
-    /// The connection whose handle this is.
+    /// The connection of this handle.
     // SAFETY: only called on handles that `EventLoop.open` made.
     var connection: UnsafeMutablePointer<Connection> {
         unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: Connection.self)
@@ -28,7 +28,7 @@ extension UnsafeMutablePointer where Pointee == uv_handle_t {
 }
 
 extension UnsafeMutablePointer where Pointee == uv_stream_t {
-    /// The connection whose handle this is.
+    /// The connection of this handle.
     // SAFETY: only called on handles that `EventLoop.open` made.
     var connection: UnsafeMutablePointer<Connection> {
         unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: Connection.self)
@@ -43,7 +43,7 @@ extension UnsafeMutablePointer where Pointee == WriteQueue {
 }
 
 extension Connection {
-    /// The bytes that are written and that the kernel does not have.
+    /// The number of written bytes that the kernel has not taken.
     var unsentBytes: Int {
         guard let queue = unsafe queue else { return 0 }
         return unsafe queue.pointee.count - queue.pointee.inFlight + tcp.write_queue_size
@@ -52,8 +52,9 @@ extension Connection {
     /// The socket.
     var descriptor: Int32 { unsafe tcp.io_watcher.fd }
 
-    /// Stops the program unless handles and requests are at the address of the structs that hold them, as the pointers
-    /// above take for granted: Swift lays fields out in order, but does not promise it.
+    /// Stops the program unless handles and requests have the address of the structs that contain them.
+    ///
+    /// The pointers above depend on this. Swift lays fields out in order, but does not guarantee it.
     static func checkLayout() {
         var connection = Connection(id: ConnectionID(slot: 0, generation: 0))
         var queue = WriteQueue(now: 0, account: nil)

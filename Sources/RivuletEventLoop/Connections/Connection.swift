@@ -1,19 +1,19 @@
 internal import CLibuv
 
-/// One connection, in memory of its own that never moves and that Swift does not count references to.
+/// One connection, in its own memory, which never moves and has no Swift reference count.
 ///
-/// The handle comes first, so that a pointer libuv gives back is a pointer to the connection; `EventLoop` checks that
-/// layout once. About 320 bytes; a connection with unsent bytes has a `WriteQueue` besides.
+/// The handle comes first, so that a pointer from libuv is a pointer to the connection. `EventLoop` checks this layout
+/// once. A connection has about 320 bytes, and also a `WriteQueue` if it has unsent bytes.
 @safe
 struct Connection: ~Copyable {
     enum Phase: UInt8 {
-        /// The state while both sides may write.
+        /// Both sides may write.
         case open
-        /// The state while what is queued goes out, after which this side ends.
+        /// The queued bytes are sent, then this side ends.
         case flushing
-        /// The state after this side's end, while the peer may still send what nobody reads.
+        /// This side has ended; bytes that the peer still sends are discarded.
         case lingering
-        /// The state from `uv_close` to its callback.
+        /// `uv_close` was called, and its callback has not run.
         case closing
     }
 
@@ -21,16 +21,20 @@ struct Connection: ~Copyable {
     let id: ConnectionID
     var phase = Phase.open
     var hasPeerEnded = false
-    /// Whether the delegate wants its bytes.
+    /// True if the delegate wants its bytes.
     var isReading = false
-    /// Whether its turn of reading is over, so that libuv does not read it before the next one.
+    /// True if the connection has used its read of this turn, so that libuv does not read it before the next turn.
     var isResting = false
-    /// Bytes read and thrown away while lingering.
+    /// The number of bytes that were read and discarded while lingering.
     var lingerBytes: Int32 = 0
     var closeReason = CloseReason.local
+    /// True if one of this turn's reads is reserved for the connection.
+    ///
+    /// Before `lingerBytes`, this flag would make each connection 16 bytes larger.
+    var isNext = false
     var closeTimer: TimerID?
-    /// What waits to be sent; nil while nothing does.
-    // SAFETY: allocated and freed by `EventLoop` only, and freed before the connection is.
+    /// The bytes that wait to be sent; nil if there are none.
+    // SAFETY: allocated and freed by `EventLoop` only, and freed before the connection.
     var queue: UnsafeMutablePointer<WriteQueue>?
 
     init(id: ConnectionID) { unsafe (self.id, queue) = (id, nil) }

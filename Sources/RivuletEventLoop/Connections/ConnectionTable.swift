@@ -1,6 +1,6 @@
 internal import CLibuv
 
-/// The connections of one loop by slot.
+/// The connections of one loop, by slot.
 @safe
 struct ConnectionTable: ~Copyable {
     @safe
@@ -16,7 +16,7 @@ struct ConnectionTable: ~Copyable {
     /// The number of connections, closing ones included.
     var count: Int { slots.count - freeSlots.count }
 
-    /// The connection of this id; nil once it is removed.
+    /// The connection with this id; nil after its removal.
     subscript(id: ConnectionID) -> UnsafeMutablePointer<Connection>? {
         guard Int(id.slot) < slots.count else { return nil }
         let slot = slots[Int(id.slot)]
@@ -39,7 +39,7 @@ struct ConnectionTable: ~Copyable {
         return unsafe connection
     }
 
-    /// Frees the connection of this id, which libuv has let go of.
+    /// Frees the connection with this id, which libuv no longer uses.
     mutating func remove(_ id: ConnectionID) {
         guard let connection = unsafe self[id] else { preconditionFailure("connection \(id) is removed twice") }
         unsafe slots[Int(id.slot)].connection = nil

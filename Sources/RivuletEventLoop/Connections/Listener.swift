@@ -9,7 +9,7 @@ final class Listener {
     private unowned let loop: EventLoop
     private var isOpen = true
 
-    /// Watches `socket` on `loop`, which keeps the listener.
+    /// Watches `socket` on `loop`, which must keep the listener.
     init(socket: consuming ListeningSocket, loop: EventLoop) throws(LoopError) {
         let descriptor = socket.descriptor
         self.socket = socket
@@ -26,7 +26,7 @@ final class Listener {
         start()
     }
 
-    /// Watches for connections; also after `rest`.
+    /// Watches for connections, also again after `rest`.
     func start() {
         guard isOpen else { return }
         let status = unsafe uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { poll, _, _ in
@@ -37,13 +37,13 @@ final class Listener {
         precondition(status == 0, "uv_poll_start failed with \(status) on a listener that is open")
     }
 
-    /// Takes no connections until `start`; they wait in the kernel's backlog.
+    /// Accepts no connections until `start`; they wait in the kernel's backlog.
     func rest() {
         guard isOpen else { return }
         _ = unsafe uv_poll_stop(poll)
     }
 
-    /// Ends the watch; the socket is closed with this object.
+    /// Ends the watch; the socket is closed when this object is released.
     func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,18 +1,18 @@
-/// Binds one port for several loops; the kernel spreads connections over them.
+/// Functions that bind one port for several loops; the kernel distributes connections over them.
 package enum ListenerGroup {
     /// Listens on `host:port` with every loop; all or none.
     ///
-    /// Before the loops run.
+    /// Call this before the loops run.
     ///
-    /// SO_REUSEPORT would let this process share a port with an older one of the same user without a word, so the port
-    /// is first bound without it. Between that and the real binding lies a moment in which another program could take
-    /// the port and, were it to share too, not be noticed.
+    /// SO_REUSEPORT would let this process silently share a port with an older process of the same user. So the port is
+    /// first bound without it. Between this and the real binding, another program could take the port. If that program
+    /// shares the port too, this is not detected.
     ///
     /// - Parameters:
     ///   - host: An IPv4 or IPv6 address, or "localhost".
-    ///   - port: 0 takes a free one, the same for all.
-    ///   - loops: At least one.
-    ///   - backlog: Connections that the kernel keeps waiting, per loop.
+    ///   - port: The port; 0 takes a free one, the same for all.
+    ///   - loops: The loops, at least one.
+    ///   - backlog: The number of connections that wait in the kernel, per loop.
     /// - Returns: The port.
     /// - Throws: The failing call with "host:port": "bind 127.0.0.1:8080: EADDRINUSE address already in use".
     @discardableResult
@@ -38,7 +38,7 @@ package enum ListenerGroup {
         return freePort
     }
 
-    /// The port, after it was bound and listened on without sharing, and let go again.
+    /// Returns the port, after it was bound without sharing, listened on, and released.
     private static func probe(host: String, port: UInt16) throws(LoopError) -> UInt16 {
         try ListeningSocket(host: host, port: port, backlog: 1, sharesPort: false).port
     }

@@ -1,29 +1,31 @@
 internal import CLibuv
 internal import Glibc
 
-/// A listening TCP socket, closed with this value.
+/// A listening TCP socket, closed at the end of this value's life.
 struct ListeningSocket: ~Copyable {
     let descriptor: Int32
-    /// The port it is bound to.
+    /// The port that the socket is bound to.
     let port: UInt16
 
     /// Binds and listens.
     ///
-    /// Accepted connections inherit `TCP_NODELAY` from here, which spares a call for each. Source: tcp(7).
+    /// Accepted connections inherit `TCP_NODELAY` from this socket, which saves a call for each. Source: tcp(7).
     ///
     /// - Throws: The failing call with "host:port", such as `EADDRINUSE`.
     init(host: String, port: UInt16, backlog: Int, sharesPort: Bool) throws(LoopError) {
-        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        var address = try SocketAddress(host: host, port: port, place: place)
+        let endpoint = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        var address = try SocketAddress(host: host, port: port, endpoint: endpoint)
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = try checkErrno(socket(address.family, kind, 0), "socket \(place)")
+        let descriptor = try checkErrno(socket(address.family, kind, 0), "socket \(endpoint)")
         do throws(LoopError) {
-            try Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "setsockopt SO_REUSEADDR \(place)")
-            if sharesPort { try Self.set(descriptor, SOL_SOCKET, SO_REUSEPORT, 1, "setsockopt SO_REUSEPORT \(place)") }
-            try Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1, "setsockopt TCP_NODELAY \(place)")
-            try address.bind(descriptor, "bind \(place)")
-            try checkErrno(Glibc.listen(descriptor, Int32(clamping: backlog)), "listen \(place)")
-            self.port = try SocketAddress(localOf: descriptor, "getsockname \(place)").peer.port
+            try Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "setsockopt SO_REUSEADDR \(endpoint)")
+            if sharesPort {
+                try Self.set(descriptor, SOL_SOCKET, SO_REUSEPORT, 1, "setsockopt SO_REUSEPORT \(endpoint)")
+            }
+            try Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1, "setsockopt TCP_NODELAY \(endpoint)")
+            try address.bind(descriptor, "bind \(endpoint)")
+            try checkErrno(Glibc.listen(descriptor, Int32(clamping: backlog)), "listen \(endpoint)")
+            self.port = try SocketAddress(localOf: descriptor, "getsockname \(endpoint)").peer.port
         } catch {
             Glibc.close(descriptor)
             throw error
@@ -33,9 +35,9 @@ struct ListeningSocket: ~Copyable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Accepts one connection, non-blocking; nil when none waits.
+    /// Accepts one connection, non-blocking; nil if none waits.
     ///
-    /// - Throws: `EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM` and the like: try again later.
+    /// - Throws: `EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM` and similar errors, after which the caller tries again later.
     func accept() throws(LoopError) -> (descriptor: Int32, peer: PeerAddress)? {
         while true {
             var address = SocketAddress()
@@ -43,7 +45,8 @@ struct ListeningSocket: ~Copyable {
             if accepted >= 0 { return (accepted, address.peer) }
             switch errno {
             case EAGAIN: return nil
-            // The peer went away while it waited, or a signal came: the next one may be there. Source: accept(2).
+            // The peer closed the connection while it waited, or a signal came. The next connection may be ready.
+            // Source: accept(2).
             case ECONNABORTED, EINTR, EPROTO, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH: continue
             default: throw LoopError.last("accept")
             }
@@ -58,7 +61,7 @@ struct ListeningSocket: ~Copyable {
         _ call: @autoclosure () -> String
     ) throws(LoopError) {
         var value = value
-        // SAFETY: the kernel reads as many bytes as the size says, of a variable that outlives the call.
+        // SAFETY: the kernel reads the given number of bytes from a variable that outlives the call.
         let status = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
         try checkErrno(status, call())
     }

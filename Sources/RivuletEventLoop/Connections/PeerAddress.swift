@@ -4,21 +4,21 @@ internal import CLibuv
 ///
 /// An IPv4 address mapped into IPv6 counts as IPv4.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The address without the port, to count by.
+    /// The address without the port, for counts per address.
     package struct IP: Hashable, Sendable, CustomStringConvertible {
         private let high: UInt64
         private let low: UInt64
 
-        /// The address of these 16 bytes in network order; an IPv4 address is ::ffff:a.b.c.d.
+        /// Makes an address of 16 bytes in network order; an IPv4 address is ::ffff:a.b.c.d.
         package init(high: UInt64, low: UInt64) {
             self.high = high
             self.low = low
         }
 
-        /// An IPv4 address, as in 0x7F000001 for 127.0.0.1.
+        /// Makes an IPv4 address, such as 0x7F000001 for 127.0.0.1.
         package init(v4 address: UInt32) { self.init(high: 0, low: Self.v4Prefix | UInt64(address)) }
 
-        /// The address that is written as "127.0.0.1" or "::1"; nil for other text, also for one with a zone.
+        /// Parses an address such as "127.0.0.1" or "::1"; nil for other text, including an address with a zone.
         package init?(_ text: String) {
             guard !text.utf8.contains(UInt8(ascii: "%")), !text.utf8.contains(0) else { return nil }
             if text.utf8.contains(UInt8(ascii: ":")) {
@@ -34,16 +34,16 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// Whether this is an IPv4 address.
+        /// True if this is an IPv4 address.
         package var isV4: Bool { high == 0 && low >> 32 == Self.v4Prefix >> 32 }
 
-        /// Whether only this machine has the address: 127.0.0.0/8, or ::1.
+        /// True if this is a loopback address: 127.0.0.0/8, or ::1.
         package var isLoopback: Bool { isV4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-        /// The number of bits that an address has: 32 or 128.
+        /// The number of bits of the address: 32 or 128.
         package var bitCount: Int { isV4 ? 32 : 128 }
 
-        /// Whether the first bits are those of the other address, which is of the same version.
+        /// Returns true if both addresses have the same version and the same first bits.
         package func isEqual(_ other: IP, bits: Int) -> Bool {
             guard isV4 == other.isV4, (0...bitCount).contains(bits) else { return false }
             let bits = isV4 ? bits + 96 : bits
@@ -54,7 +54,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
             return (high ^ other.high) & highMask == 0 && (low ^ other.low) & lowMask == 0
         }
 
-        /// "127.0.0.1", or "::1".
+        /// The address as text, such as "127.0.0.1" or "::1".
         ///
         /// Source: RFC 5952.
         package var description: String {
@@ -79,12 +79,12 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     package let ip: IP
     package let port: UInt16
 
-    /// The address of this port of this host.
+    /// Makes an address of a host and a port.
     package init(ip: IP, port: UInt16) {
         self.ip = ip
         self.port = port
     }
 
-    /// "127.0.0.1:8080", or "[::1]:8080".
+    /// The address and port as text, such as "127.0.0.1:8080" or "[::1]:8080".
     package var description: String { ip.isV4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
 }

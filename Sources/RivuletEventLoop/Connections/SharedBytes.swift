@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// Bytes that nobody changes, in memory of their own, so that libuv may read them while several connections still have to send them.
+/// Immutable bytes in their own memory, which libuv can read while several connections still have to send them.
 @safe
 package final class SharedBytes: Sendable {
-    /// Counts the memory of bytes that are not given back yet.
+    /// A count of the bytes that are not released yet.
     package final class Account: Sendable {
         private let held = Atomic<Int>(0)
 
-        /// An account of nothing.
+        /// Makes an empty account.
         package init() {}
 
-        /// The bytes that are held now, by whatever thread.
+        /// The number of bytes that are held now, by all threads.
         package var bytes: Int { held.load(ordering: .relaxed) }
 
         fileprivate func add(_ count: Int) { held.add(count, ordering: .relaxed) }
@@ -18,20 +18,21 @@ package final class SharedBytes: Sendable {
     }
 
     package let count: Int
-    // SAFETY: has `count` bytes, all of them written before `init` returns and none after; within `memory` or that of `whole`.
+    // SAFETY: has `count` bytes, which are written before `init` returns and never changed; they are within `memory` or
+    // that of `whole`.
     nonisolated(unsafe) let base: UnsafeRawPointer
-    /// Nil for a part of others.
+    /// nil for a part of other bytes.
     // SAFETY: allocated by `init`, never changed, and freed in `deinit`.
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer?
-    /// Whose memory this is a part of, held so that it lasts as long as this object.
+    /// The bytes that this is a part of; held so that their memory lasts as long as this object.
     private let whole: SharedBytes?
     private let account: Account?
 
     /// Copies the bytes.
     ///
     /// - Parameters:
-    ///   - bytes: What is to be sent.
-    ///   - account: Counts them as long as somebody holds them.
+    ///   - bytes: The bytes to send.
+    ///   - account: Counts the bytes until the last holder releases them.
     package init(_ bytes: Span<UInt8>, account: Account? = nil) {
         count = bytes.count
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
@@ -45,14 +46,14 @@ package final class SharedBytes: Sendable {
         account?.add(count)
     }
 
-    /// Has the bytes written at once where they stay.
+    /// Lets closures write the bytes directly into their final memory.
     ///
     /// - Parameters:
-    ///   - prefixCapacity: The most bytes that `prefix` writes.
-    ///   - capacity: The most bytes that `write` writes.
+    ///   - prefixCapacity: The maximum number of bytes that `prefix` writes.
+    ///   - capacity: The maximum number of bytes that `write` writes.
     ///   - account: Counts the bytes until the last holder releases them.
-    ///   - write: Writes all bytes but the first ones.
-    ///   - prefix: Writes the bytes before those, which may depend on their count.
+    ///   - write: Writes all bytes except those of the prefix.
+    ///   - prefix: Writes the first bytes, which may depend on the count of the others.
     package init(
         prefixCapacity: Int = 0,
         capacity: Int,
@@ -60,7 +61,8 @@ package final class SharedBytes: Sendable {
         _ write: (inout OutputSpan<UInt8>) -> Void,
         prefix: (_ count: Int, _ output: inout OutputSpan<UInt8>) -> Void = { _, _ in }
     ) {
-        // SAFETY: both outputs write within the memory and end before `base` is read; `count` is what they have written.
+        // SAFETY: both outputs write within the memory and end before `base` is read; `count` is the number of written
+        // bytes.
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(prefixCapacity + capacity, 1))
         let body = unsafe UnsafeMutableBufferPointer(start: memory + prefixCapacity, count: capacity)
         var output = unsafe OutputSpan(buffer: body, initializedCount: 0)
@@ -70,7 +72,7 @@ package final class SharedBytes: Sendable {
         output = unsafe OutputSpan(buffer: head, initializedCount: 0)
         prefix(bodyCount, &output)
         let headCount = unsafe output.finalize(for: head)
-        // The prefix is moved up to the bytes that it precedes.
+        // The prefix is moved directly before the other bytes.
         let start = unsafe memory + (prefixCapacity - headCount)
         if headCount < prefixCapacity { unsafe start.update(from: memory, count: headCount) }
         count = headCount + bodyCount
@@ -81,7 +83,7 @@ package final class SharedBytes: Sendable {
         account?.add(count)
     }
 
-    /// A part of other bytes, without a copy; `whole` counts in its account until the part is released.
+    /// Makes a part of other bytes without a copy; the account of `whole` counts its bytes until the part is released.
     package init(_ range: Range<Int>, of whole: SharedBytes) {
         precondition(range.lowerBound >= 0 && range.upperBound <= whole.count, "\(range) is not within \(whole.count)")
         count = range.count
@@ -99,7 +101,7 @@ package final class SharedBytes: Sendable {
         account?.remove(count)
     }
 
-    /// Copies the bytes to the end of others.
+    /// Appends a copy of the bytes to an array.
     package func append(to bytes: inout [UInt8]) {
         // SAFETY: the memory lasts as long as this object.
         unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: base, count: count))

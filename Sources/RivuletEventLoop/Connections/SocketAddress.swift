@@ -1,17 +1,17 @@
 internal import CLibuv
 internal import Glibc
 
-/// An address as the kernel takes it, large enough for IPv4 and IPv6.
+/// An address in the kernel's format, large enough for IPv4 and IPv6.
 struct SocketAddress {
     private var storage = sockaddr_storage()
 
-    /// Space for an address.
+    /// Makes space for an address.
     init() {}
 
-    /// The address of `host`, which is an IPv4 or IPv6 address or "localhost" (127.0.0.1).
+    /// Makes the address of `host`, which is an IPv4 or IPv6 address or "localhost" (127.0.0.1).
     ///
-    /// - Throws: `EINVAL` when it is none of these: names are not looked up.
-    init(host: String, port: UInt16, place: String) throws(LoopError) {
+    /// - Throws: `EINVAL` for any other host, because names are not resolved.
+    init(host: String, port: UInt16, endpoint: String) throws(LoopError) {
         let numeric = host == "localhost" ? "127.0.0.1" : host
         var v4 = sockaddr_in()
         if unsafe uv_ip4_addr(numeric, Int32(port), &v4) == 0 {
@@ -19,11 +19,11 @@ struct SocketAddress {
             return
         }
         var v6 = sockaddr_in6()
-        try check(unsafe uv_ip6_addr(numeric, Int32(port), &v6), "the host of \(place) is not an IP address")
+        try check(unsafe uv_ip6_addr(numeric, Int32(port), &v6), "the host of \(endpoint) is not an IP address")
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v6, as: sockaddr_in6.self) }
     }
 
-    /// The address that a socket is bound to.
+    /// Reads the address that a socket is bound to.
     init(localOf descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
         let status = unsafe withPointer { address, count in unsafe getsockname(descriptor, address, &count) }
         try checkErrno(status, call())
@@ -60,7 +60,7 @@ struct SocketAddress {
         try checkErrno(status, call())
     }
 
-    /// Accepts a connection and takes its address; -1 and `errno` as accept4(2).
+    /// Accepts a connection and stores its address; returns -1 and sets `errno` as accept4(2).
     mutating func accept(_ descriptor: Int32) -> Int32 {
         unsafe withPointer { address, count in
             unsafe rivulet_accept(descriptor, address, &count)
@@ -68,7 +68,7 @@ struct SocketAddress {
     }
 
     /// Calls `body` with the address and its size.
-    // SAFETY: the pointer is to `storage`, whose size is the one given, and is used within the call only.
+    // SAFETY: the pointer is to `storage`, has its size, and is used within the call only.
     private mutating func withPointer(
         _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32
     ) -> Int32 {

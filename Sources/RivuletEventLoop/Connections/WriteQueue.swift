@@ -1,40 +1,40 @@
 internal import CLibuv
 
-/// The bytes that one connection still has to send, in their order.
+/// The unsent bytes of one connection, in their order.
 ///
-/// The loop gives the kernel one part after the other. What the kernel does not take of a part is in flight: libuv writes it once the
-/// socket has room.
+/// The loop passes one part after the other to the kernel. The bytes of a part that the kernel does not take are in
+/// flight: libuv writes them when the socket has room.
 @safe
 struct WriteQueue: ~Copyable {
-    /// First, so that a pointer libuv gives back is a pointer to the queue.
+    /// The request; the first field, so that a pointer from libuv is a pointer to the queue.
     var request = unsafe uv_write_t()
-    /// How many of the first bytes libuv is writing.
+    /// The number of the first bytes that libuv is writing.
     var inFlight = 0
-    /// When the kernel took some of them last, in milliseconds of the loop's clock.
+    /// The last time when the kernel took bytes, in milliseconds of the loop's clock.
     var lastTaken: UInt64
-    /// How many of those in flight were left when that was looked at last.
+    /// The number of bytes in flight that were left at the last check.
     var leftInFlight = 0
-    /// Whether the connection is in the loop's list of those whose next part is due.
+    /// True if the connection is in the loop's list of connections with a due part.
     var isDue = false
-    /// All bytes, those in flight included.
+    /// The number of all bytes, including those in flight.
     private(set) var count = 0
-    /// Held until their last byte is removed, so that they stay where they are while libuv writes them.
+    /// The blocks, held until their last byte is removed, so that their memory is valid while libuv writes them.
     private var blocks: [SharedBytes] = []
-    /// How many bytes of the first block were removed.
+    /// The number of removed bytes of the first block.
     private var start = 0
-    /// Small pieces behind the blocks, which become a block before they are written.
+    /// Small pieces after the blocks, which become a block before they are written.
     private var tail: [UInt8] = []
-    /// Counts what is copied.
+    /// The account of copied bytes.
     private let account: SharedBytes.Account?
 
-    /// A piece from this size on is a block of its own.
+    /// The size from which a piece is a separate block.
     private static let blockBytesMin = 16_384
-    /// A shared block below this size is copied: a write has few pieces.
+    /// The size below which a shared block is copied, so that a write has few pieces.
     private static let sharedBytesMin = 4_096
-    /// The most pieces of one write.
+    /// The maximum number of pieces of one write.
     static let piecesMax = 64
 
-    /// A queue with nothing; the account counts the bytes that are copied.
+    /// Makes an empty queue; the account counts the copied bytes.
     init(now: UInt64, account: SharedBytes.Account?) {
         lastTaken = now
         self.account = account
@@ -51,7 +51,7 @@ struct WriteQueue: ~Copyable {
         if tail.count >= Self.blockBytesMin { closeTail() }
     }
 
-    /// Holds the block's bytes from `start` on behind the others; those of a small block are copied.
+    /// Adds the block's bytes from `start` on; the bytes of a small block are copied.
     mutating func append(_ block: SharedBytes, from start: Int) {
         let rest = block.count - start
         guard rest >= Self.sharedBytesMin else { return block.withBytes { append($0.extracting(start...)) } }
@@ -60,7 +60,7 @@ struct WriteQueue: ~Copyable {
         blocks.append(start == 0 ? block : SharedBytes(start..<block.count, of: block))
     }
 
-    /// Forgets the first bytes, which were sent.
+    /// Removes the first bytes, which were sent.
     mutating func remove(_ sent: Int) {
         count -= sent
         start += sent
@@ -72,12 +72,12 @@ struct WriteQueue: ~Copyable {
         blocks.removeFirst(gone)
     }
 
-    /// Calls `body` with the first bytes, as libuv takes them.
+    /// Calls `body` with the first bytes, as buffers for libuv.
     ///
     /// - Parameters:
-    ///   - bytesMax: The most bytes.
-    ///   - body: Gives a code of libuv.
-    /// - Returns: How many bytes `body` was called with, and its code.
+    ///   - bytesMax: The maximum number of bytes.
+    ///   - body: Writes the buffers, and returns a code of libuv.
+    /// - Returns: The number of bytes that `body` was called with, and its code.
     mutating func withFirst(
         _ bytesMax: Int,
         _ body: (_ buffers: UnsafeMutablePointer<uv_buf_t>?, _ count: UInt32) -> Int32
@@ -105,8 +105,9 @@ struct WriteQueue: ~Copyable {
 }
 
 extension SharedBytes {
-    /// The bytes in a range, as libuv takes them.
-    // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, while somebody holds this.
+    /// Returns the bytes in a range, as a buffer for libuv.
+    // SAFETY: libuv's buffers are mutable because reads use the same type. A write only reads them, while a holder
+    // keeps this object.
     func buffer(_ range: Range<Int>) -> uv_buf_t {
         let first = unsafe UnsafeMutableRawPointer(mutating: base + range.lowerBound)
         return unsafe uv_buf_t(base: first.assumingMemoryBound(to: CChar.self), len: range.count)

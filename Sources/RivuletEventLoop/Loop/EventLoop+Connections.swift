@@ -1,16 +1,16 @@
-// Owns what can be done with a connection, and what libuv tells of it.
+// Owns the calls on a connection, and its opening.
 
 internal import CLibuv
 internal import Glibc
 
 extension EventLoop {
-    /// The number of connections, those included whose close is not told yet.
+    /// The number of connections, including closing ones that were not reported as closed yet.
     package var connectionCount: Int { state.connections.count }
 
-    /// Writes `bytes` behind everything written before.
+    /// Writes `bytes` after everything written before.
     ///
-    /// They go straight to the kernel, up to `LoopLimits.bytesPerWriteMax`, when nothing is queued and the turn has bytes left; the rest
-    /// is copied. A queue over `LoopLimits.unsentBytesMax` closes the connection.
+    /// If nothing is queued and the turn has bytes left, up to `LoopLimits.bytesPerWriteMax` bytes are passed directly
+    /// to the kernel. The rest is copied. A queue over `LoopLimits.unsentBytesMax` closes the connection.
     package func write(_ id: ConnectionID, _ bytes: Span<UInt8>) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
         return unsafe write(connection, bytes.count) { bytesMax in
@@ -20,12 +20,12 @@ extension EventLoop {
         }
     }
 
-    /// Writes `bytes` behind everything written before.
+    /// Writes `bytes` after everything written before.
     package func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes.span) }
 
-    /// Writes bytes that others are sent, too, behind everything written before.
+    /// Writes bytes that other connections share, after everything written before.
     ///
-    /// The bytes that the kernel does not take are held, or copied where they are fewer than 4 KiB.
+    /// The bytes that the kernel does not take are held, or copied if they are fewer than 4 KiB.
     package func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
         return unsafe write(connection, bytes.count) { bytesMax in
@@ -35,14 +35,15 @@ extension EventLoop {
         }
     }
 
-    /// Writes bytes to one connection after the other, as far as the kernel takes all of them.
+    /// Writes bytes to one connection after the other, until the kernel does not take all of them.
     ///
-    /// One call for many connections is half the instructions of as many calls.
+    /// One call for many connections takes half the instructions of as many calls.
     ///
     /// - Parameters:
-    ///   - bytes: What each of them is sent; not empty.
+    ///   - bytes: The bytes for each connection; not empty.
     ///   - ids: The connections.
-    /// - Returns: How many connections have everything, and what became of the write to the next; `sent` when there is none.
+    /// - Returns: The number of connections that have everything, and the outcome of the write to the next one; `sent`
+    ///   if there is none.
     package func write(
         _ bytes: SharedBytes,
         toEach ids: Span<ConnectionID>
@@ -64,11 +65,11 @@ extension EventLoop {
             }
         }
         state.directBytesLeft -= most * count
-        // The turn has no bytes left for the next one, or has more of them than one part.
+        // The turn has no bytes left for the next connection, or the bytes are more than one part.
         return most == ids.count ? (most, .sent) : (most, write(ids[most], bytes))
     }
 
-    /// Writes `head` and then the blocks, as one write, behind everything written before.
+    /// Writes `head` and then the blocks, as one write, after everything written before.
     package func write(
         _ id: ConnectionID,
         _ head: [UInt8],
@@ -88,15 +89,15 @@ extension EventLoop {
         }
     }
 
-    /// The bytes that are written and wait for the kernel; 0 for a connection that is gone.
+    /// Returns the number of written bytes that wait for the kernel; 0 for a closed connection.
     package func unsentBytes(_ id: ConnectionID) -> Int {
         guard let connection = unsafe state.connections[id] else { return 0 }
         return unsafe connection.pointee.unsentBytes
     }
 
-    /// The milliseconds for which the kernel has taken nothing of what waits for a connection; nil when nothing waits.
+    /// Returns the milliseconds for which the kernel has taken no waiting bytes of a connection; nil if no bytes wait.
     ///
-    /// Bytes of one part are seen when this is asked: whoever asks once in a while sees every progress.
+    /// Progress within one part is detected only in this call, so a caller must call it regularly.
     package func stalledMilliseconds(_ id: ConnectionID) -> UInt64? {
         guard let connection = unsafe state.connections[id], let queue = unsafe connection.pointee.queue else {
             return nil
@@ -107,7 +108,7 @@ extension EventLoop {
         return unsafe uv.now - queue.pointee.lastTaken
     }
 
-    /// Stops reading: the peer is slowed down once the kernel's buffers are full, and its end is not noticed.
+    /// Stops reading; the peer is slowed down when the kernel's buffers are full, and its end is not detected.
     package func pauseReading(_ id: ConnectionID) {
         guard let connection = unsafe openConnection(id) else { return }
         unsafe stopReading(connection)
@@ -119,8 +120,8 @@ extension EventLoop {
         unsafe startReading(connection)
     }
 
-    /// Keeps what the kernel holds unsent below 16 KiB, so that a slow reader of a stream gets fresh events rather than
-    /// megabytes of stale ones.
+    /// Keeps the kernel's unsent bytes below 16 KiB, so that a slow reader of a stream gets new events instead of
+    /// megabytes of old ones.
     ///
     /// Source: tcp(7), TCP_NOTSENT_LOWAT.
     package func setStreaming(_ id: ConnectionID) {
@@ -133,15 +134,15 @@ extension EventLoop {
         }
     }
 
-    /// Ends this side once everything written has gone out, and the connection once the peer has ended its own.
+    /// Ends this side after all written bytes are sent, and the connection after the peer has ended its side.
     ///
-    /// What the peer still sends is read and thrown away: were it left unread, the kernel would answer it with a reset,
-    /// and the peer could lose the last answer. Source: RFC 9112 section 9.6.
+    /// Bytes that the peer still sends are read and discarded. If they were left unread, the kernel would answer with a
+    /// reset, and the peer could lose the last answer. Source: RFC 9112 section 9.6.
     ///
     /// - Parameters:
-    ///   - id: The connection; nothing is received of it from now on, and nothing more can be written.
-    ///   - time: After this it is closed in any case, with `flushTimedOut`. Once all has gone out, the peer has
-    ///     `LoopLimits.lingerTime` to end its side.
+    ///   - id: The connection; from now on nothing is received from it, and nothing can be written to it.
+    ///   - time: The time after which it is closed in any case, with `flushTimedOut`. After all bytes are sent, the
+    ///     peer has `LoopLimits.lingerTime` to end its side.
     package func closeAfterFlush(_ id: ConnectionID, within time: Duration) {
         guard let connection = unsafe openConnection(id) else { return }
         unsafe connection.pointee.phase = .flushing
@@ -158,7 +159,7 @@ extension EventLoop {
         unsafe close(connection, reason)
     }
 
-    // Inlined, as all that every delivery runs through.
+    // Inlined, like all code that every delivery runs.
     @inline(__always)
     private func openConnection(_ id: ConnectionID) -> UnsafeMutablePointer<Connection>? {
         guard let connection = unsafe state.connections[id] else { return nil }
@@ -175,7 +176,7 @@ extension EventLoop {
         let connection = unsafe state.connections.add()
         let id = unsafe connection.pointee.id
         do throws(LoopError) {
-            // Cannot fail: without a socket to make, it only sets fields.
+            // Cannot fail: without a socket to create, the call only sets fields.
             // Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/tcp.c>
             try check(unsafe uv_tcp_init(uv.pointer, connection.tcp), "uv_tcp_init")
             try check(unsafe uv_tcp_open(connection.tcp, descriptor), "uv_tcp_open")
@@ -192,10 +193,11 @@ extension EventLoop {
 
 /// The outcome of one write.
 package enum WriteOutcome: Hashable, Sendable {
-    /// The kernel has all of them.
+    /// The kernel has all bytes.
     case sent
-    /// Some wait in the connection's queue, which now holds this many, for the kernel or for the next turn; `connectionDidDrain` follows.
+    /// Some bytes wait for the kernel or the next turn in the connection's queue, which now has this many;
+    /// `connectionDidDrain` follows.
     case queued(unsentBytes: Int)
-    /// The connection is closed or closing: none were taken.
+    /// The connection is closed or closing, and no bytes were taken.
     case closed
 }

@@ -1,4 +1,4 @@
-// Owns what libuv tells of a connection: bytes, ends, closes; and the way of a connection to its end.
+// Owns the events of a connection from libuv (bytes, ends, closes), and the steps that end a connection.
 
 internal import CLibuv
 internal import Glibc
@@ -15,7 +15,9 @@ extension EventLoop {
         let status = unsafe uv_read_start(
             connection.stream,
             { handle, _, buffer in
-                unsafe EventLoop.withLoop(of: handle?.pointee.loop) { unsafe buffer?.pointee = $0.readTarget }
+                unsafe EventLoop.withLoop(of: handle?.pointee.loop) { loop in
+                    unsafe buffer?.pointee = loop.readTarget(of: handle?.connection)
+                }
             },
             { stream, count, _ in
                 unsafe EventLoop.withLoop(of: stream?.pointee.loop) { loop in
@@ -38,7 +40,7 @@ extension EventLoop {
         _ = unsafe uv_read_stop(connection.stream)
     }
 
-    /// Ends the connection's turn of reading: libuv would read up to 32 times, and the others wait meanwhile.
+    /// Ends the connection's reads in this turn; libuv would read up to 32 times while the other connections wait.
     private func rest(_ connection: UnsafeMutablePointer<Connection>) {
         guard unsafe connection.pointee.isReading, unsafe !connection.pointee.isResting else { return }
         _ = unsafe uv_read_stop(connection.stream)
@@ -46,29 +48,50 @@ extension EventLoop {
         unsafe state.resting.append(connection.pointee.id)
     }
 
-    /// Reads again what rested in this turn.
+    /// Resumes the reading of resting connections, as many as one turn reads.
     func readOn() {
-        for id in exchange(&state.resting, with: []) {
+        let next = state.resting.prefix(limits.readsPerTurnMax)
+        state.resting.removeFirst(next.count)
+        // The reads are reserved for them, because the kernel would first report the connections that were read in the
+        // last turn.
+        state.readsKept = next.count
+        state.readsLeft -= next.count
+        for id in next {
             guard let connection = unsafe state.connections[id], unsafe connection.pointee.isResting,
                 unsafe connection.pointee.phase != .closing
             else { continue }
             unsafe connection.pointee.isResting = false
+            unsafe connection.pointee.isNext = true
             guard unsafe exchange(&connection.pointee.isReading, with: false) else { continue }
             unsafe startReading(connection)
         }
     }
 
-    /// The loop's one read buffer, as libuv wants it.
-    private var readTarget: uv_buf_t {
-        unsafe UnsafeMutableRawPointer(readBuffer.baseAddress).map { base in
+    /// Returns the loop's read buffer for libuv; empty if the turn has no read left for the connection.
+    private func readTarget(of connection: UnsafeMutablePointer<Connection>?) -> uv_buf_t {
+        guard let connection = unsafe connection, unsafe takeRead(for: connection) else { return unsafe uv_buf_t() }
+        return unsafe UnsafeMutableRawPointer(readBuffer.baseAddress).map { base in
             unsafe uv_buf_init(base.assumingMemoryBound(to: CChar.self), UInt32(readBuffer.count))
         } ?? uv_buf_t()
+    }
+
+    private func takeRead(for connection: UnsafeMutablePointer<Connection>) -> Bool {
+        if state.firstRead == 0 { state.firstRead = uv.now }
+        if unsafe exchange(&connection.pointee.isNext, with: false), state.readsKept > 0 {
+            state.readsKept -= 1
+            return true
+        }
+        guard state.readsLeft > 0 else { return false }
+        state.readsLeft -= 1
+        return true
     }
 
     private func didRead(_ connection: UnsafeMutablePointer<Connection>, _ count: Int) {
         if count > 0 {
             if unsafe count == readBuffer.count { unsafe rest(connection) }
             unsafe didReceive(connection, count)
+        } else if count == Int(UV_ENOBUFS.rawValue) {
+            unsafe rest(connection)
         } else if count == Int(UV_EOF.rawValue) {
             unsafe didEnd(connection)
         } else if count < 0 {
@@ -111,7 +134,7 @@ extension EventLoop {
         }
         unsafe connection.pointee.phase = .lingering
         unsafe limitLinger(connection)
-        // Not uv_shutdown: nothing is queued, so there is nothing to wait for, and no request to keep.
+        // uv_shutdown is not used: nothing is queued, so there is nothing to wait for, and no request to keep.
         guard unsafe shutdown(connection.pointee.descriptor, Int32(SHUT_WR)) == 0 else {
             unsafe close(connection, .local)
             return
@@ -119,7 +142,7 @@ extension EventLoop {
         unsafe startReading(connection)
     }
 
-    /// What is left is the peer's turn: the time for flushing may be long, the one for this is not.
+    /// Starts the time for the peer to end its side, which is short, while the time for flushing may be long.
     private func limitLinger(_ connection: UnsafeMutablePointer<Connection>) {
         if let timer = unsafe connection.pointee.closeTimer { cancel(timer) }
         let id = unsafe connection.pointee.id
@@ -145,7 +168,7 @@ extension EventLoop {
         }
     }
 
-    /// Closes a connection that the delegate was not told of.
+    /// Closes a connection that was not reported to the delegate.
     func discard(_ connection: UnsafeMutablePointer<Connection>) {
         unsafe connection.pointee.phase = .closing
         unsafe uv_close(connection.handle) { handle in
@@ -158,7 +181,7 @@ extension EventLoop {
 
     private func didClose(_ connection: UnsafeMutablePointer<Connection>) {
         let (id, reason) = unsafe (connection.pointee.id, connection.pointee.closeReason)
-        // libuv has called back for the write under way before this, so nothing reads the queue any more.
+        // libuv has called back for the pending write before this, so nothing reads the queue any more.
         unsafe freeQueue(of: connection)
         state.connections.remove(id)
         state.delegate?.connectionDidClose(id, reason: reason)

@@ -1,17 +1,17 @@
-// Owns listening and accepting: bounded per turn, resting when the system refuses.
+// Owns listening and accepting, which is bounded per turn and pauses when the system refuses.
 
 internal import CLibuv
 
 extension EventLoop {
     /// Listens for TCP connections, from the first turn of `run` on.
     ///
-    /// With several loops on one port use `ListenerGroup`, which finds a port that another program holds.
+    /// For several loops on one port use `ListenerGroup`, which detects a port that another program holds.
     ///
     /// - Parameters:
-    ///   - host: An IPv4 or IPv6 address, or "localhost", which is 127.0.0.1; other names are not looked up.
-    ///   - port: 0 takes a free one.
-    ///   - backlog: Connections that the kernel keeps waiting; cut to net.core.somaxconn.
-    ///   - reusePort: Whether other sockets with this option may share the port (SO_REUSEPORT).
+    ///   - host: An IPv4 or IPv6 address, or "localhost", which is 127.0.0.1; other names are not resolved.
+    ///   - port: The port; 0 takes a free one.
+    ///   - backlog: The number of connections that wait in the kernel, at most net.core.somaxconn.
+    ///   - reusePort: True if other sockets with this option may share the port (SO_REUSEPORT).
     /// - Returns: The port.
     /// - Throws: The failing call with "host:port", such as "bind 127.0.0.1:80: EACCES permission denied".
     @discardableResult
@@ -24,7 +24,7 @@ extension EventLoop {
         try listen(on: ListeningSocket(host: host, port: port, backlog: backlog, sharesPort: reusePort))
     }
 
-    /// Takes no more connections; those that wait in the backlog are reset by the kernel.
+    /// Accepts no more connections; the kernel resets those that wait in the backlog.
     package func stopListening() {
         for listener in state.listeners { listener.close() }
         state.listeners = []
@@ -37,7 +37,8 @@ extension EventLoop {
         return port
     }
 
-    /// Accepts until none waits, at most `acceptsPerTurnMax`: the watch is level-triggered, so the next turn goes on.
+    /// Accepts waiting connections, at most `acceptsPerTurnMax`; the watch is level-triggered, so the next turn
+    /// continues.
     func accept(from listener: Listener) {
         for _ in 0..<limits.acceptsPerTurnMax {
             do throws(LoopError) {

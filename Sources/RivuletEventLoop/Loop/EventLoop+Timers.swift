@@ -3,10 +3,11 @@
 import RivuletBase
 
 extension EventLoop {
-    /// Runs `job` on the loop once `delay` has passed; never early, late by at most 1/31 of the delay and the turn.
+    /// Runs `job` on the loop after `delay`; never early, and late by at most 1/31 of the delay and the turn.
     ///
-    /// Constant time, however many are scheduled. The delay counts from this turn's `nowMilliseconds`, is rounded up to
-    /// milliseconds, and is at least one. A job that belongs to a connection must be cancelled when that closes.
+    /// The call takes constant time for any number of timers. The delay begins at this turn's `nowMilliseconds`, is
+    /// rounded up to milliseconds, and is at least one. The job of a connection must be cancelled when the connection
+    /// closes.
     @discardableResult
     package func schedule(after delay: Duration, _ job: @escaping () -> Void) -> TimerID {
         let deadline = uv.now + delay.millisecondsRoundedUp
@@ -14,7 +15,7 @@ extension EventLoop {
         return state.timers.schedule(at: deadline, job)
     }
 
-    /// Cancels a timer; nothing happens when its job has run or it was cancelled before.
+    /// Cancels a timer; does nothing if its job has run or it was cancelled before.
     package func cancel(_ id: TimerID) { state.timers.cancel(id) }
 
     /// The number of scheduled timers.

@@ -1,20 +1,20 @@
-// Owns the way of bytes to the kernel: directly, or through a connection's queue, a part in each turn.
+// Owns the transfer of bytes to the kernel: directly, or through a connection's queue, one part in each turn.
 
 internal import CLibuv
 
 extension EventLoop {
     // MARK: Directly
 
-    /// Writes behind everything written before.
+    /// Writes bytes after everything written before.
     ///
-    /// The kernel is given a part at once when nothing is queued and the turn has bytes left; the rest is queued.
+    /// If nothing is queued and the turn has bytes left, a part is passed to the kernel at once. The rest is queued.
     ///
     /// - Parameters:
-    ///   - connection: An open one.
-    ///   - count: How many bytes there are.
-    ///   - direct: Gives the kernel at most so many of the first bytes; what uv_try_write says.
-    ///   - hold: Puts the bytes after the first so many into the queue.
-    /// - Returns: What became of all of them.
+    ///   - connection: An open connection.
+    ///   - count: The number of bytes.
+    ///   - direct: Passes at most this number of the first bytes to the kernel; returns a result like uv_try_write.
+    ///   - hold: Puts the bytes after the first `sent` ones into the queue.
+    /// - Returns: The outcome for all bytes.
     @inline(__always)
     func write(
         _ connection: UnsafeMutablePointer<Connection>,
@@ -34,15 +34,15 @@ extension EventLoop {
         return unsafe settle(connection, count, part, status, hold)
     }
 
-    /// Queues what the kernel has not taken of a direct write.
+    /// Queues the bytes of a direct write that the kernel has not taken.
     ///
     /// - Parameters:
-    ///   - connection: An open one with nothing queued.
-    ///   - count: How many bytes there are.
-    ///   - part: How many of them the kernel was given.
-    ///   - status: What uv_try_write said.
-    ///   - hold: Puts the bytes after the first so many into the queue.
-    /// - Returns: What became of all of them.
+    ///   - connection: An open connection with nothing queued.
+    ///   - count: The number of bytes.
+    ///   - part: The number of bytes that were passed to the kernel.
+    ///   - status: The result of the direct write, as of uv_try_write.
+    ///   - hold: Puts the bytes after the first `sent` ones into the queue.
+    /// - Returns: The outcome for all bytes.
     func settle(
         _ connection: UnsafeMutablePointer<Connection>,
         _ count: Int,
@@ -59,11 +59,12 @@ extension EventLoop {
         return unsafe enqueue(connection, count - sent, isFull: sent < part) { hold(&$0, sent) }
     }
 
-    /// Whether a direct write is in order in this turn; else bytes are queued, though the kernel may have room.
+    /// True if direct writes are allowed in this turn; otherwise bytes are queued, even if the kernel has room.
     @inline(__always)
     package var hasRoomInTurn: Bool { state.directBytesLeft > 0 }
 
-    /// The number of bytes that the kernel took of the first `bytesMax`, or a code; only while nothing is queued.
+    /// Returns the number of bytes that the kernel took of the first `bytesMax`, or a code; allowed only while nothing
+    /// is queued.
     @inline(__always)
     func tryWrite(
         _ connection: UnsafeMutablePointer<Connection>,
@@ -75,7 +76,7 @@ extension EventLoop {
         }
     }
 
-    /// What uv_try_write says of the first `bytesMax` bytes of `head` and the blocks after it.
+    /// Returns the result of uv_try_write for the first `bytesMax` bytes of `head` and the blocks after it.
     func tryWrite(
         _ connection: UnsafeMutablePointer<Connection>,
         _ head: [UInt8],
@@ -87,7 +88,8 @@ extension EventLoop {
                 var pieces = 0
                 var left = bytesMax
                 if let start = source.baseAddress, source.count > 0 {
-                    // SAFETY: libuv's buffers are mutable for reading's sake; writing only reads them, within this call.
+                    // SAFETY: libuv's buffers are mutable because reads use the same type. A write only reads them,
+                    // within this call.
                     let first = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: CChar.self)
                     let count = min(source.count, left)
                     unsafe buffers.initializeElement(at: 0, to: uv_buf_t(base: first, len: count))
@@ -110,11 +112,11 @@ extension EventLoop {
     /// Queues bytes; a queue over `LoopLimits.unsentBytesMax` closes the connection.
     ///
     /// - Parameters:
-    ///   - connection: An open one.
-    ///   - count: How many bytes there are.
-    ///   - isFull: Whether the kernel has just taken less than it was given.
-    ///   - append: Puts them into the queue.
-    /// - Returns: What became of them.
+    ///   - connection: An open connection.
+    ///   - count: The number of bytes.
+    ///   - isFull: True if the kernel has just taken fewer bytes than it was passed.
+    ///   - append: Puts the bytes into the queue.
+    /// - Returns: The outcome for the bytes.
     private func enqueue(
         _ connection: UnsafeMutablePointer<Connection>,
         _ count: Int,
@@ -142,14 +144,14 @@ extension EventLoop {
         return unsafe submit(connection, queue) ? .queued(unsentBytes: unsent) : .closed
     }
 
-    /// Puts a connection into the list of those whose next part is due.
+    /// Adds a connection to the list of connections with a due part.
     private func setDue(_ connection: UnsafeMutablePointer<Connection>, _ queue: UnsafeMutablePointer<WriteQueue>) {
         guard unsafe !queue.pointee.isDue else { return }
         unsafe queue.pointee.isDue = true
         unsafe state.due.append(connection.pointee.id)
     }
 
-    /// Gives the kernel the next part of each connection whose part is due, as far as the turn's bytes reach.
+    /// Passes the next part of each due connection to the kernel, within the bytes of the turn.
     func writeDue() {
         let due = exchange(&state.due, with: [])
         var next = 0
@@ -157,7 +159,7 @@ extension EventLoop {
             if let connection = unsafe state.connections[due[next]] { unsafe writePart(of: connection) }
             next += 1
         }
-        // Those that have had no part in this turn come first in the next one.
+        // Connections that had no part in this turn come first in the next turn.
         state.due.insert(contentsOf: due[next...], at: 0)
     }
 
@@ -180,7 +182,8 @@ extension EventLoop {
         unsafe didWritePart(connection, queue)
     }
 
-    /// Has libuv write the next part once the socket has room; false when that fails and the connection is closing.
+    /// Makes libuv write the next part when the socket has room; returns false if that fails and the connection is
+    /// closing.
     private func submit(
         _ connection: UnsafeMutablePointer<Connection>,
         _ queue: UnsafeMutablePointer<WriteQueue>

@@ -2,43 +2,43 @@ internal import CLibuv
 internal import Glibc
 internal import Synchronization
 
-/// One thread's event loop over libuv.
+/// The event loop of one thread, over libuv.
 ///
-/// Everything but `post`, `isOnLoop` and the constants belongs to the loop's thread: the one that calls `run`, or,
-/// before `run`, the one that sets the loop up. Connections live outside Swift's reference counting, and no method
-/// allocates when a write goes straight to the kernel.
+/// Everything except `post`, `postReply`, `isOnLoop` and the constants is loop-bound. The loop's thread is the one that
+/// calls `run`, or, before `run`, the one that sets the loop up. Connections have no Swift reference counts, and a
+/// direct write to the kernel allocates nothing.
 @safe
 package final class EventLoop: @unchecked Sendable {
-    // SAFETY: `mailbox` and `thread` are safe for any thread; all other state is used on the loop's thread only, which
+    // SAFETY: `mailbox` and `thread` are safe on any thread. All other state is used on the loop's thread only, which
     // `assertOnLoop` checks. Both allocations last from `init` to `deinit`.
 
-    /// The loop's number among its fellows, from 0.
+    /// The loop's number among all loops, from 0.
     package let index: Int
     package let limits: LoopLimits
-    /// Counts the bytes that are copied because they have to wait.
+    /// The account of bytes that are copied because they have to wait.
     let account: SharedBytes.Account?
 
     let uv: LibuvLoop
-    /// Where every connection's bytes are read to.
+    /// The buffer for the reads of all connections.
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
 
     private let storedState: UnsafeMutablePointer<LoopState>
     private let mailbox: Mailbox
     private let thread = Atomic<UInt>(0)
 
-    /// What the loop's thread owns.
+    /// The state of the loop's thread.
     ///
-    /// It stands behind a pointer because the dynamic exclusivity checks of a class were the largest cost of Swift on the
-    /// way of a delivery. So nothing may hold an access to it while it calls out.
+    /// The state is stored outside of the class, because the dynamic exclusivity checks of a class were the largest
+    /// cost of Swift in a delivery. So no code may hold an access to it during a call to other code.
     var state: LoopState {
         unsafeAddress { unsafe UnsafePointer(storedState) }
         unsafeMutableAddress { unsafe storedState }
     }
 
-    /// A loop that does nothing until `run`.
+    /// Makes a loop that does nothing until `run`.
     ///
     /// - Parameters:
-    ///   - index: The loop's number among its fellows.
+    ///   - index: The loop's number among all loops.
     ///   - limits: Its limits.
     ///   - account: Counts the bytes that are copied because they have to wait for the kernel.
     /// - Throws: `EMFILE` or `ENOMEM`.
@@ -54,7 +54,9 @@ package final class EventLoop: @unchecked Sendable {
         let wake = try WakeEvent()
         uv = try LibuvLoop(wake: wake)
         unsafe storedState = .allocate(capacity: 1)
-        unsafe storedState.initialize(to: LoopState(time: uv.now, bytesLeft: limits.bytesPerTurnMax))
+        unsafe storedState.initialize(
+            to: LoopState(time: uv.now, bytesLeft: limits.bytesPerTurnMax, readsLeft: limits.readsPerTurnMax)
+        )
         mailbox = Mailbox(wake: wake, jobsMax: limits.postedJobsMax)
         unsafe readBuffer = .allocate(capacity: Self.bytesPerRead)
         unsafe readBuffer.initialize(repeating: 0)
@@ -70,9 +72,9 @@ package final class EventLoop: @unchecked Sendable {
         unsafe storedState.deallocate()
     }
 
-    /// Says who takes the loop's events; once, before `run`.
+    /// Sets the delegate that receives the loop's events; once, before `run`.
     ///
-    /// The loop lets go of it when `run` returns.
+    /// The loop releases the delegate when `run` returns.
     package func setDelegate(_ delegate: any LoopDelegate) {
         precondition(state.delegate == nil, "loop \(index) has a delegate already")
         state.delegate = delegate
@@ -80,33 +82,34 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Runs the loop on the calling thread until `stop`; every connection is closed when it returns.
     ///
-    /// Once per loop.
-    ///
-    /// Each turn tells what has happened, lets the delegate write what follows from it, and sleeps until there is more:
-    /// posted jobs and due timers are followed by `loopWillSleep` in the same turn, as is everything that polling tells.
+    /// A loop runs only once. Each turn reports events, lets the delegate write the results, and sleeps until there are
+    /// new events. `loopWillSleep` is called in the same turn after posted jobs and due timers, and after all events of
+    /// the poll.
     package func run() {
         beginRunning()
         while !state.isStopping {
             runPostedJobs()
             runDueTimers()
-            // Looked at here: most turns have neither.
+            // The check is here, because most turns have no due connection.
             if !state.due.isEmpty { writeDue() }
-            // What came before in this turn leaves some bytes for what the delegate writes now.
+            // Earlier writes of this turn leave some bytes for the writes of the delegate now.
             state.directBytesLeft = max(state.directBytesLeft, limits.bytesPerTurnMax / 4)
             let wantsMore = state.delegate?.loopWillSleep() ?? false
             armWake()
-            if !state.resting.isEmpty { readOn() }
             state.directBytesLeft = limits.bytesPerTurnMax / 2
             state.dueBytesLeft = limits.bytesPerTurnMax / 2
-            // Jobs that were posted by this thread have not woken it.
-            uv.poll(sleeps: !wantsMore && state.due.isEmpty && !state.isStopping && mailbox.isEmpty)
+            (state.readsLeft, state.readsKept, state.firstRead) = (limits.readsPerTurnMax, 0, 0)
+            if !state.resting.isEmpty { readOn() }
+            // Jobs that this thread itself posted have not woken the loop.
+            let isIdle = !wantsMore && state.due.isEmpty && state.resting.isEmpty && !state.isStopping
+            uv.poll(sleeps: isIdle && mailbox.isEmpty)
         }
         endRunning()
     }
 
-    /// Ends `run` after this turn: connections are closed with the reason `loopStopped` and unsent bytes are dropped.
+    /// Ends `run` after this turn; connections are closed with the reason `loopStopped`, and unsent bytes are dropped.
     ///
-    /// From another thread: `loop.post { loop.stop() }`.
+    /// From another thread use `loop.post { loop.stop() }`.
     package func stop() {
         assertOnLoop()
         state.isStopping = true
@@ -114,18 +117,27 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Runs `job` on the loop in its next turn.
     ///
-    /// Any thread; jobs of one poster run in the order they were posted.
+    /// May be called on any thread. Jobs of one thread run in the order in which they were posted.
     ///
-    /// The kernel is asked to wake the loop only by other threads, and when the mailbox was empty, so a burst costs one call. The mailbox is
-    /// bounded by `LoopLimits.postedJobsMax` as a last resort only: posters are expected to have smaller bounds.
+    /// Only a post from another thread to an empty mailbox wakes the loop by a system call, so a burst costs one call.
+    /// `LoopLimits.postedJobsMax` bounds the mailbox as a last resort only. Callers are expected to have smaller
+    /// bounds.
     ///
-    /// - Returns: False when the job will never run: the loop has ended, or the mailbox is full.
+    /// - Returns: False if the job will never run, because the loop has ended or the mailbox is full.
     @discardableResult
     package func post(_ job: @escaping @Sendable () -> Void) -> Bool { mailbox.post(job, wakes: !isOnLoop) }
 
-    /// Whether the caller is on the loop's thread.
+    /// Runs a job that code on the loop waits for; a full mailbox accepts it too.
     ///
-    /// Any thread.
+    /// - Returns: False if the loop has ended.
+    @discardableResult
+    package func postReply(_ job: @escaping @Sendable () -> Void) -> Bool {
+        mailbox.post(job, wakes: !isOnLoop, isBounded: false)
+    }
+
+    /// True if the caller is on the loop's thread.
+    ///
+    /// May be called on any thread.
     package var isOnLoop: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Stops the program unless the caller is on the loop's thread, or the loop does not run yet.
@@ -136,10 +148,17 @@ package final class EventLoop: @unchecked Sendable {
         )
     }
 
-    /// The time of this turn in milliseconds of the monotonic clock; it does not move within a turn.
+    /// The time of this turn in milliseconds of the monotonic clock.
     package var nowMilliseconds: UInt64 { uv.now }
 
-    /// The loop that a libuv handle belongs to, without counting a reference.
+    /// The time at which this turn's work began, in the same milliseconds.
+    ///
+    /// libuv updates its clock while it polls, if more than 1,024 connections have events.
+    package var turnMilliseconds: UInt64 {
+        state.firstRead > 0 ? min(state.firstRead, uv.now) : uv.now
+    }
+
+    /// Calls a closure with the loop of a libuv handle, without counting a reference.
     static func withLoop(of loop: UnsafeMutablePointer<uv_loop_t>?, _ body: (EventLoop) -> Void) {
         guard let data = unsafe loop?.pointee.data else { return }
         // SAFETY: `data` is the loop that owns the libuv loop, and callbacks only come from within its `run`.
@@ -164,6 +183,7 @@ package final class EventLoop: @unchecked Sendable {
         closeListenersAndSignals()
         for id in state.connections.ids { close(id, .loopStopped) }
         while state.connections.count > 0 { uv.poll(sleeps: false) }
+        endWorks()
         let unrun = mailbox.close()
         state.delegate = nil
         _ = consume unrun
@@ -175,37 +195,46 @@ package final class EventLoop: @unchecked Sendable {
         state.signals = []
     }
 
-    /// The most bytes that one connection is read in one turn.
+    /// The maximum number of bytes of one read, and so of one connection in one turn.
     private static let bytesPerRead = 65_536
-    /// A batch larger than this gives its memory back.
+    /// The size above which a batch releases its memory.
     private static let batchCapacityKept = 4_096
 }
 
-/// What a loop's thread owns.
+/// The state of a loop's thread.
 struct LoopState: ~Copyable {
     var connections = ConnectionTable()
     var listeners: [Listener] = []
     var signals: [SignalWatcher] = []
     var timers: TimerWheel<() -> Void>
-    /// When libuv's timer ends the sleep; nil while it is not armed.
+    /// The time at which libuv's timer ends the sleep; nil if the timer is not armed.
     var armedWake: UInt64?
-    /// Whether a timer was scheduled that is due before `armedWake`.
+    /// True if a timer was scheduled that is due before `armedWake`.
     var mustArmWake = false
-    /// How many bytes may still be written directly in this turn.
+    /// The number of bytes that may still be written directly in this turn.
     var directBytesLeft: Int
-    /// How many bytes of queues may still be written in this turn.
+    /// The number of bytes of queues that may still be written in this turn.
     var dueBytesLeft: Int
-    /// The connections with queued bytes for which the kernel may have room, in the order of their turns.
+    /// The number of connections that may still be read in this turn, without the reads in `readsKept`.
+    var readsLeft: Int
+    /// The number of reads in this turn that are reserved for connections that rested.
+    var readsKept = 0
+    /// The time of the first read in this turn; 0 if there was none.
+    var firstRead: UInt64 = 0
+    /// The connections with queued bytes for which the kernel may have room, in the order in which their parts are due.
     var due: [ConnectionID] = []
-    /// The connections that are read on in the next turn: they had more than one read has room for.
+    /// The connections that are read again in later turns: they filled the read buffer, or the turn had no reads left.
     var resting: [ConnectionID] = []
     var delegate: (any LoopDelegate)?
     /// The posted jobs that run in this turn; its memory is used again.
     var batch: [Mailbox.Job] = []
+    /// The jobs on work threads.
+    var works: [ObjectIdentifier: WorkRequest] = [:]
     var isStopping = false
 
-    /// The state of a loop that is at this time.
-    init(time: UInt64, bytesLeft: Int) {
+    /// Makes the state of a loop at a time.
+    init(time: UInt64, bytesLeft: Int, readsLeft: Int) {
+        self.readsLeft = readsLeft
         timers = TimerWheel(time: time)
         (directBytesLeft, dueBytesLeft) = (bytesLeft / 2, bytesLeft / 2)
     }

@@ -1,18 +1,18 @@
 internal import CLibuv
 
-/// A libuv loop, closed with this value.
+/// A libuv loop, closed at the end of this value's life.
 @safe
 struct LibuvLoop: ~Copyable {
     // SAFETY: all three are valid, initialised handles from `init` to `deinit`, and never move.
     let pointer: UnsafeMutablePointer<uv_loop_t>
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
-    /// Held, so that its descriptor is closed after `poll`.
+    /// The event, held so that its descriptor is closed after `poll`.
     private let wake: WakeEvent
 
-    /// A loop with nothing to do, whose sleep the event ends.
+    /// Makes an empty loop; the event ends its sleep.
     ///
-    /// - Throws: `EMFILE` or `ENOMEM`: it needs two descriptors.
+    /// - Throws: `EMFILE` or `ENOMEM`; a loop needs two descriptors.
     init(wake: WakeEvent) throws(LoopError) {
         self.wake = wake
         unsafe pointer = .allocate(capacity: 1)
@@ -50,7 +50,7 @@ struct LibuvLoop: ~Copyable {
         unsafe timer.deallocate()
     }
 
-    /// Watches the event, which only ends the sleep: `EventLoop` looks into its mailbox in every turn.
+    /// Watches the event, which only ends the sleep; `EventLoop` checks its mailbox in every turn.
     private func startPolling() throws(LoopError) {
         let status = unsafe uv_poll_start(
             poll,
@@ -65,25 +65,25 @@ struct LibuvLoop: ~Copyable {
         try check(status, "uv_poll_start")
     }
 
-    /// Milliseconds of the monotonic clock, as of this turn's poll.
+    /// The milliseconds of the monotonic clock, as of this turn's poll.
     var now: UInt64 { unsafe uv_now(pointer) }
 
     /// Reads the clock again.
     func updateNow() { unsafe uv_update_time(pointer) }
 
-    /// Polls once: tells all events there are, and then the closes.
+    /// Polls once, and reports all events and then the closes.
     ///
-    /// Sleeps until there is one unless `sleeps` is false.
+    /// Sleeps until there is an event, unless `sleeps` is false.
     func poll(sleeps: Bool) { _ = unsafe uv_run(pointer, sleeps ? UV_RUN_ONCE : UV_RUN_NOWAIT) }
 
-    /// Ends the sleep at `time`, or lets it last.
+    /// Sets the time at which the sleep ends; nil for none.
     func setWake(at time: UInt64?) {
         guard let time else {
             // Neither call can fail on a timer that is not closing. Source: <https://docs.libuv.org/en/v1.x/timer.html>
             _ = unsafe uv_timer_stop(timer)
             return
         }
-        // uv_run calls due timers before it polls, too; uv_stop keeps that poll from sleeping.
+        // uv_run also calls due timers before it polls. uv_stop keeps that poll from sleeping.
         _ = unsafe uv_timer_start(timer, { unsafe uv_stop($0?.pointee.loop) }, time > now ? time - now : 0, 0)
     }
 

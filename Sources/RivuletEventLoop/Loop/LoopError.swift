@@ -1,16 +1,18 @@
 internal import CLibuv
 internal import Glibc
 
-/// A call to libuv or the kernel that failed.
+/// The error of a failed call to libuv or the kernel.
 ///
-/// Reads as "bind 127.0.0.1:8080: EADDRINUSE address already in use".
+/// Its text is, for example, "bind 127.0.0.1:8080: EADDRINUSE address already in use".
 package struct LoopError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call, and what it was made on: "bind 127.0.0.1:8080".
+    /// The call and its object: "bind 127.0.0.1:8080".
     package let call: String
-    /// libuv's code: the negated `errno`, or one of libuv's own. Source: <https://docs.libuv.org/en/v1.x/errors.html>
+    /// libuv's code: the negated `errno`, or one of libuv's own.
+    ///
+    /// Source: <https://docs.libuv.org/en/v1.x/errors.html>
     package let code: Int32
 
-    /// An error of this call with this code, which is negative.
+    /// Makes the error of a call with a code, which is negative.
     package init(call: String, code: Int32) {
         self.call = call
         self.code = code
@@ -18,26 +20,26 @@ package struct LoopError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// libuv's name of the code: "EADDRINUSE".
     package var name: String { unsafe String(cString: uv_err_name(code)) }
-    /// libuv's words for the code: "address already in use".
+    /// libuv's message for the code: "address already in use".
     package var message: String { unsafe String(cString: uv_strerror(code)) }
 
     package var description: String { "\(call): \(name) \(message)" }
 
-    /// Whether the address is taken.
+    /// True if the address is in use.
     package var isAddressInUse: Bool { code == UV_EADDRINUSE.rawValue }
 
-    /// An error of the call that has just set `errno`.
+    /// Makes the error of the call that has just set `errno`.
     static func last(_ call: String) -> LoopError { LoopError(call: call, code: -errno) }
 }
 
-/// Passes on a status of libuv, or throws it when it is an error.
+/// Returns a status of libuv, or throws it if it is an error.
 @discardableResult
 func check(_ status: Int32, _ call: @autoclosure () -> String) throws(LoopError) -> Int32 {
     guard status < 0 else { return status }
     throw LoopError(call: call(), code: status)
 }
 
-/// Passes on a result of the kernel, or throws `errno` when it is -1.
+/// Returns a result of the kernel, or throws `errno` if the result is negative.
 @discardableResult
 func checkErrno(_ result: Int32, _ call: @autoclosure () -> String) throws(LoopError) -> Int32 {
     guard result < 0 else { return result }

@@ -1,26 +1,35 @@
 /// The limits of one loop.
 package struct LoopLimits: Hashable, Sendable {
-    /// Open connections; more are accepted and closed at once, and reported to the delegate.
+    /// The maximum number of open connections; further ones are accepted, closed at once, and reported to the delegate.
     package var connectionsMax = 100_000
-    /// Bytes queued on one connection; it is closed beyond, with the reason `unsentLimit`.
+    /// The maximum number of unsent bytes of one connection; beyond it, the connection is closed with the reason
+    /// `unsentLimit`.
     package var unsentBytesMax = 67_108_864
-    /// Bytes that one connection gives the kernel at once; the rest waits for its next turn.
+    /// The maximum number of bytes of one connection that are passed to the kernel at once; the rest waits for its next
+    /// turn.
     package var bytesPerWriteMax = 65_536
-    /// Bytes that are written in one turn, about: half of them directly, half of them from queues.
+    /// The approximate number of bytes that are written in one turn: half of them directly, half of them from queues.
     ///
-    /// Some milliseconds of copying. A part for which the kernel had no room is written as soon as it has, and counts afterwards.
+    /// This is some milliseconds of copying. A part for which the kernel had no room is written as soon as there is
+    /// room, and is counted afterwards.
     package var bytesPerTurnMax = 4_194_304
-    /// Connections accepted of one listener in one turn; the others wait for the next turn.
+    /// The maximum number of connections that are read in one turn; the others wait for the next turns, in the order of
+    /// their arrival.
+    ///
+    /// libuv alone would read 49,152 connections before it returns.
+    package var readsPerTurnMax = 512
+    /// The maximum number of connections that one listener accepts in one turn; the others wait for the next turn.
     package var acceptsPerTurnMax = 64
-    /// Jobs posted and not yet run; `post` refuses more.
+    /// The maximum number of posted jobs that have not run; `post` refuses more.
     package var postedJobsMax = 1_048_576
-    /// Bytes that a peer may still send while its connection is being closed; it is cut off beyond.
+    /// The maximum number of bytes that a peer may send while its connection is being closed; beyond it, the connection
+    /// is closed at once.
     package var lingerBytesMax = 8_388_608
-    /// How long a peer that has got everything may take to end its side; it is cut off beyond.
+    /// The time in which a peer that has received everything must end its side; after it, the connection is closed.
     package var lingerTime = Duration.seconds(2)
-    /// How long a listener rests after it failed to accept, for want of descriptors or memory.
+    /// The pause of a listener after a failed accept, when descriptors or memory are exhausted.
     package var acceptPause = Duration.milliseconds(100)
 
-    /// The defaults.
+    /// Makes the default limits.
     package init() {}
 }

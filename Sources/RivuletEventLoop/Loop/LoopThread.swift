@@ -6,11 +6,11 @@ internal import CLibuv
 package final class LoopThread: Sendable {
     private let thread: uv_thread_t
 
-    /// Starts running the loop.
+    /// Starts a thread that runs the loop.
     ///
-    /// - Throws: `EAGAIN` when the system has no thread to give.
+    /// - Throws: `EAGAIN` if the system cannot create a thread.
     package init(running loop: EventLoop) throws(LoopError) {
-        // SAFETY: the thread takes over the reference that is counted here, and is started at most once with it.
+        // SAFETY: the thread takes the reference that is counted here, and is started at most once with it.
         let context = unsafe Unmanaged.passRetained(loop)
         var thread = uv_thread_t()
         let status = unsafe uv_thread_create(
@@ -28,7 +28,7 @@ package final class LoopThread: Sendable {
         self.thread = thread
     }
 
-    /// Waits until the loop has stopped; once.
+    /// Waits until the loop has stopped; may be called once.
     package func join() {
         var thread = thread
         // The only failures are a thread joined twice or by itself. Source: pthread_join(3)

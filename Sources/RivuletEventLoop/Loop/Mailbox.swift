@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Jobs on their way into a loop, first in first out; the only part of a loop that other threads touch.
+/// The queue of jobs for a loop, first in first out; the only part of a loop that other threads use.
 final class Mailbox: Sendable {
     typealias Job = @Sendable () -> Void
 
     private struct State: Sendable {
         var jobs: [Job] = []
-        /// Whether the loop has ended: nothing runs any more.
+        /// True if the loop has ended and runs no more jobs.
         var isClosed = false
     }
 
@@ -14,36 +14,37 @@ final class Mailbox: Sendable {
     private let wake: WakeEvent
     private let jobsMax: Int
 
-    /// A mailbox that wakes its loop through `wake`, at most `jobsMax` jobs deep.
+    /// Makes a mailbox of at most `jobsMax` jobs that wakes its loop through `wake`.
     init(wake: WakeEvent, jobsMax: Int) {
         self.wake = wake
         self.jobsMax = jobsMax
     }
 
-    /// Adds a job; false when the loop has ended or the mailbox is full.
+    /// Adds a job; returns false if the loop has ended, or if the mailbox is full and the job is bounded.
     ///
-    /// It wakes the loop if there was none yet, unless the loop itself is the poster: it looks here before it sleeps.
-    func post(_ job: @escaping Job, wakes: Bool) -> Bool {
+    /// The first job in an empty mailbox wakes the loop, if `wakes` is true. The loop itself need not be woken, because
+    /// it checks its mailbox before it sleeps.
+    func post(_ job: @escaping Job, wakes: Bool, isBounded: Bool = true) -> Bool {
         let isFirst = state.withLock { state -> Bool? in
-            guard !state.isClosed, state.jobs.count < jobsMax else { return nil }
+            guard !state.isClosed, !isBounded || state.jobs.count < jobsMax else { return nil }
             state.jobs.append(job)
             return state.jobs.count == 1
         }
         guard let isFirst else { return false }
-        // Not under the lock, which the loop takes as soon as it is awake.
+        // The signal is outside of the lock, because the loop takes the lock as soon as it is awake.
         if isFirst, wakes { wake.signal() }
         return true
     }
 
-    /// Whether no job waits.
+    /// True if no job waits.
     var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
-    /// Swaps the waiting jobs for `empty`, whose memory is used again.
+    /// Swaps the waiting jobs with `empty`, so that its memory is used again.
     func take(into empty: inout [Job]) {
         state.withLock { swap(&$0.jobs, &empty) }
     }
 
-    /// Takes no more jobs; gives those that will not run, so that they are released outside the lock.
+    /// Closes the mailbox; returns the jobs that will not run, so that they are released outside of the lock.
     func close() -> [Job] {
         state.withLock { state in
             state.isClosed = true

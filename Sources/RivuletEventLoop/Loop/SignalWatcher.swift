@@ -7,7 +7,7 @@ final class SignalWatcher {
     // SAFETY: valid from `init` to `close`, which its loop calls once; libuv frees it in the close callback.
     private let signal: UnsafeMutablePointer<uv_signal_t>
 
-    /// Calls `action` on `loop`, which keeps the watcher, whenever the process gets `number`.
+    /// Calls `action` on `loop` each time the process gets the signal `number`; the loop must keep the watcher.
     init(number: Int32, loop: EventLoop, action: @escaping () -> Void) throws(LoopError) {
         self.action = action
         unsafe signal = .allocate(capacity: 1)
@@ -45,9 +45,10 @@ final class SignalWatcher {
 }
 
 extension EventLoop {
-    /// Calls `action` on the loop each time the process gets the signal `number`, instead of what it would do by itself.
+    /// Calls `action` on the loop each time the process gets the signal `number`, instead of the signal's default
+    /// action.
     ///
-    /// Before `run` or on the loop. SIGKILL and SIGSTOP cannot be watched.
+    /// Must be called before `run` or on the loop. SIGKILL and SIGSTOP cannot be watched.
     ///
     /// - Throws: `EINVAL` for a signal that cannot be watched.
     package func onSignal(_ number: Int32, _ action: @escaping () -> Void) throws(LoopError) {
@@ -58,7 +59,7 @@ extension EventLoop {
 
 /// The dispositions of the process's signals.
 package enum ProcessSignals {
-    /// Whether the signal is ignored, as `nohup` does with SIGHUP for what it starts.
+    /// Returns true if the process ignores the signal, as a program that `nohup` started ignores SIGHUP.
     package static func isIgnored(_ number: Int32) -> Bool { rivulet_signal_is_ignored(number) != 0 }
 
     /// Ignores a signal that would end the process; a handler that the program has set stays.

@@ -1,26 +1,26 @@
-/// Names one scheduled job; one that has run or was cancelled is never named again by the same id.
+/// The id of one scheduled job; an id is never used again after its job has run or was cancelled.
 package struct TimerID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
 }
 
-/// Timers by the millisecond: scheduling and cancelling take constant time, whatever their number.
+/// Timers with millisecond deadlines; scheduling and cancelling take constant time for any number of timers.
 ///
-/// A timer never fires early. It fires late by at most 1/31 of its delay: eight levels of 256 buckets, each level eight
-/// times coarser than the one before, and a timer stays in the bucket it was put in, so nothing is ever moved and timers
-/// of about the same time share one wake-up. Delays are at most six days; longer ones are cut to that.
+/// A timer never fires early. A timer fires late by at most 1/31 of its delay. There are eight levels of 256 buckets,
+/// each level eight times coarser than the one before. A timer stays in its first bucket, so timers are never moved,
+/// and timers of about the same time share one wake-up. Delays are at most six days; longer delays are cut to that.
 /// Source: <https://github.com/torvalds/linux/blob/master/kernel/time/timer.c>, the timer wheel of the kernel.
 package struct TimerWheel<Payload> {
     private struct Entry {
         var payload: Payload?
-        /// Milliseconds at which it is due, before it was rounded to its bucket.
+        /// The time at which it is due, in milliseconds, before the rounding to its bucket.
         var deadline: UInt64 = 0
         var sequence: UInt64 = 0
-        /// The bucket that holds it; -1 when it is free or due.
+        /// The bucket that holds it; -1 if the entry is free or due.
         var bucket: Int32 = -1
-        /// Counts the uses of this entry.
+        /// The count of this entry's uses.
         var generation: UInt32 = 0
-        /// Neighbours in the bucket, -1 at its ends; `next` also links the free entries.
+        /// The neighbours in the bucket, -1 at its ends; `next` also links the free entries.
         var previous: Int32 = -1
         var next: Int32 = -1
     }
@@ -28,16 +28,16 @@ package struct TimerWheel<Payload> {
     private static var levelCount: Int { 8 }
     private static var bucketsPerLevel: Int { 256 }
     private static var levelShift: Int { 3 }
-    /// The longest delay in units of a level's bucket width; two less than a full round, since both ends are rounded.
+    /// The longest delay in units of a level's bucket width; two less than a full round, because both ends are rounded.
     private static var ticksMax: UInt64 { 254 }
 
     private var entries: [Entry] = []
     private var firstFree: Int32 = -1
     /// The first entry of each bucket, level by level.
     private var heads = [Int32](repeating: -1, count: levelCount * bucketsPerLevel)
-    /// One bit per bucket: whether it has entries.
+    /// One bit per bucket, set if the bucket has entries.
     private var occupied = [UInt64](repeating: 0, count: levelCount * bucketsPerLevel / 64)
-    /// Entries taken from their buckets, last due first.
+    /// The entries that were taken from their buckets, ordered so that the first due entry is last.
     private var due: [TimerID] = []
     private var nextSequence: UInt64 = 0
     private var time: UInt64
@@ -45,7 +45,7 @@ package struct TimerWheel<Payload> {
     /// The number of timers that are scheduled or due.
     package private(set) var count = 0
 
-    /// An empty wheel; `time` is in milliseconds of any clock that does not go back.
+    /// Makes an empty wheel; `time` is in milliseconds of any clock that does not go back.
     package init(time: UInt64) { self.time = time }
 
     /// Schedules `payload` for `deadline`, at the earliest one millisecond after the last `advance`.
@@ -67,7 +67,7 @@ package struct TimerWheel<Payload> {
         return TimerID(index: index, generation: entries[Int(index)].generation)
     }
 
-    /// Cancels a timer; false when it has run or was cancelled before.
+    /// Cancels a timer; returns false if it has run or was cancelled before.
     @discardableResult
     package mutating func cancel(_ id: TimerID) -> Bool {
         guard isLive(id) else { return false }
@@ -76,7 +76,7 @@ package struct TimerWheel<Payload> {
         return true
     }
 
-    /// Moves the wheel to `now`; what has become due is handed out by `popDue`.
+    /// Moves the wheel to `now`; `popDue` returns the timers that are due.
     package mutating func advance(to now: UInt64) {
         guard now > time else { return }
         for level in 0..<Self.levelCount {
@@ -94,7 +94,8 @@ package struct TimerWheel<Payload> {
         due.sort { [entries] in Self.isAfter(entries[Int($0.index)], entries[Int($1.index)]) }
     }
 
-    /// The payload of the next due timer, by deadline and then in the order of scheduling; nil when none is due.
+    /// Removes and returns the payload of the next due timer, by deadline and then in the order of scheduling; nil if
+    /// none is due.
     package mutating func popDue() -> Payload? {
         while let id = due.popLast() {
             guard isLive(id) else { continue }
@@ -105,7 +106,7 @@ package struct TimerWheel<Payload> {
         return nil
     }
 
-    /// When `advance` next has something to do, in milliseconds; nil when no timer is scheduled.
+    /// Returns the next time at which `advance` has work, in milliseconds; nil if no timer is scheduled.
     package func nextWake() -> UInt64? {
         var result: UInt64?
         for level in 0..<Self.levelCount {
@@ -145,7 +146,8 @@ package struct TimerWheel<Payload> {
         return occupied[level * words..<(level + 1) * words].contains { $0 != 0 }
     }
 
-    /// How many ticks after `tick` the next occupied bucket of `level` comes, 1 to 256.
+    /// Returns the distance from `tick` to the next occupied bucket of `level` in ticks, 1 to 256; nil if there is
+    /// none.
     private func distanceToEntry(_ level: Int, after tick: UInt64) -> UInt64? {
         guard hasEntries(level) else { return nil }
         let words = Self.bucketsPerLevel / 64

@@ -1,14 +1,15 @@
 internal import CLibuv
 internal import Glibc
 
-/// Ends the sleep of the loop that watches its descriptor.
+/// An event that ends the sleep of the loop that watches its descriptor.
 ///
-/// Not libuv's `uv_async_t`: there the loop spins while the thread that wakes it is in its call still, and when both have one core, that thread does not
-/// get on meanwhile. Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/async.c>, `uv__async_spin`.
+/// libuv's `uv_async_t` is not used. With it, the loop spins while the waking thread is still in its call. If both
+/// share one core, the waking thread makes no progress meanwhile. Source:
+/// <https://github.com/libuv/libuv/blob/v1.x/src/unix/async.c>, `uv__async_spin`.
 final class WakeEvent: Sendable {
     let descriptor: Int32
 
-    /// An event that has not been signalled.
+    /// Makes an event that is not signalled.
     ///
     /// - Throws: `EMFILE` or `ENOMEM`.
     init() throws(LoopError) {
@@ -17,11 +18,11 @@ final class WakeEvent: Sendable {
         self.descriptor = descriptor
     }
 
-    // Whoever signals holds the event: the descriptor is nobody else's meanwhile.
+    // A signalling thread holds the event, so the descriptor cannot be closed and used again meanwhile.
     deinit { _ = close(descriptor) }
 
-    /// Ends the sleep, or the next one.
+    /// Ends the current sleep, or the next one.
     ///
-    /// Any thread.
+    /// May be called on any thread.
     func signal() { rivulet_event_signal(descriptor) }
 }

@@ -1,14 +1,14 @@
-/// Reads one body.
+/// The decoder of one request body.
 ///
 /// Source: RFC 9112 section 6.3.
 enum HTTPBodyDecoder: Sendable {
-    /// This many bytes are still to come; zero: the body is complete.
+    /// A body of known length, with the number of bytes still to come; zero if the body is complete.
     case length(Int)
     case chunked(HTTPChunkedDecoder)
 
-    /// A decoder of a body framed like this.
+    /// Makes a decoder for a framing.
     ///
-    /// - Throws: 413 when the length is already known to be too large.
+    /// - Throws: 413 if the declared length is too large.
     init(_ framing: HTTPHead.Framing, _ limits: HTTPLimits) throws(HTTPRefusal) {
         switch framing {
         case .none:
@@ -21,9 +21,10 @@ enum HTTPBodyDecoder: Sendable {
         }
     }
 
-    /// Appends what `bytes` hold of the body.
+    /// Appends the part of the body that `bytes` hold.
     ///
-    /// - Returns: How many of `bytes` belong to the request when it is complete; nil when all do and more are needed.
+    /// - Returns: The number of `bytes` that belong to the request if it is complete; nil if all do and more are
+    ///   needed.
     /// - Throws: 400, 413 or 431.
     mutating func decode(
         _ bytes: Span<UInt8>,
@@ -45,7 +46,7 @@ enum HTTPBodyDecoder: Sendable {
 }
 
 extension HTTPRefusal {
-    /// The 413 for a body over its limit.
+    /// Returns the 413 for a body over its limit.
     package static func tooLarge(_ limits: HTTPLimits) -> HTTPRefusal {
         HTTPRefusal(
             .contentTooLarge,

@@ -1,20 +1,21 @@
-/// The chunked transfer coding, outgoing.
+/// The chunked transfer coding of responses.
 ///
 /// Source: RFC 9112 section 7.1.
 package enum HTTPChunk {
     /// The end of a chunked body without trailers.
     package static let end: [UInt8] = Array("0\r\n\r\n".utf8)
-    /// What follows the data of every chunk.
+    /// The bytes after the data of every chunk.
     package static let terminator: [UInt8] = Array("\r\n".utf8)
-    /// The most bytes before the data of a chunk.
+    /// The maximum number of bytes before the data of a chunk.
     package static let headBytesMax = 18
 
-    /// Appends what comes before the data of a chunk of `count` bytes; zero bytes would end the body and are refused.
+    /// Appends the bytes before the data of a chunk of `count` bytes; `count` must not be zero, because an empty chunk
+    /// would end the body.
     package static func appendHead(count: Int, to output: inout [UInt8]) {
         output.append(addingCapacity: headBytesMax) { appendHead(count: count, to: &$0) }
     }
 
-    /// The same into memory that has room for `headBytesMax`.
+    /// Appends the same to memory that has room for `headBytesMax` bytes.
     package static func appendHead(count: Int, to output: inout OutputSpan<UInt8>) {
         precondition(count > 0, "a chunk of \(count) bytes cannot be written: use HTTPChunk.end to end the body")
         appendHex(count, to: &output)
@@ -27,7 +28,7 @@ package enum HTTPChunk {
         output.append(ASCII.lineFeed)
     }
 
-    /// Appends `data` as one chunk; nothing when it is empty.
+    /// Appends `data` as one chunk; appends nothing if it is empty.
     package static func append(_ data: [UInt8], to output: inout [UInt8]) {
         guard !data.isEmpty else { return }
         appendHead(count: data.count, to: &output)

@@ -1,31 +1,31 @@
-/// Checks what stands between a chunk's size and the end of its line.
+/// A check of the bytes between a chunk's size and the end of its line.
 ///
 /// Source: RFC 9112 section 7.1.1.
 struct HTTPChunkExtensions: Sendable {
     private enum State: Sendable {
-        /// The state before a semicolon; white space may stand there.
+        /// The state before a semicolon; white space is allowed.
         case start
-        /// The state before a name; white space may stand there.
+        /// The state before a name; white space is allowed.
         case beforeName
         /// The state within a name.
         case name
-        /// The state behind a name and white space.
+        /// The state after a name and white space.
         case afterName
-        /// The state before a value; white space may stand there.
+        /// The state before a value; white space is allowed.
         case beforeValue
         /// The state within a value that is a token.
         case token
         /// The state within quotes.
         case quoted
-        /// The state behind a backslash within quotes.
+        /// The state after a backslash within quotes.
         case escaped
-        /// The state behind a value, or white space behind one.
+        /// The state after a value, or after white space that follows a value.
         case afterValue(isBlank: Bool)
     }
 
     private var state = State.start
 
-    /// Takes the next byte; false: it is the carriage return that ends the line.
+    /// Takes the next byte; returns false if it is the carriage return that ends the line.
     ///
     /// - Throws: 400.
     mutating func take(_ byte: UInt8) throws(HTTPRefusal) -> Bool {
@@ -40,7 +40,7 @@ struct HTTPChunkExtensions: Sendable {
         return true
     }
 
-    /// Whether the line may end here.
+    /// True if the line may end here.
     private var isComplete: Bool {
         switch state {
         case .name, .token, .afterValue(isBlank: false): true

@@ -1,4 +1,4 @@
-/// Reads a chunked body; extensions and trailers are checked, bounded and dropped.
+/// The decoder of a chunked body; extensions and trailers are checked, bounded and dropped.
 ///
 /// Source: RFC 9112 section 7.1.
 struct HTTPChunkedDecoder: Sendable {
@@ -7,25 +7,25 @@ struct HTTPChunkedDecoder: Sendable {
         case size(digitCount: Int)
         /// The state while extensions are read.
         case extensions(HTTPChunkExtensions)
-        /// The state while the line feed of a size line is due.
+        /// The state in which the line feed of a size line must follow.
         case sizeLineFeed
         /// The state while data is read.
         case data(remaining: Int)
-        /// The state while the carriage return behind data is due.
+        /// The state in which the carriage return after data must follow.
         case dataCarriageReturn
-        /// The state while the line feed behind data is due.
+        /// The state in which the line feed after data must follow.
         case dataLineFeed
-        /// The state while a trailer line, or the empty line that ends the body, begins.
+        /// The state in which a trailer line begins, or the empty line that ends the body.
         case trailerStart
         /// The state while a trailer's name is read.
         case trailerName
         /// The state while a trailer's value is read.
         case trailerValue
-        /// The state while the line feed of a trailer is due.
+        /// The state in which the line feed of a trailer must follow.
         case trailerLineFeed
-        /// The state while the last line feed is due.
+        /// The state in which the last line feed must follow.
         case lastLineFeed
-        /// The state once the body is complete.
+        /// The state after the end of the body.
         case done
     }
 
@@ -36,7 +36,7 @@ struct HTTPChunkedDecoder: Sendable {
 
     /// Appends the data in `bytes` to `body`.
     ///
-    /// - Returns: How many of `bytes` belong to the body when it is complete; nil when all do and more are needed.
+    /// - Returns: The number of `bytes` that belong to the body if it is complete; nil if all do and more are needed.
     /// - Throws: 400, 413 or 431.
     mutating func decode(
         _ bytes: Span<UInt8>,

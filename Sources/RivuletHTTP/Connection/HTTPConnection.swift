@@ -1,35 +1,34 @@
-/// The state machine of one connection: which request is being read, and whether the next one may be handed out.
+/// The state machine of one connection: it reads requests, and passes on one request at a time.
 ///
-/// It does no I/O and has no clock. Its driver, after every call:
-/// 1. does what the action says, in a loop as long as `responseFinished` gives another request;
-/// 2. reads or stops reading as `wantsReading` says, which bounds what waits behind a slow response;
-/// 3. re-arms its timer when `deadline` differs from the one armed: two equal deadlines always have another one, or
-///    none, between them.
+/// It does no I/O and has no clock. After every call, its driver:
+/// 1. executes the action, in a loop as long as `responseFinished` returns another request;
+/// 2. reads or stops reading as `wantsReading` requires, which bounds the bytes that wait behind a slow response;
+/// 3. re-arms its timer if `deadline` differs from the armed one; between two equal deadlines there always is another
+///    one, or none.
 ///
-/// Requests are handed out one at a time, so responses go out in the order of their requests. The outcome does not
-/// depend on how the bytes are cut into reads. An idle or streaming connection holds no heap memory.
+/// Requests are passed on one at a time, so responses have the order of their requests. The outcome does not depend on
+/// the division of the bytes into reads. An idle or streaming connection has no heap memory.
 ///
-/// The driver decides about a body before the body is read: a head whose body is still to come is given as `admit`. A body of at most
-/// `HTTPLimits.refusedBodyBytesMax` that has arrived together with its head is there already, so its request is given at once.
-/// Source: RFC 9112 sections 2.2, 6, 9.3.
+/// The driver decides about a body before the body is read: if the body is incomplete, the head is passed as `admit`.
+/// If a body of at most `HTTPLimits.refusedBodyBytesMax` has arrived together with its head, its request is passed on
+/// at once. Source: RFC 9112 sections 2.2, 6, 9.3.
 package struct HTTPConnection: Sendable {
-    /// What the driver does next.
+    /// The next action of the driver.
     package enum Action: Sendable {
-        /// Nothing: more bytes, or the response under way, come first.
+        /// No action: the connection waits for more bytes, or for the current response.
         case wait
-        /// Decide about a request by its head, whose body is still to be read: call `admitted`, or `refused` and then answer it.
+        /// Decide about a request before its body is read: call `admitted`, or call `refused` and then answer it.
         ///
-        /// The connection reads nothing until then.
-        ///
-        /// Apart, so that the other actions are no larger for it.
+        /// The connection reads nothing until then. The case is indirect, so that it does not make the other actions
+        /// larger.
         indirect case admit(HTTPRequest, HTTPHead.Framing)
-        /// Route it; call `responseFinished`, `streamStarted` or `closed` when its response is written.
+        /// Route the request; call `responseFinished`, `streamStarted` or `closed` when its response is written.
         case request(HTTPRequest)
-        /// Write `HTTPConnection.continueLine`: the peer waits for it before it sends the body.
+        /// Write `HTTPConnection.continueLine`, which the peer waits for before it sends the body.
         case sendContinue
-        /// Answer with this problem, say `Connection: close`, and close with a linger.
+        /// Answer with this problem and `Connection: close`, then close with a linger.
         case refuse(HTTPRefusal)
-        /// Close, once everything written before has gone out.
+        /// Close the connection after all written bytes are sent.
         case close
     }
 
@@ -39,32 +38,34 @@ package struct HTTPConnection: Sendable {
     private enum State: Sendable {
         /// The state while no byte of a request has arrived.
         case idle
-        /// The state while a head has begun but not ended.
+        /// The state while a head is incomplete.
         indirect case head(HTTPInput, HTTPHeadScanner)
-        /// The state while the driver decides about a head; the bytes that have arrived of its body wait in the input.
+        /// The state while the driver decides about a head; received bytes of its body wait in the input.
         indirect case admitting(HTTPHead, HTTPInput)
         /// The state while an admitted body is not complete.
         indirect case body(HTTPRequest, HTTPBodyDecoder)
-        /// The state while a request is with its route; what has arrived behind it waits in the input.
+        /// The state while a request is with its route; bytes received after it wait in the input.
         case responding(isKeepAlive: Bool, HTTPInput)
-        /// The state while the rest of a refused request's body is read away; `isAnswered` says whether its response is written.
+        /// The state while the rest of a refused request's body is read and discarded; `isAnswered` is true if its
+        /// response is written.
         case dropping(remaining: Int, isAnswered: Bool)
-        /// The state while an event stream is open; counts the bytes that the peer has sent into it.
+        /// The state while an event stream is open, with the count of bytes that the peer has sent into it.
         case streaming(ignoredBytes: Int)
         /// The state after a refusal or a close.
         case closed
     }
 
     private var state = State.idle
-    /// Whether the driver lets the body under way wait: neither its reading nor its time goes on.
+    /// True if the driver has paused the current body; then it is not read, and its deadline does not apply.
     package var isBodyPaused = false
-    /// Whether the peer has ended its side: what has arrived is still answered, then the connection is closed.
+    /// True if the peer has ended its side; received requests are still answered, then the connection is closed.
     private var hasPeerEnded = false
 
-    /// A new connection, waiting for its first request.
+    /// Makes a connection that waits for its first request.
     package init() {}
 
-    /// The time that bounds the connection now; nil while a response or stream is under way and once it is closed.
+    /// The current deadline of the connection; nil during a response or stream, while the body is paused or decided
+    /// about, and after the close.
     package var deadline: HTTPDeadline? {
         switch state {
         case .idle: .idle
@@ -75,7 +76,8 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// False while the driver decides about a head or lets its body wait, and while bytes of a next request wait behind the response under way.
+    /// False while the driver decides about a head or pauses its body, and while bytes of a next request wait behind
+    /// the current response.
     package var wantsReading: Bool {
         switch state {
         case .responding(_, let input): input.isEmpty
@@ -85,7 +87,7 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// The bytes of a body under way that have arrived.
+    /// The number of received bytes of the current body.
     package var heldBodyBytes: Int {
         switch state {
         case .admitting(_, let input): input.count
@@ -94,7 +96,7 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Takes bytes as they arrive, in any cut; bytes after a close are ignored.
+    /// Takes received bytes, divided in any way; bytes after a close are ignored.
     package mutating func receive(_ bytes: Span<UInt8>, limits: HTTPLimits) -> Action {
         guard !bytes.isEmpty else { return .wait }
         switch state {
@@ -127,9 +129,10 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the body of the head given last may be read.
+    /// Allows the reading of the body of the last passed head.
     ///
-    /// - Returns: What to do next; `sendContinue` when the peer waits for it, `refuse` when the body is larger than any may be.
+    /// - Returns: The next action; `sendContinue` if the peer waits for it, `refuse` if the body is larger than
+    ///   `bodyBytesMax`.
     package mutating func admitted(limits: HTTPLimits) -> Action {
         guard case .admitting(let head, let input) = state else { return .wait }
         state = .idle
@@ -145,13 +148,14 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the head given last, or the body under way, is refused: the rest of the body is read away, or else the response has to end
+    /// Refuses the last passed head, or the current body; the rest of the body is discarded, or the response must end
     /// the connection.
     ///
-    /// A declared body of at most `HTTPLimits.refusedBodyBytesMax` is read away. A peer that waits for `100 Continue`, and has sent nothing
-    /// of its body, may send it or not: where its next request would begin is unknown. Source: RFC 9110 section 10.1.1.
+    /// A declared body of at most `HTTPLimits.refusedBodyBytesMax` is read and discarded. A peer that waits for `100
+    /// Continue`, and has sent no byte of its body, may send the body or not. So the beginning of its next request is
+    /// unknown, and the connection must end. Source: RFC 9110 section 10.1.1.
     ///
-    /// - Returns: Whether the connection can be kept; when not, the response says `Connection: close`.
+    /// - Returns: True if the connection can be kept; otherwise the response must have `Connection: close`.
     package mutating func refused(limits: HTTPLimits) -> Bool {
         if case .body = state { state = .responding(isKeepAlive: false, HTTPInput()) }
         guard case .admitting(let head, let input) = state else { return false }
@@ -168,12 +172,12 @@ package struct HTTPConnection: Sendable {
         return true
     }
 
-    /// Says that the response to the last request is written; gives the next request if it has arrived already.
+    /// Records that the response to the last request is written; returns the next request if it was received already.
     ///
     /// - Parameters:
-    ///   - isKeepAlive: False when the response said `Connection: close` or lasts until the close.
-    ///   - limits: The limits for what waits behind this response.
-    /// - Returns: What to do next; `wait` when no further request is complete.
+    ///   - isKeepAlive: False if the response had `Connection: close` or lasts until the close.
+    ///   - limits: The limits for the bytes that wait behind this response.
+    /// - Returns: The next action; `wait` if no further request is complete.
     package mutating func responseFinished(isKeepAlive: Bool = true, limits: HTTPLimits) -> Action {
         switch state {
         case .responding(let wasKeepAlive, let input):
@@ -191,7 +195,7 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the response under way is an event stream: nothing follows it on this connection.
+    /// Records that the current response is an event stream, after which no response follows on this connection.
     package mutating func streamStarted(limits: HTTPLimits) -> Action {
         switch state {
         case .responding(_, let input):
@@ -203,7 +207,7 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the time of `deadline` has passed; a stale call changes nothing.
+    /// Records that the time of `deadline` has passed; an outdated call changes nothing.
     package mutating func deadlinePassed(limits: HTTPLimits) -> Action {
         switch state {
         case .idle, .dropping(_, isAnswered: true): return close()
@@ -221,10 +225,10 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the body under way makes too little progress: refuses it with 408 and this explanation.
+    /// Refuses the current body, which makes too little progress, with 408 and this explanation.
     package mutating func bodyStalled(_ detail: String) -> Action { refuseBody(detail) }
 
-    /// Says that the peer has ended its side; a response under way is still written and then ends the connection.
+    /// Records that the peer has ended its side; a current response is still written and then ends the connection.
     package mutating func peerEnded(limits: HTTPLimits) -> Action {
         hasPeerEnded = true
         switch state {
@@ -236,14 +240,14 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Says that the connection is closed: whatever it held is released, and later calls do nothing.
+    /// Records that the connection is closed; its memory is released, and later calls do nothing.
     package mutating func closed() { state = .closed }
 
     private mutating func readHead(_ input: HTTPInput, _ scanner: HTTPHeadScanner, _ limits: HTTPLimits) -> Action {
         readHead(input.bytes.span.extracting(input.start...), of: input, scanner, limits)
     }
 
-    /// Reads a head from `bytes`, which are the unread part of `input`, or of the loop's buffer when that is nil.
+    /// Reads a head from `bytes`, which are the unread part of `input`, or of the loop's buffer if `input` is nil.
     private mutating func readHead(
         _ bytes: Span<UInt8>,
         of input: HTTPInput?,
@@ -265,7 +269,8 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Gives a request that is complete with its head, or its head; `rest` is what has arrived behind that, as in `readHead`.
+    /// Returns the action for a request that is complete with its head, or for its head; `rest` has the bytes after the
+    /// head, as in `readHead`.
     private mutating func begin(
         _ head: consuming HTTPHead,
         _ rest: Span<UInt8>,
@@ -312,7 +317,7 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Reads away what `bytes` hold of a refused request's body.
+    /// Discards the part of a refused request's body that `bytes` hold.
     private mutating func drop(
         _ bytes: Span<UInt8>,
         _ remaining: Int,

@@ -1,21 +1,21 @@
-/// Received bytes that have to outlive the loop's read buffer: a head that arrives in parts, or what waits in line.
+/// Received bytes that must outlive the loop's read buffer: an incomplete head, or bytes that wait behind a request.
 ///
-/// Reading moves `start`, so that taking many small requests from one buffer copies none of them.
+/// A read moves `start`, so that many small requests are taken from one buffer without copies.
 struct HTTPInput: Sendable {
     private(set) var bytes: [UInt8]
     private(set) var start = 0
 
-    /// No bytes.
+    /// Makes an empty input.
     init() { bytes = [] }
 
-    /// A copy of `span`; an empty one holds no memory.
+    /// Copies `span`; an empty one takes no memory.
     init(_ span: Span<UInt8>) { bytes = span.isEmpty ? [] : [UInt8](copying: span) }
 
     /// The number of unread bytes.
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
 
-    /// What is left after `count` more bytes; holds no memory when that is nothing.
+    /// Returns the input without its next `count` bytes; an empty one takes no memory.
     consuming func dropping(_ count: Int) -> HTTPInput {
         start += count
         if isEmpty {
@@ -25,7 +25,7 @@ struct HTTPInput: Sendable {
         return self
     }
 
-    /// Appends received bytes; the bytes read before are released first.
+    /// Appends received bytes; bytes that were read before are released first.
     mutating func append(_ span: Span<UInt8>) {
         if start > 0 {
             bytes.removeFirst(start)

@@ -1,27 +1,28 @@
-/// A request that was refused before it reached a route.
+/// The refusal of a request before it reached a route.
 ///
-/// The connection cannot be used afterwards: where the next request would begin is unknown. Write the answer, then
-/// close with a linger, so that the answer is not lost to a reset while the peer still sends.
+/// The connection cannot be used afterwards, because the beginning of the next request is unknown. Write the answer,
+/// then close with a linger, so that the answer is not lost to a reset while the peer still sends.
 package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with a request, named after the status of its answer.
+    /// The kind of error in a request, named after the status of its answer.
     package enum Kind: Sendable {
         case badRequest, requestTimeout, contentTooLarge, uriTooLong, expectationFailed, requestHeaderFieldsTooLarge
         case notImplemented, httpVersionNotSupported
     }
 
     package let kind: Kind
-    /// What was wrong, in one sentence that quotes no bytes of the request.
+    /// The error in one sentence, without bytes of the request.
     package let detail: String
-    /// The page's origin as the request has it, for an answer that the page may read; nil without one, or with several.
+    /// The page's origin as in the request, for an answer that the page may read; nil if the request has none or
+    /// several.
     package private(set) var origin: String?
 
-    /// A refusal of this kind with this explanation.
+    /// Makes a refusal of a kind with an explanation.
     package init(_ kind: Kind, _ detail: String) {
         self.kind = kind
         self.detail = detail
     }
 
-    /// The status to answer with.
+    /// The status of the answer.
     package var status: HTTPStatus {
         switch kind {
         case .badRequest: .badRequest
@@ -37,10 +38,11 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(status.code) \(status.reason): \(detail)" }
 
-    /// The same refusal of a request with these header lines.
+    /// Returns the same refusal with the origin from these header lines.
     func answering(_ headers: HTTPHeaders) -> HTTPRefusal { answering(origins: headers.values(of: "origin")) }
 
-    /// The same refusal of a request with this head, or with as much of it as was read; its lines may be wrong.
+    /// Returns the same refusal with the origin from a head, or from the part that was read; its lines may be
+    /// malformed.
     func answering(head: Span<UInt8>) -> HTTPRefusal {
         let head = [UInt8](copying: head)
         guard let end = head.lastIndex(of: ASCII.lineFeed) else { return self }
@@ -62,7 +64,7 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         return refusal
     }
 
-    /// The 414 for a target over its limit.
+    /// Returns the 414 for a target over its limit.
     static func targetTooLong(_ limits: HTTPLimits) -> HTTPRefusal {
         HTTPRefusal(
             .uriTooLong,
@@ -70,6 +72,6 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         )
     }
 
-    /// A 400 with this explanation.
+    /// Returns a 400 with an explanation.
     static func malformed(_ detail: String) -> HTTPRefusal { HTTPRefusal(.badRequest, detail) }
 }

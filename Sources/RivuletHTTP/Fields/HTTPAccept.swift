@@ -1,15 +1,15 @@
-/// The fields `Accept` and `Accept-Encoding`, as one list each (`HTTPHeaders.list(of:)`).
+/// The fields `Accept` and `Accept-Encoding`, each as one list (`HTTPHeaders.list(of:)`).
 ///
 /// Source: RFC 9110 sections 12.4.2, 12.5.1 and 12.5.3.
 package enum HTTPAccept {
-    /// Whether a media type such as `text/event-stream` is acceptable; without the field everything is.
+    /// Returns true if a media type such as `text/event-stream` is acceptable; without the field, every type is.
     package static func accepts(type: String, in field: String?) -> Bool {
-        // What nearly all say who want one type.
+        // The comparison covers nearly all clients that want one type.
         field == type || quality(ofType: type, in: field) > 0
     }
 
-    /// The first of `types` (most welcome to the server first) among those that the client likes best; nil when it takes
-    /// none of them.
+    /// Returns the type that the client prefers, and of equal ones the first in `types`, the server's order; nil if it
+    /// accepts none.
     package static func preferredType(of types: [String], in field: String?) -> String? {
         var best: (type: String, quality: Int)?
         for type in types {
@@ -19,33 +19,36 @@ package enum HTTPAccept {
         return best?.type
     }
 
-    /// Whether a content coding such as `gzip` is wanted, at least as much as none; without the field none is.
+    /// Returns true if a content coding such as `gzip` is preferred at least as much as no coding; without the field,
+    /// none is.
     package static func accepts(encoding: String, in field: String?) -> Bool {
         guard let field else { return false }
         let wanted = quality(of: [encoding, "*"], in: field) ?? 0
         return wanted > 0 && wanted >= quality(of: ["identity"], in: field) ?? 0
     }
 
-    /// Whether a content coding such as `identity` is said not to be acceptable, by its name or by `*`.
+    /// Returns true if the field refuses a content coding such as `identity`, by its name or by `*`.
     package static func refuses(encoding: String, in field: String?) -> Bool {
         guard let field else { return false }
         return quality(of: [encoding, "*"], in: field) == 0
     }
 
-    /// How much a media type is liked, in thousandths; the most specific range that covers it decides.
+    /// Returns the quality of a media type, in thousandths; the most specific range that covers it decides.
     private static func quality(ofType type: String, in field: String?) -> Int {
         guard let field, field.contains(where: { $0 != " " && $0 != "\t" }) else { return 1_000 }
         let family = type.prefix { $0 != "/" } + "/*"
         return quality(of: [type, String(family), "*/*"], in: field) ?? 0
     }
 
-    /// The quality of the first of `names` that the field has, in thousandths; nil when it has none of them.
+    /// Returns the quality of the first of `names` that the field has, in thousandths; nil if it has none of them.
     ///
-    /// Parameters of a range other than its weight are left out of account.
+    /// Parameters of a range other than its weight are ignored.
     private static func quality(of names: [String], in field: String) -> Int? {
         var best: (rank: Int, quality: Int)?
-        for item in field.split(separator: ",") {
-            let parts = item.split(separator: ";").map { part in part.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        for item in field.parts(between: UInt8(ascii: ",")) {
+            let parts = item.parts(between: UInt8(ascii: ";")).map { part in
+                part.filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
             let rank = parts.first.flatMap { names.firstIndex(of: $0) } ?? .max
             guard rank < best?.rank ?? .max else { continue }
             let weight = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
@@ -54,7 +57,7 @@ package enum HTTPAccept {
         return best?.quality
     }
 
-    /// A weight of at most three decimals, 0 to 1; anything else counts as 0.
+    /// Parses a weight from 0 to 1 with at most three decimals; anything else counts as 0.
     private static func thousandths(_ weight: Substring) -> Int {
         let digits = Array(weight.utf8)
         guard let whole = digits.first, whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return 0 }

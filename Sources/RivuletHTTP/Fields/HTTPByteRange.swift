@@ -1,12 +1,13 @@
-/// What a `Range` field asks of a representation of a known length.
+/// The part that a `Range` field requests of a representation of known length.
 ///
 /// Source: RFC 9110 sections 14.1.2 and 14.2.
 package enum HTTPByteRange: Hashable, Sendable {
-    /// These bytes.
+    /// The bytes in this range.
     case part(Range<Int>)
-    /// One range that has no byte of the representation.
+    /// One range without any byte of the representation.
     case unsatisfiable
-    /// All of it: another unit, several ranges, or what is no range; a server may leave any of them out of account.
+    /// The whole representation, for another unit, several ranges, or an invalid field, each of which a server may
+    /// ignore.
     case whole
 
     /// Reads the field for a representation of `length` bytes.
@@ -24,7 +25,7 @@ package enum HTTPByteRange: Hashable, Sendable {
             self = .whole
             return
         }
-        // A number that no Int holds lies behind every end.
+        // A number too large for Int is after every end.
         let (first, last) = (Int(ends[0]) ?? .max, Int(ends[1]) ?? .max)
         if ends[0].isEmpty {
             self = last == 0 || length == 0 ? .unsatisfiable : .part(max(length - last, 0)..<length)

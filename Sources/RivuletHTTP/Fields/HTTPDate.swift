@@ -1,6 +1,6 @@
 import RivuletBase
 
-/// A time as header fields write it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// A time in the format of header fields: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// Source: RFC 9110 section 5.6.7.
 package struct HTTPDate: Hashable, Sendable {
@@ -9,17 +9,17 @@ package struct HTTPDate: Hashable, Sendable {
     private static let secondsPerDay: Int64 = 86_400
     private static let secondsMax: Int64 = 253_402_300_799
 
-    /// Whole seconds since 1970-01-01T00:00:00Z.
+    /// The whole seconds since 1970-01-01T00:00:00Z.
     package let secondsSince1970: Int64
 
-    /// A time of the years 1970 to 9999; others are moved to the nearest of these.
+    /// Makes a time in the years 1970 to 9999; other times are moved to the nearest of these.
     package init(secondsSince1970: Int64) {
         self.secondsSince1970 = min(max(secondsSince1970, 0), Self.secondsMax)
     }
 
-    /// The time that an IMF-fixdate names; nil for the obsolete forms and for dates that do not exist.
+    /// Parses an IMF-fixdate; nil for the obsolete formats and for dates that do not exist.
     ///
-    /// A condition with such a date is left out of account, so the client gets the whole answer.
+    /// A condition with such a date is ignored, so the client gets the whole answer.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 29, let day = Self.number(bytes[5..<7]), let year = Self.number(bytes[12..<16]),
@@ -30,11 +30,11 @@ package struct HTTPDate: Hashable, Sendable {
         let days = CivilDate(year: year, month: month + 1, day: day).daysSince1970
         let seconds = Int64(days) * Self.secondsPerDay + Int64(hour * 3_600 + minute * 60 + second)
         self.init(secondsSince1970: seconds)
-        // Weekday, separators and ranges are right exactly if the time is written the same again.
+        // Weekday, separators and ranges are valid exactly if the time gives the same text again.
         guard self.text == text else { return nil }
     }
 
-    /// IMF-fixdate.
+    /// The time as an IMF-fixdate.
     package var text: String {
         let day = secondsSince1970 / Self.secondsPerDay
         let second = Int(secondsSince1970 % Self.secondsPerDay)

@@ -1,20 +1,20 @@
-/// Conditions on entity tags; `tag` always has its quotes, and `W/` when it is weak.
+/// Conditions on entity tags; `tag` always has its quotes, and `W/` if it is weak.
 ///
 /// Source: RFC 9110 sections 8.8.3 and 13.1.
 package enum HTTPEntityTag {
-    /// Whether an `If-None-Match` field names the tag: by weak comparison, or by `*`.
+    /// Returns true if an `If-None-Match` field names the tag, by weak comparison or by `*`.
     package static func matchesWeakly(_ field: String, tag: String) -> Bool {
         names(field) { opaque($0) == opaque(tag) }
     }
 
-    /// Whether an `If-Match` field names the tag: by strong comparison, which no weak tag passes, or by `*`.
+    /// Returns true if an `If-Match` field names the tag, by strong comparison, which no weak tag passes, or by `*`.
     package static func matchesStrongly(_ field: String, tag: String) -> Bool {
         names(field) { $0 == tag && !isWeak(tag) }
     }
 
-    /// The tags of a field, quotes and `W/` included; nil for a field that is not a list of tags.
+    /// Returns the tags of a field, including quotes and `W/`; nil if the field is not a list of tags.
     ///
-    /// A comma inside of quotes does not end a tag. Empty list items are allowed, as everywhere in HTTP.
+    /// A comma inside quotes does not end a tag. Empty list items are allowed, as everywhere in HTTP.
     package static func list(_ field: String) -> [String]? {
         var tags: [String] = []
         var rest = Array(field.utf8)[...]
@@ -35,7 +35,7 @@ package enum HTTPEntityTag {
         field == "*" || list(field)?.contains(where: isMatch) ?? false
     }
 
-    /// The tag that `bytes` begin with: from the quote, or the `W/` before it, to the next quote.
+    /// Returns the tag at the start of `bytes`: from the quote, or the `W/` before it, to the next quote.
     private static func tagPrefix(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let open = bytes.starts(with: "W/".utf8) ? bytes.startIndex + 2 : bytes.startIndex
         guard open < bytes.endIndex, bytes[open] == UInt8(ascii: "\"") else { return nil }

@@ -1,13 +1,13 @@
 /// One header field of a response.
 package struct HTTPField: Hashable, Sendable {
-    /// A token; written as it is given.
+    /// The name, which is a token; it is written unchanged.
     package let name: String
-    /// Without control bytes, so that no value can split the response.
+    /// The value, without control bytes, so that no value can split the response.
     package let value: String
 
-    /// A field; `name` must be a token, and control bytes in `value` become spaces.
+    /// Makes a field; `name` must be a token, and control bytes in `value` become spaces.
     ///
-    /// Fields that are the same in every response are best made once.
+    /// A field that is the same in every response should be made once.
     package init(_ name: String, _ value: String) {
         assert(name.utf8.allSatisfy(ASCII.isToken) && !name.isEmpty, "header name \"\(name)\" is not a token")
         self.name = name

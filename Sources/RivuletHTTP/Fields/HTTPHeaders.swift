@@ -1,9 +1,9 @@
 /// The header lines of a request, in the order they were sent.
 ///
-/// All lines share one block of bytes, so a request costs two allocations however many headers it has; strings are made
-/// on demand. Names are held in lower case.
+/// All lines share one block of bytes, so a request takes two allocations for any number of headers. Strings are made
+/// on demand. Names are in lower case.
 package struct HTTPHeaders: Sendable {
-    /// Where one line stands in the block.
+    /// The position of one line in the block.
     struct Line: Sendable {
         var nameStart: UInt16
         var nameCount: UInt16
@@ -33,25 +33,25 @@ package struct HTTPHeaders: Sendable {
         firstLine(called: name).map { String(decoding: block[$0.value], as: UTF8.self) }
     }
 
-    /// The bytes of the first value called `name` (in lower case).
+    /// Returns the bytes of the first value called `name` (in lower case).
     package func bytes(of name: String) -> ArraySlice<UInt8>? {
         firstLine(called: name).map { block[$0.value] }
     }
 
-    /// Whether the first line called `name` (in lower case) has exactly this value; no text is made of it.
+    /// Returns true if the first line called `name` (in lower case) has exactly this value; allocates no string.
     package func has(_ name: String, _ value: String) -> Bool {
         firstLine(called: name).map { ASCII.isEqual(block, $0.value, value) } ?? false
     }
 
-    /// Whether there is a line called `name` (in lower case).
+    /// Returns true if there is a line called `name` (in lower case).
     package func contains(_ name: String) -> Bool { firstLine(called: name) != nil }
 
-    /// The values of all lines called `name` (in lower case), in order.
+    /// Returns the values of all lines called `name` (in lower case), in order.
     package func values(of name: String) -> [String] {
         lines.filter { isLine($0, called: name) }.map { String(decoding: block[$0.value], as: UTF8.self) }
     }
 
-    /// The values of all lines called `name` as one list, joined by ", ".
+    /// Returns the values of all lines called `name` as one list, joined by ", ".
     ///
     /// Source: RFC 9110 section 5.3.
     package func list(of name: String) -> String? {
@@ -68,7 +68,7 @@ package struct HTTPHeaders: Sendable {
     }
 
     private func firstLine(called name: String) -> Line? {
-        // Nearly every name that is asked for is missing, and differs from those that are there in its length.
+        // Most requested names are missing, and differ in length from the existing names.
         let count = name.utf8.count
         for line in lines where Int(line.nameCount) == count && isLine(line, called: name) { return line }
         return nil

@@ -1,15 +1,15 @@
-/// The key by which a client says that a request is the same as an earlier one.
+/// The key by which a client marks a request as a retry of an earlier one.
 ///
-/// A structured string, `"8e03978e-40d5"`; a bare key of token characters, ":" and "/" is taken too. Parameters are passed over.
-/// Sources: draft-ietf-httpapi-idempotency-key-header-07 section 2.1, RFC 9651 section 3.3.3.
+/// The key is a structured string, `"8e03978e-40d5"`. A bare key of token characters, ":" and "/" is accepted too.
+/// Parameters are ignored. Sources: draft-ietf-httpapi-idempotency-key-header-07 section 2.1, RFC 9651 section 3.3.3.
 package struct HTTPIdempotencyKey: Hashable, Sendable {
-    /// The most bytes of a key.
+    /// The maximum number of bytes of a key.
     package static let bytesMax = 255
 
     /// The key without quotes: 1 to `bytesMax` printable ASCII characters.
     package let text: String
 
-    /// The key of a field's value; nil when it is malformed, empty or too long.
+    /// Parses the key in a field's value; nil if it is malformed, empty or too long.
     package init?(_ field: String) {
         let bytes = Array(field.utf8)[...]
         let key = bytes.first == UInt8(ascii: "\"") ? Self.string(bytes) : Self.bare(bytes)
@@ -42,6 +42,6 @@ package struct HTTPIdempotencyKey: Hashable, Sendable {
         return isEnd(bytes[key.endIndex...]) ? Array(key) : nil
     }
 
-    /// Whether only parameters follow.
+    /// Returns true if only parameters follow.
     private static func isEnd(_ rest: ArraySlice<UInt8>) -> Bool { rest.isEmpty || rest.first == UInt8(ascii: ";") }
 }

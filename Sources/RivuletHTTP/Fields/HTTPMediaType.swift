@@ -2,27 +2,27 @@
 ///
 /// Source: RFC 9110 section 8.3.1.
 package struct HTTPMediaType: Hashable, Sendable {
-    /// Type and subtype in lower case: "application/json".
+    /// The type and subtype in lower case: "application/json".
     package let essence: String
-    /// The charset parameter in lower case and without quotes; nil when there is none.
+    /// The charset parameter in lower case and without quotes; nil if there is none.
     package let charset: String?
 
-    /// The media type of a `Content-Type` field; nil when it is malformed.
+    /// Parses the media type of a `Content-Type` field; nil if it is malformed.
     package init?(_ field: String) {
-        // What nearly every dispatch says is not taken apart.
+        // The media type of nearly every dispatch is not parsed.
         if field == "application/json" {
             essence = field
             charset = nil
             return
         }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)
+        let parts = field.parts(between: UInt8(ascii: ";"), omittingEmpty: false).map(Self.trimmed)
         guard let essence = parts.first?.lowercased(), Self.isEssence(essence) else { return nil }
         self.essence = essence
         let value = parts.dropFirst().lazy.map { $0.lowercased() }.first { $0.hasPrefix("charset=") }?.dropFirst(8)
         charset = value.map { $0.filter { $0 != "\"" } }
     }
 
-    /// Whether text of this type is UTF-8: its charset says so, or it has none.
+    /// True if text of this type is UTF-8, by its charset or because it has none.
     package var isUTF8: Bool { charset == nil || charset == "utf-8" || charset == "utf8" || charset == "us-ascii" }
 
     private static func isEssence(_ text: String) -> Bool {

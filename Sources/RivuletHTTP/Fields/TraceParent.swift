@@ -4,7 +4,7 @@
 package struct TraceParent: Hashable, Sendable {
     /// The name of the field, in lower case.
     package static let fieldName = "traceparent"
-    /// The bytes of the four fields of version 00.
+    /// The number of bytes of the four fields of version 00.
     private static let bytes = 55
 
     private let high: UInt64
@@ -12,16 +12,17 @@ package struct TraceParent: Hashable, Sendable {
     private let parent: UInt64
     private let isSampled: Bool
 
-    /// The one trace context among a request's header lines; nil: there is none, there are several, or it is not valid.
+    /// Reads the trace context of a request's header lines; nil if there is none, there are several, or it is not
+    /// valid.
     package init?(_ headers: HTTPHeaders) {
         guard let value = headers.bytes(of: Self.fieldName) else { return nil }
         guard headers.values(of: Self.fieldName).count == 1 else { return nil }
         self.init(value)
     }
 
-    /// Reads a field value; nil for one that is not valid, which is to be ignored.
+    /// Reads a field value; nil if it is not valid and must be ignored.
     ///
-    /// A later version than 00 may have more fields behind the four that are known.
+    /// A later version than 00 may have more fields after the four known ones.
     init?(_ value: ArraySlice<UInt8>) {
         let text = Array(value)
         let dash = UInt8(ascii: "-")
@@ -38,7 +39,7 @@ package struct TraceParent: Hashable, Sendable {
         (self.high, self.low, self.parent, self.isSampled) = (high, low, parent, isSampled)
     }
 
-    /// A new trace.
+    /// Makes a new trace.
     package static func random() -> TraceParent {
         TraceParent(
             high: .random(in: 1 ... .max),
@@ -48,7 +49,7 @@ package struct TraceParent: Hashable, Sendable {
         )
     }
 
-    /// The same trace, with a part of its own in the place of the caller's.
+    /// Returns the same trace, with a new part in place of the caller's part.
     package func child() -> TraceParent {
         TraceParent(high: high, low: low, parent: .random(in: 1 ... .max), isSampled: isSampled)
     }
@@ -59,7 +60,7 @@ package struct TraceParent: Hashable, Sendable {
     /// The field's value in version 00; of the flags only "sampled" is passed on.
     package var text: String { "00-\(traceID)-\(Self.digits(parent))-0\(isSampled ? 1 : 0)" }
 
-    /// Only digits in lower case are valid.
+    /// Parses hexadecimal digits; only lower case is valid.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {

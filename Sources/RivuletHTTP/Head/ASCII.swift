@@ -1,4 +1,4 @@
-/// Classes of bytes, and the few characters the parser names.
+/// Classes of bytes, and the characters that the parser names.
 enum ASCII {
     static var tab: UInt8 { 0x09 }
     static var lineFeed: UInt8 { 0x0A }
@@ -6,24 +6,24 @@ enum ASCII {
     static var space: UInt8 { 0x20 }
     static var delete: UInt8 { 0x7F }
 
-    /// Whether `byte` may stand in a token (tchar).
+    /// Returns true if `byte` is allowed in a token (tchar).
     ///
     /// Source: RFC 9110 section 5.6.2.
     static func isToken(_ byte: UInt8) -> Bool { byte < 128 && tokenCharacters[Int(byte)] != 0 }
 
-    /// Whether `byte` may stand in a header value: anything but control bytes, of which tab alone is allowed.
+    /// Returns true if `byte` is allowed in a header value, as all bytes are except control bytes other than tab.
     ///
     /// Source: RFC 9110 section 5.5.
     static func isText(_ byte: UInt8) -> Bool { byte &- space < delete - space || byte > delete || byte == tab }
 
-    /// Whether all of `text` may stand in a header value.
+    /// Returns true if all bytes of `text` are allowed in a header value.
     static func isText(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices where !isText(bytes[index]) { return false }
         return true
     }
 
-    /// Whether the bytes of `block` at `range` are exactly `text`.
+    /// Returns true if the bytes of `block` at `range` are exactly `text`.
     static func isEqual(_ block: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
         let text = text.utf8.span
         guard range.count == text.count else { return false }
@@ -33,7 +33,7 @@ enum ASCII {
         return true
     }
 
-    /// Whether `byte` is unreserved.
+    /// Returns true if `byte` is unreserved.
     ///
     /// Source: RFC 3986 section 2.3.
     static func isUnreserved(_ byte: UInt8) -> Bool {
@@ -49,7 +49,7 @@ enum ASCII {
 
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 
-    /// The value of a hexadecimal digit, 0 to 15.
+    /// Returns the value of a hexadecimal digit, 0 to 15; nil for another byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte - UInt8(ascii: "0") }
         let letter = (byte | 0x20) &- UInt8(ascii: "a")
@@ -66,7 +66,7 @@ enum ASCII {
         value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 
-    /// For each byte below 128 the token character that it is, in lower case; 0 for one that is none.
+    /// The token character of each byte below 128, in lower case; 0 if the byte is no token character.
     static let tokenCharacters: [UInt8] = [
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,4 +1,4 @@
-/// Walks through a field value of tokens, quoted strings and separators.
+/// A scanner of a field value of tokens, quoted strings and separators.
 ///
 /// Source: RFC 9110 section 5.6.
 struct HTTPFieldScanner {
@@ -10,9 +10,9 @@ struct HTTPFieldScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads `name` or `name=word`, with white space around each; nil when something else stands here.
+    /// Reads `name` or `name=word`, with white space around each; nil if neither is here.
     ///
-    /// The name is given in lower case.
+    /// The returned name is in lower case.
     mutating func assignment() -> (name: String, value: String)? {
         skipWhiteSpace()
         guard let name = token() else { return nil }
@@ -24,7 +24,7 @@ struct HTTPFieldScanner {
         return (name.lowercased(), value)
     }
 
-    /// Goes behind the next separator that is not inside of quotes, or to the end.
+    /// Skips past the next separator outside quotes, or to the end.
     mutating func skip(to separator: UInt8) {
         while let byte = rest.first, byte != separator {
             if byte == UInt8(ascii: "\"") {
@@ -43,7 +43,7 @@ struct HTTPFieldScanner {
         return String(decoding: token, as: UTF8.self)
     }
 
-    /// The string that opens here, without its quotes and escapes; nil when it does not end.
+    /// Reads the quoted string that begins here, without its quotes and escapes; nil if it does not end.
     private mutating func quotedString() -> String? {
         rest.removeFirst()
         var text: [UInt8] = []

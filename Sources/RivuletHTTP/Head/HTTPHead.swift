@@ -3,10 +3,10 @@ package struct HTTPHead: Sendable {
     /// The request; its body is still empty.
     var request: HTTPRequest
     var framing: Framing
-    /// Whether the peer waits for `100 Continue` before it sends the body.
+    /// True if the peer waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
 
-    /// How the end of a request's body is told.
+    /// The way in which the end of a request's body is determined.
     ///
     /// Source: RFC 9112 section 6.3.
     package enum Framing: Hashable, Sendable {
@@ -16,7 +16,7 @@ package struct HTTPHead: Sendable {
     }
 }
 
-/// The version a request was made with; a later 1.x counts as 1.1.
+/// The HTTP version of a request; a later 1.x counts as 1.1.
 ///
 /// Source: RFC 9112 section 2.3.
 package enum HTTPVersion: Hashable, Sendable {

@@ -1,37 +1,37 @@
-/// The header lines that decide how the message is read, gathered while they are parsed.
+/// The facts from header lines that determine the reading of the message, gathered while the lines are parsed.
 struct HTTPHeadFacts {
     private(set) var expectsContinue = false
-    /// Where the value of `Host` stands; nil without one.
+    /// The position of the value of `Host`; nil if there is none.
     private(set) var host: Range<Int>?
-    /// Whether there is an `Origin` or a `Sec-Fetch-Site` line.
+    /// True if there is an `Origin` or a `Sec-Fetch-Site` line.
     private(set) var hasPageFields = false
-    /// Whether there is a `traceparent` line.
+    /// True if there is a `traceparent` line.
     private(set) var hasTraceParent = false
     private var contentLength: Int?
     private var hasTransferEncoding = false
     private var saysClose = false
     private var saysKeepAlive = false
 
-    /// Takes note of one line; `name` is in lower case.
+    /// Records one line; `name` is in lower case.
     ///
-    /// - Throws: 400, 417 or 501 for a line that is wrong by itself or given twice.
-    mutating func note(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
+    /// - Throws: 400, 417 or 501 for a line that is invalid itself or occurs twice.
+    mutating func record(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
         switch name.count {
-        case 4 where ASCII.isEqual(block, name, "host"): try noteHost(block, value)
-        case 6 where ASCII.isEqual(block, name, "expect"): try noteExpectation(block[value])
+        case 4 where ASCII.isEqual(block, name, "host"): try recordHost(block, value)
+        case 6 where ASCII.isEqual(block, name, "expect"): try recordExpectation(block[value])
         case 6 where ASCII.isEqual(block, name, "origin"): hasPageFields = true
-        case 10 where ASCII.isEqual(block, name, "connection"): noteConnection(block[value])
+        case 10 where ASCII.isEqual(block, name, "connection"): recordConnection(block[value])
         case 11 where ASCII.isEqual(block, name, TraceParent.fieldName): hasTraceParent = true
-        case 14 where ASCII.isEqual(block, name, "content-length"): try noteLength(block[value])
+        case 14 where ASCII.isEqual(block, name, "content-length"): try recordLength(block[value])
         case 14 where ASCII.isEqual(block, name, "sec-fetch-site"): hasPageFields = true
-        case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try noteCoding(block[value])
+        case 17 where ASCII.isEqual(block, name, "transfer-encoding"): try recordCoding(block[value])
         default: break
         }
     }
 
-    /// The body's framing and whether the connection persists, once all lines are noted.
+    /// Returns the body's framing, and true if the connection persists, after all lines are recorded.
     ///
-    /// - Throws: 400 for a missing host, or for a framing that two servers could read in two ways.
+    /// - Throws: 400 for a missing host, or for a framing that two servers could read differently.
     func conclude(_ version: HTTPVersion) throws(HTTPRefusal) -> (HTTPHead.Framing, isKeepAlive: Bool) {
         if version == .http11 && host == nil { throw .malformed("an HTTP/1.1 request must have a Host header") }
         let isKeepAlive = !saysClose && (version == .http11 || saysKeepAlive)
@@ -45,7 +45,7 @@ struct HTTPHeadFacts {
         return (.chunked, isKeepAlive)
     }
 
-    private mutating func noteHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPRefusal) {
+    private mutating func recordHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPRefusal) {
         guard host == nil else { throw .malformed("the request has more than one Host header") }
         guard value.isEmpty || HTTPTargetParser.isAuthority(block[value]) else {
             throw .malformed("the Host header is malformed")
@@ -54,7 +54,7 @@ struct HTTPHeadFacts {
     }
 
     /// Source: RFC 9110 section 10.1.1.
-    private mutating func noteExpectation(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordExpectation(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
         guard isEqual(value, "100-continue") else {
             throw HTTPRefusal(.expectationFailed, "the only expectation that can be met is 100-continue")
         }
@@ -62,7 +62,7 @@ struct HTTPHeadFacts {
     }
 
     /// Source: RFC 9110 section 7.6.1.
-    private mutating func noteConnection(_ value: ArraySlice<UInt8>) {
+    private mutating func recordConnection(_ value: ArraySlice<UInt8>) {
         for option in value.split(separator: UInt8(ascii: ",")) {
             let option = trimmed(option)
             if isEqual(option, "close") { saysClose = true }
@@ -70,10 +70,10 @@ struct HTTPHeadFacts {
         }
     }
 
-    /// Any repetition is refused, even of the same number.
+    /// Records the length; any repetition is refused, even of the same number.
     ///
     /// Source: RFC 9110 section 8.6.
-    private mutating func noteLength(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordLength(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
         guard contentLength == nil else { throw .malformed("the request has more than one Content-Length") }
         guard !value.isEmpty, value.allSatisfy(ASCII.isDigit) else {
             throw .malformed("Content-Length is not a number in decimal digits")
@@ -86,7 +86,7 @@ struct HTTPHeadFacts {
     }
 
     /// Source: RFC 9112 section 6.1.
-    private mutating func noteCoding(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordCoding(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
         guard !hasTransferEncoding else { throw .malformed("the request has more than one Transfer-Encoding") }
         hasTransferEncoding = true
         guard !isEqual(value, "chunked") else { return }

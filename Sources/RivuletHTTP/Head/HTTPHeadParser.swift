@@ -1,20 +1,20 @@
-/// Parses one complete head, whose bytes `HTTPHeadScanner` has passed: lines end in CR LF, no other control byte but
-/// tab occurs, the last line is empty.
+/// The parser of one complete head, which `HTTPHeadScanner` has accepted.
 ///
-/// Whatever two servers could read in two ways is refused. Source: RFC 9112 sections 3, 5, 6; RFC 9110 section 5.6.
+/// So lines end in CR LF, tab is the only other control byte, and the last line is empty. A head that two servers could
+/// read differently is refused. Source: RFC 9112 sections 3, 5, 6; RFC 9110 section 5.6.
 struct HTTPHeadParser {
     private var block: [UInt8]
     private var offset = 0
     private var lines: [HTTPHeaders.Line] = []
     private var facts = HTTPHeadFacts()
 
-    /// A parser of `block`, which has `lineCount` lines before its empty one.
+    /// Makes a parser of `block`, which has `lineCount` lines before its empty one.
     init(block: [UInt8], lineCount: Int) {
         self.block = block
         lines.reserveCapacity(lineCount - 1)
     }
 
-    /// The head.
+    /// Parses the head.
     ///
     /// - Throws: 400, 413, 414, 417, 501 or 505.
     mutating func parse(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
@@ -93,7 +93,7 @@ struct HTTPHeadParser {
                 valueCount: UInt16(value.count)
             )
         )
-        try facts.note(block, name: name, value: value)
+        try facts.record(block, name: name, value: value)
     }
 
     private mutating func parseName() throws(HTTPRefusal) -> Range<Int> {

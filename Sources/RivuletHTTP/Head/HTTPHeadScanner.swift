@@ -1,27 +1,27 @@
-/// Finds the empty line that ends a head, and refuses bytes that no head may contain and heads over the limits.
+/// The search for the empty line that ends a head; it refuses invalid bytes and heads over the limits.
 ///
-/// It reads each byte once, however the head is cut, so a peer that sends single bytes costs no more than any other.
-/// Source: RFC 9112 sections 2.2, 3, 5.
+/// It reads each byte once, however the head is divided. So a peer that sends single bytes costs no more than any
+/// other. Source: RFC 9112 sections 2.2, 3, 5.
 struct HTTPHeadScanner: Sendable {
-    /// The number of complete lines, the request line included.
+    /// The number of complete lines, including the request line.
     private(set) var lineCount = 0
-    /// Where the head begins: behind the one empty line that a peer may send before it.
+    /// The start of the head, after the one empty line that a peer may send before it.
     private var start = 0
     private var offset = 0
     private var lineStart = 0
-    /// The limit that a head has passed whose lines are read on all the same: its `Origin` may still come.
+    /// The limit that the head has exceeded; its lines are still read, because its `Origin` may follow.
     private var excess: Excess?
 
-    /// A limit beyond which the head can be read on.
+    /// A limit beyond which the reading of the head continues.
     private enum Excess {
         case target
         case lineCount
     }
 
-    /// The bytes that were read of the head.
+    /// The range of the head that was read.
     var read: Range<Int> { start..<offset }
 
-    /// Why the head is refused when it ends, or no more of it comes; nil: for no reason yet.
+    /// Returns the refusal of the head when it ends or no more bytes come; nil if there is no reason yet.
     func refusal(_ limits: HTTPLimits) -> HTTPRefusal? {
         switch excess {
         case nil: nil
@@ -34,10 +34,11 @@ struct HTTPHeadScanner: Sendable {
         }
     }
 
-    /// Goes on where the last scan ended; `bytes` begins with the bytes of that scan.
+    /// Continues where the last scan ended; `bytes` must begin with the bytes of that scan.
     ///
-    /// - Returns: Where the head stands in `bytes`, its last empty line included; nil when more bytes are needed.
-    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused at the end of the head, or of the bytes that it may have.
+    /// - Returns: The range of the head in `bytes`, including its last empty line; nil if more bytes are needed.
+    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused at the end of the head, or
+    ///   of the allowed bytes.
     mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
         do throws(HTTPRefusal) {
             let head = try findEnd(bytes, limits)
@@ -70,11 +71,11 @@ struct HTTPHeadScanner: Sendable {
         return nil
     }
 
-    /// The first place from `start` to `end` where no text stands; `end` when there is none.
+    /// Returns the first index from `start` to `end` of a byte that is not text; `end` if there is none.
     ///
-    /// Eight bytes at a time as long as all are printable ASCII: one pass over every byte of every request.
+    /// It checks eight bytes at a time while all are printable ASCII, because it visits every byte of every request.
     private static func endOfText(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
-        // SAFETY: the bytes of bytes.
+        // SAFETY: the raw bytes of a span of `UInt8` are the same initialized bytes.
         let raw = unsafe bytes.bytes
         let ones: UInt64 = 0x0101_0101_0101_0101
         let spaces: UInt64 = 0x2020_2020_2020_2020
@@ -83,7 +84,7 @@ struct HTTPHeadScanner: Sendable {
         while index + 8 <= end {
             // SAFETY: the load is bounds-checked, and any eight bytes are a number.
             let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // A byte below space, above "~" or above ASCII leaves its highest bit in one of the three.
+            // A byte below space, above "~" or above ASCII sets its highest bit in one of the three.
             guard (word | (word &- spaces) | (word &+ ones)) & highBits == 0 else { break }
             index += 8
         }
@@ -91,7 +92,7 @@ struct HTTPHeadScanner: Sendable {
         return index
     }
 
-    /// Counts the line before `offset`; true when it is the empty line that ends the head.
+    /// Counts the line before `offset`; returns true if it is the empty line that ends the head.
     private mutating func endLine(_ limits: HTTPLimits) throws(HTTPRefusal) -> Bool {
         let isEmpty = offset - lineStart == 2
         lineStart = offset
@@ -106,15 +107,15 @@ struct HTTPHeadScanner: Sendable {
         return false
     }
 
-    /// How long the head may be up to the end of the line that is being read.
+    /// Returns the maximum size of the head up to the end of the current line.
     private func bytesMax(_ limits: HTTPLimits) -> Int {
         guard lineCount == 0, excess == nil else { return limits.headerBytesMax }
         return min(limits.methodBytesMax + limits.targetBytesMax + " HTTP/1.1 \r\n".utf8.count, limits.headerBytesMax)
     }
 
-    /// Notes that the line being read is longer than it may be.
+    /// Records that the current line exceeds its limit.
     ///
-    /// - Throws: 414 or 431 when the head is, too.
+    /// - Throws: 414 or 431 if the head exceeds its limit too.
     private mutating func pass(_ limits: HTTPLimits) throws(HTTPRefusal) {
         guard lineCount == 0 else {
             throw HTTPRefusal(

@@ -3,10 +3,10 @@
 /// Source: RFC 9110 section 9.
 package enum HTTPMethod: Hashable, Sendable {
     case get, head, post, put, patch, delete, options, trace
-    /// A token Rivulet has no name for, at most `HTTPLimits.methodBytesMax` long.
+    /// Any other token, of at most `HTTPLimits.methodBytesMax` bytes.
     case other(String)
 
-    /// The method whose name is exactly `name`.
+    /// Makes the method with exactly this name.
     package init(_ name: String) {
         switch name {
         case "GET": self = .get
@@ -21,7 +21,7 @@ package enum HTTPMethod: Hashable, Sendable {
         }
     }
 
-    /// The method as it stands in a request line and in an `Allow` header.
+    /// The method's name in a request line and in an `Allow` header.
     package var name: String {
         switch self {
         case .get: "GET"
@@ -36,7 +36,7 @@ package enum HTTPMethod: Hashable, Sendable {
         }
     }
 
-    /// Whether the method only reads.
+    /// True if the method only reads.
     ///
     /// Source: RFC 9110 section 9.2.1.
     package var isSafe: Bool {

@@ -3,13 +3,13 @@ package struct HTTPQueryItem: Hashable, Sendable {
     package let name: String
     package let value: String
 
-    /// An item of decoded text.
+    /// Makes an item of decoded text.
     package init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The items of `query` in order; empty items ("a&&b") are left out.
+    /// Returns the items of `query` in order; empty items ("a&&b") are left out.
     ///
     /// Source: <https://url.spec.whatwg.org/#urlencoded-parsing>.
     static func items(of query: ArraySlice<UInt8>) -> [HTTPQueryItem] {

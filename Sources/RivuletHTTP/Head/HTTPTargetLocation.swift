@@ -1,11 +1,11 @@
-/// Where the parts of the target stand in the header block.
+/// The positions of the target's parts in the header block.
 struct HTTPTargetLocation: Sendable {
     var path: Range<Int>
     var query: Range<Int>?
     /// The authority of an absolute target, or else the value of `Host`; nil only for HTTP/1.0 without both.
     var authority: Range<Int>?
 
-    /// The path's segments, each percent-decoded after the split.
+    /// Returns the path's segments, each percent-decoded after the split.
     func pathSegments(in block: [UInt8]) -> [String] {
         var segments: [String] = []
         segments.reserveCapacity(8)
@@ -22,9 +22,9 @@ struct HTTPTargetLocation: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The segments of the path in the request line that these lines came with; nil when there is none that can be read.
+    /// The segments of the path in the request line of these lines; nil if the target cannot be parsed.
     ///
-    /// For what is rare: a request has parsed its line already.
+    /// Use this for rare cases only, because a request has parsed its line already.
     package var pathSegments: [String]? {
         guard let first = block.firstIndex(of: ASCII.space),
             let end = block[(first + 1)...].firstIndex(of: ASCII.space), end > first + 1,

@@ -1,8 +1,8 @@
-/// Parses request targets.
+/// The parser of request targets.
 ///
 /// Source: RFC 9112 section 3.2; RFC 3986 sections 3.2.2, 3.2.3.
 enum HTTPTargetParser {
-    /// Where path, query and authority of the target at `range` stand.
+    /// Returns the positions of path, query and authority of the target at `range`.
     ///
     /// - Throws: 400.
     static func parse(
@@ -30,7 +30,7 @@ enum HTTPTargetParser {
         return HTTPTargetLocation(path: path, query: query, authority: authority)
     }
 
-    /// Whether `bytes` are a host with an optional port, and no user.
+    /// Returns true if `bytes` are a host with an optional port, and without a user.
     static func isAuthority(_ bytes: ArraySlice<UInt8>) -> Bool {
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")), end > bytes.startIndex + 1 else { return false }
@@ -60,7 +60,9 @@ enum HTTPTargetParser {
         return colon == UInt8(ascii: ":") && bytes.count <= 6 && bytes.dropFirst().allSatisfy(ASCII.isDigit)
     }
 
-    /// No `%`: no name that is served has escapes, and a proxy may read them as another host.
+    /// Returns true for the bytes of a host; `%` is not allowed.
+    ///
+    /// No served name has escapes, and a proxy may read them as another host.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"),

@@ -1,21 +1,22 @@
-/// Percent coding of URLs.
+/// The percent coding of URLs.
 ///
 /// Source: RFC 3986 section 2.1.
 package enum PercentCoding {
-    /// The text that `bytes` stand for; escapes that are malformed stay as they are, bytes that are not UTF-8 are replaced.
+    /// Returns the decoded text of `bytes`; malformed escapes stay as they are, and bytes that are not UTF-8 are
+    /// replaced.
     package static func decodedString(_ bytes: ArraySlice<UInt8>) -> String {
         guard bytes.contains(UInt8(ascii: "%")) else { return String(decoding: bytes, as: UTF8.self) }
         return String(decoding: decoded(bytes, plusIsSpace: false), as: UTF8.self)
     }
 
-    /// As `decodedString`, and "+" is a space, as in queries.
+    /// Returns the same as `decodedString`, except that "+" is a space, as in queries.
     ///
     /// Source: <https://url.spec.whatwg.org/#urlencoded-parsing>.
     package static func decodedFormString(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: decoded(bytes, plusIsSpace: true), as: UTF8.self)
     }
 
-    /// `text` with every byte escaped that is not unreserved, so that it is one path segment or one query value.
+    /// Returns `text` with every byte escaped that is not unreserved, as one path segment or one query value.
     package static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -31,7 +32,7 @@ package enum PercentCoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes that `bytes` stand for.
+    /// Returns the decoded bytes of `bytes`.
     static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

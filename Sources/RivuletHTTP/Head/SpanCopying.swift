@@ -1,7 +1,7 @@
-// Owns the copy of a span's bytes, as one.
+// Owns the copying of a span's bytes in one step.
 
 extension [UInt8] {
-    /// A copy of `span`.
+    /// Makes a copy of `span`.
     package init(copying span: Span<UInt8>) {
         self = []
         append(copying: span)
@@ -9,26 +9,26 @@ extension [UInt8] {
 
     /// Appends a copy of `span`.
     package mutating func append(copying span: Span<UInt8>) {
-        // Several times as fast as byte by byte.
+        // This is several times as fast as a copy byte by byte.
         unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a copy of `span`, for which there has to be room.
+    /// Appends a copy of `span`, for which there must be room.
     package mutating func append(copying span: Span<UInt8>) {
         precondition(span.count <= freeCapacity, "there is no room for \(span.count) bytes")
         unsafe withUnsafeMutableBufferPointer { buffer, count in
             unsafe span.withUnsafeBufferPointer { source in
                 guard let first = source.baseAddress, let start = buffer.baseAddress else { return }
-                // SAFETY: what comes after `count` is free, and there is room.
+                // SAFETY: the memory after `count` is free, and there is room.
                 unsafe (start + count).initialize(from: first, count: source.count)
             }
             count += span.count
         }
     }
 
-    /// Appends the text as UTF-8, for which there has to be room.
+    /// Appends the text as UTF-8, for which there must be room.
     mutating func append(copying text: String) {
         let utf8 = text.utf8
         append(copying: utf8.span)
@@ -36,7 +36,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// Whether another span has the same bytes; eight are compared at once.
+    /// Returns true if another span has the same bytes; compares eight at once.
     func hasBytes(of other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         return unsafe withUnsafeBytes { mine in
@@ -58,13 +58,14 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether any byte is a control character of ASCII, deletion apart; eight are looked at at once.
+    /// True if any byte is an ASCII control character other than DEL; checks eight at once.
     var hasControl: Bool {
         var index = 0
         let isFound = unsafe withUnsafeBytes { bytes in
             while index + 8 <= bytes.count {
                 let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                // The high bit of a byte that is below 0x20 stays when that is taken from it, unless it was there before.
+                // The subtraction of 0x20 sets the high bit of a byte below 0x20; a high bit that was set before is
+                // ignored.
                 guard (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080 == 0 else { return true }
                 index += 8
             }

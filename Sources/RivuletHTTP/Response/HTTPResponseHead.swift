@@ -1,14 +1,14 @@
-/// A response head, ready to be written.
+/// The head of a response.
 package struct HTTPResponseHead: Sendable {
     package var status: HTTPStatus
-    /// The fields in the order they are written.
+    /// The fields in the order in which they are written.
     ///
     /// `Date`, `Content-Length`, `Transfer-Encoding` and `Connection` are written by `append` and must not be among
     /// them.
     package var fields: [HTTPField]
     package var framing: HTTPBodyFraming
 
-    /// A head with these parts.
+    /// Makes a head of these parts.
     package init(_ status: HTTPStatus, fields: [HTTPField] = [], framing: HTTPBodyFraming) {
         self.status = status
         self.fields = fields
@@ -19,12 +19,14 @@ package struct HTTPResponseHead: Sendable {
     ///
     /// - Parameters:
     ///   - output: The bytes so far.
-    ///   - version: The version of the request. HTTP/1.0 is told `Connection: keep-alive`, and its bodies cannot be
-    ///     chunked: they last until the close.
-    ///   - date: The value of `Date`, from `HTTPDate`; made once a second by the caller. Empty writes no `Date`.
-    ///   - constant: Whole field lines, each with its line end, which were made once for many answers.
-    ///   - isKeepAlive: Whether the connection stays open after this response; ignored when the body lasts until the close.
-    /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` holds and this is not
+    ///   - version: The version of the request. HTTP/1.0 gets `Connection: keep-alive`. Its bodies cannot be chunked,
+    ///     so they last until the close.
+    ///   - date: The value of `Date`, from `HTTPDate`; the caller makes it once a second. If it is empty, no `Date` is
+    ///     written.
+    ///   - constant: Complete field lines, each with its line end, which are made once for many answers.
+    ///   - isKeepAlive: True if the connection stays open after this response; ignored if the body lasts until the
+    ///     close.
+    /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` is true and this is not
     ///   `untilClose`.
     @discardableResult
     package func append(
@@ -59,7 +61,7 @@ package struct HTTPResponseHead: Sendable {
         return framing
     }
 
-    /// The most bytes that everything but the fields, the date and the reason phrase takes.
+    /// The maximum number of bytes of the head without the fields, the date and the reason phrase.
     private static let fixedByteCountMax = 128
 
     private func byteCountMax(date: [UInt8]) -> Int {
@@ -82,7 +84,7 @@ extension [UInt8] {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a non-negative number in decimal digits, for which there has to be room.
+    /// Appends a non-negative number in decimal digits, for which there must be room.
     fileprivate mutating func append(decimal value: Int) {
         if value >= 10 { append(decimal: value / 10) }
         append(UInt8(ascii: "0") + UInt8(value % 10))
@@ -115,16 +117,16 @@ extension OutputSpan<UInt8> {
     }
 }
 
-/// How the end of a response body is told.
+/// The way in which the end of a response body is determined.
 ///
 /// Source: RFC 9112 section 6.
 package enum HTTPBodyFraming: Hashable, Sendable {
-    /// `Content-Length`; also what `HEAD` and 304 say of the body they do not carry.
+    /// `Content-Length`; answers to `HEAD` and 304 also use it for the body that they do not have.
     case length(Int)
-    /// `Transfer-Encoding: chunked`; each part goes out through `HTTPChunk`. HTTP/1.0 gets `untilClose` instead.
+    /// `Transfer-Encoding: chunked`; each part is written by `HTTPChunk`, and HTTP/1.0 gets `untilClose` instead.
     case chunked
-    /// The body ends when the connection does; says `Connection: close`.
+    /// The body ends with the connection; the head has `Connection: close`.
     case untilClose
-    /// No body and no length: 1xx, 204, and a 304 that says nothing of the body.
+    /// No body and no length: 1xx, 204, and a 304 without a length.
     case none
 }

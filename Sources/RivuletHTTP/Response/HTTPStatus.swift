@@ -5,7 +5,7 @@ package struct HTTPStatus: Hashable, Sendable {
     /// The code, 100 to 599.
     package let code: UInt16
 
-    /// A status of any code; one without a known reason phrase gets an empty phrase.
+    /// Makes a status of any code; a code without a known reason phrase gets an empty phrase.
     package init(_ code: UInt16) {
         precondition((100...599).contains(code), "status code \(code) is not within 100...599")
         self.code = code
@@ -46,12 +46,12 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let httpVersionNotSupported = HTTPStatus(505)
     package static let insufficientStorage = HTTPStatus(507)
 
-    /// Whether a response of this status never has a body.
+    /// True if a response with this status never has a body.
     ///
     /// Source: RFC 9110 section 6.4.1.
     package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
-    /// The reason phrase, also the `title` of a problem document; empty for a code that is not in this list.
+    /// The reason phrase, which is also the `title` of a problem document; empty for a code that is not in this list.
     package var reason: String {
         switch code {
         case 100: "Continue"

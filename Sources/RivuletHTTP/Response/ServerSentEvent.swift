@@ -1,18 +1,18 @@
-/// One event of an event stream, as bytes to write.
+/// One event of an event stream.
 ///
-/// A client's parser gives back exactly `event`, `id` and `data`, except that every line end inside `data` (LF, CR or
-/// CR LF) arrives as one LF. Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+/// A client's parser returns exactly `event`, `id` and `data`, except that every line end inside `data` (LF, CR or CR
+/// LF) arrives as one LF. Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 package struct ServerSentEvent: Hashable, Sendable {
-    /// The name listeners subscribe to; nil is "message".
+    /// The event's name, to which listeners subscribe; nil is "message".
     package var event: String?
-    /// What the client sends back as `Last-Event-ID`; nil leaves the client's last one unchanged.
+    /// The id that the client sends back as `Last-Event-ID`; nil leaves the client's last id unchanged.
     package var id: String?
     /// The payload; text of any number of lines.
     ///
-    /// An event without data is not dispatched by clients.
+    /// Clients do not dispatch an event without data.
     package var data: [UInt8]
 
-    /// An event with these parts.
+    /// Makes an event of these parts.
     package init(event: String? = nil, id: String? = nil, data: [UInt8]) {
         self.event = event
         self.id = id
@@ -26,21 +26,21 @@ package struct ServerSentEvent: Hashable, Sendable {
 
     /// Appends one event to `output`.
     ///
-    /// CR, LF and NUL within `event` or `id` are left out: they cannot be carried.
+    /// CR, LF and NUL within `event` or `id` are left out, because the format cannot represent them.
     package static func append(event: String?, id: String?, data: Span<UInt8>, to output: inout [UInt8]) {
         output.append(addingCapacity: byteCountMax(event: event, id: id, data: data)) { output in
             append(event: event, id: id, data: data, to: &output)
         }
     }
 
-    /// The same into memory that has room for `byteCountMax`.
+    /// Appends one event to memory that has room for `byteCountMax`.
     package static func append(event: String?, id: String?, data: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
         appendFields(event: event, id: id, to: &output)
         appendData(data, to: &output)
         output.append(ASCII.lineFeed)
     }
 
-    /// The most bytes that such an event takes.
+    /// Returns the maximum number of bytes of an event.
     package static func byteCountMax(event: String?, id: String?, data: Span<UInt8>) -> Int {
         var lines = 1
         if data.hasControl {
@@ -53,9 +53,9 @@ package struct ServerSentEvent: Hashable, Sendable {
         (event?.utf8.count ?? 0) + (id?.utf8.count ?? 0) + "event: ".utf8.count + "id: ".utf8.count + 2
     }
 
-    /// Appends the beginning of an event; its data and the empty line that ends it are to follow.
+    /// Appends the beginning of an event; its data and the empty line that ends it must follow.
     ///
-    /// CR, LF and NUL within `event` or `id` are left out: they cannot be carried.
+    /// CR, LF and NUL within `event` or `id` are left out, because the format cannot represent them.
     package static func append(event: String?, id: String?, to output: inout [UInt8]) {
         output.append(addingCapacity: fieldsByteCountMax(event: event, id: id)) { output in
             appendFields(event: event, id: id, to: &output)
@@ -75,7 +75,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         }
     }
 
-    /// Appends the time a client waits before it reconnects, in milliseconds, and an empty line.
+    /// Appends the time that a client waits before it reconnects, in milliseconds, and an empty line.
     package static func append(retryMilliseconds: Int, to output: inout [UInt8]) {
         precondition(retryMilliseconds >= 0, "retry of \(retryMilliseconds) ms cannot be written: only digits are read")
         output.append(contentsOf: "retry: ".utf8)
@@ -95,7 +95,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         output.append(ASCII.lineFeed)
     }
 
-    /// Whether a field of one line cannot have the byte.
+    /// Returns true if a field of one line cannot have the byte.
     private static func isUnfit(_ byte: UInt8) -> Bool {
         byte == ASCII.lineFeed || byte == ASCII.carriageReturn || byte == 0
     }
@@ -103,7 +103,7 @@ package struct ServerSentEvent: Hashable, Sendable {
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == ASCII.lineFeed || byte == ASCII.carriageReturn }
 
     private static func appendData(_ data: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        // JSON of this process never has any.
+        // JSON of this process never has control characters.
         guard data.hasControl else { return appendDataLine(data, to: &output) }
         var start = 0
         var index = 0

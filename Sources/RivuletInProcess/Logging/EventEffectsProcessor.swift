@@ -1,6 +1,6 @@
 public import RivuletEngine
 
-/// Replays the logged events when an app's effects hand it an ``EventLoggingEvent/replay``.
+/// Replays the logged events when an app's effects pass it an ``EventLoggingEvent/replay``.
 ///
 /// Call it from the effects: `await processor.process(event: event, events: newState.t.log.events)`.
 /// Source: <Tests/Rows/Systems.md#d-31>.
@@ -9,7 +9,8 @@ public final class EventEffectsProcessor<Persistent: PersistentState, Transient:
     private let replayDelay: Duration
     private let clock: any Clock<Duration>
 
-    /// Replays into a manager, which it does not keep, with so much time before each event.
+    /// Creates a processor that replays into a manager, with this delay before each event; it does not keep the
+    /// manager alive.
     public init(
         stateManager: UIStateManager<Persistent, Transient>,
         replayDelay: Duration = .milliseconds(500),
@@ -20,9 +21,12 @@ public final class EventEffectsProcessor<Persistent: PersistentState, Transient:
         self.clock = clock
     }
 
-    /// Starts a replay if the event asks for one: clears the log, then dispatches these events one by one; returns at once.
+    /// Starts a replay if the event is a request for one: clears the log, then dispatches these events one by one.
     ///
-    /// - Returns: the replay, which ends early when it is cancelled or the manager is gone; nil when the event asks for none.
+    /// Returns at once.
+    ///
+    /// - Returns: The replay, which ends early if it is cancelled or the manager is gone; nil if the event is no
+    ///   request for a replay.
     @discardableResult
     public func process(event: any AppEvent, events: [EventEntry]) async -> Task<Void, Never>? {
         guard event as? EventLoggingEvent == .replay, let stateManager else { return nil }

@@ -1,27 +1,27 @@
 public import RivuletEngine
 import RivuletObservation
 
-/// What the log of events keeps of one event.
+/// The log's record of one event.
 ///
 /// Source: <Tests/Rows/Systems.md#d-31>.
 public struct EventEntry: Equatable, Sendable, Identifiable {
-    /// When the event was queued, in nanoseconds of the system's uptime.
+    /// The time at which the event was queued, in nanoseconds of the system's uptime.
     public let timestamp: UInt64
-    /// The event, to dispatch it again.
+    /// The event, for a replay.
     public let event: any AppEvent
     /// The event's type with its module.
     public let typeName: String
-    /// The event in words; of a case that is marked as sensitive only its name.
+    /// The event as text; for a case that is marked as sensitive, only its name.
     public let description: String
-    /// Whether a person caused it.
+    /// True if a person caused the event.
     public let isUIEvent: Bool
-    /// Whether what it changed is stored.
+    /// True if the event's change is stored.
     public let persist: Bool
 
     /// The timestamp.
     public var id: UInt64 { timestamp }
 
-    /// Takes an event down.
+    /// Creates the record of an event.
     public init(queuedEvent: QueuedEvent) {
         let event = queuedEvent.event
         let coded = event as? any EventCoding
@@ -35,7 +35,7 @@ public struct EventEntry: Equatable, Sendable, Identifiable {
         )
     }
 
-    /// Describes an event, for tests and tools.
+    /// Creates a record of an event, for tests and tools.
     public init(
         timestamp: UInt64,
         event: any AppEvent,
@@ -52,7 +52,7 @@ public struct EventEntry: Equatable, Sendable, Identifiable {
         self.persist = persist
     }
 
-    /// Compares everything but the events, which need not be comparable: their descriptions stand for them.
+    /// Compares everything but the events, which may not be comparable; their descriptions are compared instead.
     public static func == (first: Self, second: Self) -> Bool {
         first.timestamp == second.timestamp && first.typeName == second.typeName
             && first.description == second.description && first.isUIEvent == second.isUIEvent

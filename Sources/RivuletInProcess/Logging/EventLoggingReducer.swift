@@ -1,18 +1,20 @@
 public import RivuletEngine
 
-/// Keeps the newest events in an ``EventLoggingState``.
+/// Records the newest events in an ``EventLoggingState``.
 ///
-/// `AnyReducer(EventLoggingAppReducer(keyPath: \AppState.t.log))` puts it beside an app's reducers.
+/// `AnyReducer(EventLoggingAppReducer(keyPath: \AppState.t.log))` adds it to an app's reducers.
 /// Source: <Tests/Rows/Systems.md#d-31>.
 public struct EventLoggingReducer: EventReducer {
     private let maxEntries: Int
 
-    /// Keeps so many entries; the oldest goes when there would be one more.
+    /// Keeps at most this number of entries; a further entry removes the oldest one.
     public init(maxEntries: Int = 200) {
         self.maxEntries = max(0, maxEntries)
     }
 
-    /// Adds the event; the log's own are left out, and ``EventLoggingEvent/clear`` empties it.
+    /// Adds the event to the log.
+    ///
+    /// The log's own events are not added, and ``EventLoggingEvent/clear`` empties the log.
     public func reduce(into state: inout EventLoggingState, queuedEvent: QueuedEvent) {
         if let event = queuedEvent.event as? EventLoggingEvent {
             if event == .clear { state.events = [] }
@@ -35,13 +37,15 @@ public struct EventLoggingState: Equatable, Sendable {
     /// The entries, oldest first.
     public var events: [EventEntry]
 
-    /// Starts with these entries.
+    /// Creates a log with these entries.
     public init(events: [EventEntry] = []) {
         self.events = events
     }
 }
 
-/// Asks something of the event log; no such event is in the log.
+/// A command for the event log.
+///
+/// These events are not in the log.
 public enum EventLoggingEvent: AppEvent, Equatable {
     /// Dispatches the logged events again, see ``EventEffectsProcessor``.
     case replay
@@ -59,7 +63,7 @@ public struct EventLoggingAppReducer<State>: EventReducer {
     private let keyPath: any WritableKeyPath<State, EventLoggingState> & Sendable
     private let reducer: EventLoggingReducer
 
-    /// Logs into this field.
+    /// Creates a reducer that logs into this field.
     public init(
         keyPath: any WritableKeyPath<State, EventLoggingState> & Sendable,
         reducer: EventLoggingReducer = EventLoggingReducer()

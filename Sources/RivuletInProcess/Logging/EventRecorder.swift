@@ -2,9 +2,9 @@ import DequeModule
 public import RivuletEngine
 import Synchronization
 
-/// Records events as a dispatch filter does, and replays them with the time that was between them.
+/// Records events as a dispatch filter, and replays them with the original intervals between them.
 ///
-/// While it replays it refuses events, so the replay itself has to go past it:
+/// It refuses events during a replay, so the replay itself must bypass the filter:
 /// `await recorder.replay { event, _ in await manager.dispatch(event, withoutFilter: true) }`.
 /// Source: <Tests/Rows/Systems.md#d-32>.
 public final class EventRecorder: Sendable {
@@ -18,7 +18,7 @@ public final class EventRecorder: Sendable {
     private let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
 
-    /// Keeps the newest events, at most so many, and takes their times from the clock.
+    /// Creates a recorder that keeps at most this number of newest events, with their times on the clock.
     public init(eventsMax: Int = 10_000, clock: any Clock<Duration> = ContinuousClock()) {
         self.eventsMax = max(0, eventsMax)
         self.clock = clock
@@ -30,7 +30,7 @@ public final class EventRecorder: Sendable {
         return { start.duration(to: clock.now) }
     }
 
-    /// Whether a replay is going on.
+    /// True while a replay runs.
     public var isReplaying: Bool { state.withLock { $0.isReplaying } }
 
     /// Records an event.
@@ -39,7 +39,9 @@ public final class EventRecorder: Sendable {
         state.withLock { add(event, time, to: &$0) }
     }
 
-    /// Records an event and lets it pass; refuses it, without recording it, while a replay is going on.
+    /// Records an event and accepts it.
+    ///
+    /// During a replay it refuses the event and does not record it.
     ///
     /// A manager takes it as its filter: `dispatchFilter: recorder.dispatchFilter`.
     public func dispatchFilter(event: any AppEvent) -> Bool {
@@ -56,7 +58,8 @@ public final class EventRecorder: Sendable {
         if state.events.count > eventsMax { state.events.removeFirst() }
     }
 
-    /// What was recorded, oldest first, each with its time since the recorder was made; the record is empty then.
+    /// Returns the recorded events, oldest first, each with its time since the recorder was made, and empties the
+    /// record.
     public func getAndClear() -> [(event: any AppEvent, time: Duration)] {
         state.withLock { state in
             defer { state.events = [] }
@@ -69,10 +72,11 @@ public final class EventRecorder: Sendable {
         state.withLock { $0.events = [] }
     }
 
-    /// Empties the record and hands its events over one by one, with the time between them that was between them; waits for the last.
+    /// Empties the record and passes its events on one by one, with the original intervals between them; returns
+    /// after the last one.
     ///
-    /// Ends early when its task is cancelled. A replay while another one is going on does nothing.
-    /// - Parameter dispatch: Takes an event, and whether it is the last one.
+    /// It ends early if its task is cancelled. A replay during another replay does nothing.
+    /// - Parameter dispatch: Receives an event, and true if it is the last one.
     public func replay(_ dispatch: @Sendable (_ event: any AppEvent, _ isLast: Bool) async -> Void) async {
         let events = state.withLock { state -> Deque<(event: any AppEvent, time: Duration)> in
             guard !state.isReplaying else { return [] }

@@ -2,22 +2,22 @@ import DequeModule
 import RivuletEngine
 import Synchronization
 
-/// A bounded queue that any thread may add to, and that knows whether somebody is working on it.
+/// A bounded queue that any thread may add to, with a flag that says if a task is working on it.
 final class EventInbox: Sendable {
-    /// What waits for its turn.
+    /// An item that waits for its turn.
     enum Item: Sendable {
-        /// An event, with the effect that dispatched it if it was one of a reducer's.
+        /// An event, with the effect that dispatched it if a reducer's effect did.
         case event(QueuedEvent, EffectSource? = nil)
         case listener(any StateListener)
     }
 
-    /// What became of something that was to wait.
+    /// The result of adding an item.
     enum Admission {
-        /// It waits, and somebody is at work.
+        /// The item waits, and a task is at work.
         case waits
-        /// It waits, and the caller has to see that somebody starts to work.
+        /// The item waits, and the caller must start a task to work on it.
         case starts
-        /// The queue is full; `isFirst` when it was not full the time before.
+        /// The queue is full; `isFirst` is true if the addition before was not refused.
         case refused(isFirst: Bool)
     }
 
@@ -38,13 +38,13 @@ final class EventInbox: Sendable {
         self.eventsMax = eventsMax
     }
 
-    /// How many events were taken.
+    /// The number of accepted events.
     var dispatched: Int { state.withLock { $0.dispatched } }
 
-    /// How many events had their turn.
+    /// The number of processed events.
     var processed: Int { state.withLock { $0.processed } }
 
-    /// Adds to the end of the line.
+    /// Adds an item to the end of the queue.
     func add(_ item: Item) -> Admission {
         state.withLock { state in
             if case .event = item {
@@ -62,7 +62,7 @@ final class EventInbox: Sendable {
         }
     }
 
-    /// The next in line; nil, and nobody works any more, when there is none.
+    /// Returns the next item; nil if the queue is empty, and then the work ends.
     func next() -> Item? {
         let (item, waiters) = state.withLock { state -> (Item?, [CheckedContinuation<Void, Never>]) in
             guard let item = state.items.popFirst() else {
@@ -77,12 +77,12 @@ final class EventInbox: Sendable {
         return item
     }
 
-    /// Counts an event whose turn is over.
+    /// Counts a processed event.
     func finishEvent() {
         state.withLock { $0.processed += 1 }
     }
 
-    /// Returns when nothing waits and nobody works.
+    /// Returns when the queue is empty and no task works on it.
     func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in

@@ -1,8 +1,8 @@
 import RivuletEngine
 
-/// Carries out effects of reducers for a ``UIStateManager``, and ends them when it goes.
+/// Runs the effects of reducers for a ``UIStateManager``, and ends them with the manager.
 ///
-/// Lives in the manager's isolation.
+/// It belongs to the manager's isolation.
 final class ManagerEffects: EffectHost {
     typealias Event = ErasedEvent
 
@@ -11,10 +11,10 @@ final class ManagerEffects: EffectHost {
     private let dispatch: (_ event: any AppEvent, _ source: EffectSource) -> DispatchOutcome?
     private let report: (_ fault: EffectFault, _ eventName: String) -> Void
     private lazy var driver = EffectDriver(surroundings, host: self, report: report)
-    /// The manager, which goes on with its next event when the effects let it.
+    /// The manager, which continues with its next event when the effects no longer hold the queue.
     private var waiter: CheckedContinuation<Void, Never>?
 
-    /// Makes the place of effects; `dispatch` queues an event, or answers nil when there is no manager any more.
+    /// Creates the host of the effects; `dispatch` queues an event, or returns nil if the manager is gone.
     init(
         on executor: ManagerExecutor,
         clock: EffectClock,
@@ -26,7 +26,7 @@ final class ManagerEffects: EffectHost {
         self.executor = executor
         self.dispatch = dispatch
         self.report = report
-        // Made here, so that the end of this object only has to stop it.
+        // Created here, so that the deinitialiser only has to stop it.
         _ = driver
     }
 
@@ -35,26 +35,30 @@ final class ManagerEffects: EffectHost {
         executor.close()
     }
 
-    /// Whether the next event waits.
+    /// True if the next event waits.
     var isHoldingQueue: Bool { driver.isHoldingQueue }
 
-    /// Begins what follows an event; `source` is the effect that the event itself comes from.
+    /// Begins the effect of an event; `source` is the effect that dispatched the event itself.
     func begin(_ effect: EventEffect<ErasedEvent>, from source: EffectSource?) {
         driver.begin([effect], chain: source?.chain)
     }
 
-    /// An event of an effect has had its turn.
+    /// Marks an event that an effect dispatched as taken from the queue.
     func eventDidEnd(_ source: EffectSource) {
         if let tick = source.tick { driver.tickDidEnd(tick) }
     }
 
-    /// Resumes the manager when no effect holds its queue; there is one who waits.
+    /// Resumes the manager when no effect holds its queue.
+    ///
+    /// There is only one waiter at a time.
     func resumeWhenFree(_ waiter: CheckedContinuation<Void, Never>) {
         self.waiter = waiter
         drive()
     }
 
-    /// Ends all effects; none begins any more.
+    /// Ends all effects.
+    ///
+    /// None begins afterwards.
     func stop() {
         driver.stop()
         drive()
@@ -66,7 +70,7 @@ final class ManagerEffects: EffectHost {
         case .refused: return .queueFull(limit: surroundings.limits.queuedDispatchesMax)
         case nil: return .late
         case .filtered:
-            // It has had its turn, as far as its timer is concerned.
+            // For its timer, the event counts as processed.
             eventDidEnd(source)
             return nil
         }

@@ -2,16 +2,18 @@ import DequeModule
 import RivuletEngine
 import Synchronization
 
-/// Keeps the jobs that come from the threads of effects, in their order, until the manager runs them.
+/// Holds the jobs from the threads of effects, in order, until the manager runs them.
 ///
-/// Bounded by the works and timers of the manager, which post no more than they are allowed to have under way.
+/// The queue is bounded by the limits of the manager's works and timers, which post no more than they are allowed to.
 package final class ManagerExecutor: SessionExecutor {
-    /// The most jobs in one turn: effects that dispatch without end must not keep the manager from everybody else.
+    /// The most jobs in one turn.
+    ///
+    /// Effects that dispatch without end must not keep the manager from its other callers.
     package static let jobsPerTurnMax = 64
 
     private struct State {
         var jobs: Deque<@Sendable () -> Void> = []
-        /// Whether somebody is on the way to run them.
+        /// True if a turn has been requested.
         var isStarted = false
         var isClosed = false
     }
@@ -19,12 +21,12 @@ package final class ManagerExecutor: SessionExecutor {
     private let state = Mutex(State())
     private let start: @Sendable () -> Void
 
-    /// Takes what sees to it that the manager calls ``runTurn()``.
+    /// Creates an executor; `start` makes the manager call ``runTurn()``.
     package init(_ start: @escaping @Sendable () -> Void) {
         self.start = start
     }
 
-    /// Always: only jobs ask, and they run in the manager's isolation.
+    /// Always true: only jobs read it, and they run in the manager's isolation.
     package var isCurrent: Bool { true }
 
     @discardableResult
@@ -39,7 +41,9 @@ package final class ManagerExecutor: SessionExecutor {
         return isTaken
     }
 
-    /// Runs the jobs that are there, and those that come meanwhile, up to ``jobsPerTurnMax``; what is left has a turn of its own.
+    /// Runs the waiting jobs, and jobs that arrive meanwhile, up to ``jobsPerTurnMax``.
+    ///
+    /// The rest has a turn of its own.
     package func runTurn() {
         for _ in 0..<Self.jobsPerTurnMax {
             guard let job = next() else { return }
@@ -56,7 +60,7 @@ package final class ManagerExecutor: SessionExecutor {
         }
     }
 
-    /// Whether there are jobs, for which somebody stays on the way.
+    /// Returns true if there are jobs, and then keeps a turn requested.
     private func hasMore() -> Bool {
         state.withLock { state in
             state.isStarted = !state.jobs.isEmpty
@@ -64,7 +68,7 @@ package final class ManagerExecutor: SessionExecutor {
         }
     }
 
-    /// Drops what there is and what still comes.
+    /// Drops the waiting jobs and all later ones.
     package func close() {
         state.withLock { state in
             state.isClosed = true

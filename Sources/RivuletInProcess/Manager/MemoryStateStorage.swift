@@ -1,11 +1,11 @@
 public import RivuletEngine
 import Synchronization
 
-/// Keeps documents for as long as it lives.
+/// Stores documents in memory.
 public final class MemoryStateStorage: StateStorage {
     private let stored: Mutex<[String: [UInt8]]>
 
-    /// Starts with these documents.
+    /// Creates a storage with these documents.
     public init(_ documents: [String: [UInt8]] = [:]) {
         stored = Mutex(documents)
     }
@@ -13,10 +13,10 @@ public final class MemoryStateStorage: StateStorage {
     /// All documents by their keys.
     public var documents: [String: [UInt8]] { stored.withLock { $0 } }
 
-    /// The document under a key.
+    /// Returns the document under a key.
     public func load(_ key: String) async -> [UInt8]? { documents[key] }
 
-    /// Takes a document.
+    /// Stores a document.
     public func save(_ document: [UInt8], under key: String) async {
         stored.withLock { $0[key] = document }
     }

@@ -4,32 +4,32 @@ import RivuletEngine
 import RivuletJSON
 import Synchronization
 
-/// Saves the newest of the states that it is given.
+/// Saves the newest of the states that it receives.
 ///
-/// There is no timer to wait for: a save starts when none is under way, and what is asked for meanwhile is one save after it. So writes
-/// keep their order, none is lost, and a steady stream of requests cannot put them off.
+/// There is no timer: a save starts if none is running, and all requests during a save become one save after it.
+/// Writes thus keep their order, none is lost, and a steady stream of requests cannot delay them.
 /// Source: <Tests/Rows/Systems.md#d-20> to D-22.
 final class PersistenceManager<State: PersistentState>: Sendable {
-    /// How long after a failed save the next one is tried.
+    /// The time between a failed save and the next attempt.
     private static var retryAfter: Duration { .seconds(1) }
 
     private struct Progress {
-        /// The newest state that was asked for and is not durable; nil: there is none, or it is being saved.
+        /// The newest requested state that is not durable; nil: there is none, or it is being saved.
         var wanted: State?
-        /// The number of the newest request, and of the newest one whose state is durable.
+        /// The number of the newest request, and of the newest request with a durable state.
         var requested = 0
         var saved = 0
         var isSaving = false
-        /// The document in the storage, if that is known.
+        /// The document in the storage, if it is known.
         var stored: [UInt8]?
         var waiters: [Waiter] = []
-        /// Why nothing may be saved.
+        /// The reason that saving is refused.
         var refusal: StatePersistenceError?
-        /// Whether nobody will ask any more.
+        /// True if there will be no further requests.
         var isClosing = false
     }
 
-    /// Somebody who waits for a request to become durable.
+    /// A caller that waits for a request to become durable.
     private struct Waiter {
         let request: Int
         let continuation: CheckedContinuation<Void, any Error>
@@ -48,15 +48,15 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         self.logger = logger
     }
 
-    /// Why nothing is saved, if the stored document could not be read.
+    /// The reason that saving is refused, if the stored document could not be read.
     var refusal: StatePersistenceError? { progress.withLock { $0.refusal } }
 
     // MARK: - Reading
 
-    /// The stored state; nil when there is none.
+    /// Returns the stored state; nil if there is none.
     ///
-    /// A document that cannot be read is reported, and stays where it is: from then on nothing is saved.
-    func loadInitialState(over standard: State) async -> State? {
+    /// A document that cannot be read is reported and stays in the storage; from then on nothing is saved.
+    func loadInitialState(over defaultValue: State) async -> State? {
         let document: [UInt8]?
         do {
             document = try await storage.load(key)
@@ -65,7 +65,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         }
         progress.withLock { $0.stored = document }
         do {
-            return try document.map { try StateDocument.decode($0, over: standard) }
+            return try document.map { try StateDocument.decode($0, over: defaultValue) }
         } catch {
             return refuse(.unreadable(key: key, detail: "\(error)"))
         }
@@ -77,21 +77,22 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         return nil
     }
 
-    /// What is stored now; nil when there is nothing, or nothing that can be read.
-    func loadState(over standard: State) async -> State? {
+    /// Returns the state that is stored now; nil if there is none, or none that can be read.
+    func loadState(over defaultValue: State) async -> State? {
         do {
-            return try await storage.load(key).map { try StateDocument.decode($0, over: standard) }
+            return try await storage.load(key).map { try StateDocument.decode($0, over: defaultValue) }
         } catch {
             logger.error("the stored state cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
             return nil
         }
     }
 
-    /// Keeps a document that could not be read under a key of its own too, and saves from now on.
+    /// Copies a document that could not be read to a key of its own, and saves from now on.
     ///
-    /// - Returns: that key; nil when there is no such document.
-    /// - Throws: what the storage throws, or `unavailable`, since a document that was not read may be good; all is as before then.
-    func setAside(placesMax: Int) async throws -> String? {
+    /// - Returns: The new key; nil if there is no such document.
+    /// - Throws: The error of the storage, or `unavailable`, because a document that was not read may be good.
+    ///   Nothing has changed then.
+    func setAside(locationsMax: Int) async throws -> String? {
         switch refusal {
         case nil: return nil
         case .unreadable: break
@@ -101,15 +102,15 @@ final class PersistenceManager<State: PersistentState>: Sendable {
             allowSaving()
             return nil
         }
-        for number in 1...placesMax {
-            let place = "\(key).unreadable-\(number)"
-            guard try await storage.load(place).map({ $0 == document }) ?? true else { continue }
-            try await storage.save(document, under: place)
-            logger.notice("the unreadable state was set aside", metadata: ["key": "\(key)", "place": "\(place)"])
+        for number in 1...locationsMax {
+            let name = "\(key).unreadable-\(number)"
+            guard try await storage.load(name).map({ $0 == document }) ?? true else { continue }
+            try await storage.save(document, under: name)
+            logger.notice("the unreadable state was set aside", metadata: ["key": "\(key)", "place": "\(name)"])
             allowSaving()
-            return place
+            return name
         }
-        throw StatePersistenceError.unreadable(key: key, detail: "\(placesMax) such documents are set aside already")
+        throw StatePersistenceError.unreadable(key: key, detail: "\(locationsMax) such documents are set aside already")
     }
 
     private func allowSaving() {
@@ -122,7 +123,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
 
     // MARK: - Writing
 
-    /// Takes a state that is to be saved; returns the request's number.
+    /// Requests a save of a state.
+    ///
+    /// Returns the request's number.
     @discardableResult
     func save(_ state: State) -> Int {
         let (request, starts) = progress.withLock { progress in
@@ -134,9 +137,10 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         return request
     }
 
-    /// Returns when what was asked for until now is durable.
+    /// Returns when all requests until now are durable.
     ///
-    /// - Throws: the error of the save that should have made it durable, or why nothing is saved; it is still to be saved then.
+    /// - Throws: The error of the save that should have made them durable, or the reason that saving is refused. The
+    ///   state still waits to be saved then.
     func flush() async throws {
         try await withCheckedThrowingContinuation { continuation in
             let (answer, starts) = progress.withLock { progress -> (Result<Void, any Error>?, Bool) in
@@ -150,7 +154,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         }
     }
 
-    /// Says that nobody will ask any more: what is to be saved is tried once more.
+    /// Ends the requests.
+    ///
+    /// The state that waits to be saved is tried once more.
     func close() {
         progress.withLock { $0.isClosing = true }
     }
@@ -180,7 +186,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         }
     }
 
-    /// Makes a state durable; false when it is over with saving for now.
+    /// Makes a state durable.
+    ///
+    /// Returns false if saving ends for now.
     private func isSaved(_ state: State, _ request: Int) async -> Bool {
         do {
             let document = try StateDocument.encode(state)
@@ -204,9 +212,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Tells of a failure, keeps the state, and waits before the next try.
+    /// Reports a failure, keeps the state, and waits before the next attempt.
     private func goesOn(after error: any Error, _ state: State, _ request: Int) async -> Bool {
-        // A value that JSON cannot carry is no better the next time, a storage may be.
+        // A value that JSON cannot represent fails again at the next attempt. A storage may work again.
         let isFinal = error is StatePersistenceError
         let (waiters, ends) = progress.withLock { progress in
             if progress.wanted == nil { progress.wanted = state }
@@ -222,7 +230,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
             do {
                 try await clock.sleep(for: Self.retryAfter)
             } catch {
-                // A clock that does not wait: the next try is now.
+                // The clock does not wait, so the next attempt is now.
             }
         }
         return true

@@ -2,11 +2,14 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// Writes and reads a stored half: a tracked state by its fields, without what is transient or omitted; any other type by its Codable.
+/// Writes and reads a stored half.
+///
+/// A tracked state is written by its fields, without transient and omitted ones; any other type by its JSONCodable or
+/// Codable form.
 enum StateDocument {
     /// Writes a document.
     ///
-    /// - Throws: ``StatePersistenceError/unrepresentable`` for what JSON cannot carry.
+    /// - Throws: ``StatePersistenceError/unrepresentable`` for values that JSON cannot represent.
     static func encode<State: PersistentState>(_ state: State) throws(StatePersistenceError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         if let state = state as? any JSONCodable {
@@ -18,21 +21,24 @@ enum StateDocument {
         return writer.bytes
     }
 
-    /// Reads a document; a tracked state keeps of `standard` what the document does not mention.
-    static func decode<State: PersistentState>(_ document: [UInt8], over standard: State) throws(JSONError) -> State {
+    /// Reads a document.
+    ///
+    /// A tracked state keeps the values of `defaultValue` that the document does not have.
+    static func decode<State: PersistentState>(_ document: [UInt8], over defaultValue: State) throws(JSONError) -> State
+    {
         var reader = JSONReader(document)
-        let state = try read(State.self, over: standard, from: &reader)
+        let state = try read(State.self, over: defaultValue, from: &reader)
         try reader.finish()
         return state
     }
 
     private static func read<State: PersistentState>(
         _ type: State.Type,
-        over standard: State,
+        over defaultValue: State,
         from reader: inout JSONReader
     ) throws(JSONError) -> State {
-        if let standard = standard as? any ObservableState {
-            if let state = try merged(standard, from: &reader) as? State { return state }
+        if let defaultValue = defaultValue as? any ObservableState {
+            if let state = try merged(defaultValue, from: &reader) as? State { return state }
         } else if let type = type as? any JSONCodable.Type {
             if let state = try type.init(json: &reader) as? State { return state }
         }
@@ -40,10 +46,10 @@ enum StateDocument {
     }
 
     private static func merged<Tracked: ObservableState>(
-        _ standard: Tracked,
+        _ defaultValue: Tracked,
         from reader: inout JSONReader
     ) throws(JSONError) -> Tracked {
-        var state = standard
+        var state = defaultValue
         try state._$merge(json: &reader)
         return state
     }

@@ -1,19 +1,20 @@
 public import RivuletBase
 
-/// Why a state manager does not save.
+/// The reason that a state manager does not save.
 public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
-    /// The manager has no `persistenceKey`, so nothing is kept.
+    /// The manager has no `persistenceKey`, so nothing is stored.
     case noKey
-    /// The stored document cannot be read, so it is not written over.
+    /// The stored document cannot be read, so it is not overwritten.
     ///
-    /// Set it aside by ``UIStateManager/setAsideUnreadableState()``, or start a version of the app that can read it.
+    /// Set it aside with ``UIStateManager/setAsideUnreadableState()``, or start a version of the app that can read
+    /// it.
     case unreadable(key: String, detail: String)
-    /// The storage could not be read when the manager was made, so what is in it is not known, and not written over.
+    /// The storage could not be read when the manager was created, so its content is unknown and is not overwritten.
     case unavailable(key: String, detail: String)
-    /// The state has a NaN, an infinity or another value that JSON cannot carry; the document of before stays.
+    /// The state has a NaN, an infinity or another value that JSON cannot represent; the document before it stays.
     case unrepresentable
 
-    /// What happened, and what mends it.
+    /// The error and its fix.
     public var description: String {
         switch self {
         case .noKey:
@@ -30,7 +31,7 @@ public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StatePersistenceError: LoggableError {
-    /// The text without what is stored.
+    /// The text without stored data.
     public var logText: String {
         switch self {
         case .noKey, .unrepresentable: description

@@ -1,14 +1,14 @@
 public import RivuletEngine
 
-/// Replaces the persistent half, past all reducers; the transient half stays as it is.
+/// Replaces the persistent half, without the reducers; the transient half stays unchanged.
 ///
-/// A manager dispatches one when it starts. It is not saved: what it brings was just read.
+/// A manager dispatches one when it starts. The event is not saved, because its state was just read.
 /// Source: <Tests/Rows/Systems.md#d-09>.
 public struct StateRestoreEvent<Persistent: Codable & Equatable & Sendable>: AppEvent {
-    /// The persistent half from now on.
+    /// The new persistent half.
     public let restoredState: Persistent
 
-    /// Asks for a persistent half.
+    /// Creates an event with a persistent half.
     public init(restoredState: Persistent) {
         self.restoredState = restoredState
     }
@@ -19,11 +19,11 @@ public struct StateRestoreEvent<Persistent: Codable & Equatable & Sendable>: App
     public var isUIEvent: Bool { false }
 }
 
-/// Puts both halves back to their defaults, past all reducers, and saves that.
+/// Resets both halves to their defaults, without the reducers, and saves them.
 ///
 /// Source: <Tests/Rows/Systems.md#d-10>.
 public struct ResetEvent: AppEvent, Equatable {
-    /// Asks for the defaults.
+    /// Creates a reset.
     public init() {}
 
     /// True.

@@ -1,6 +1,9 @@
-/// Waits for asynchronous work, but not for ever.
+/// Waits for asynchronous work, with a limit on the time.
 enum TimeLimit {
-    /// Runs the work and waits for its end; false when it takes longer: it is cancelled then, and whatever it still does goes on alone.
+    /// Runs the work and waits for its end.
+    ///
+    /// Returns false if the work takes longer than the limit. The work is cancelled then, and continues without a
+    /// caller.
     static func run(
         _ timeMax: Duration,
         clock: any Clock<Duration>,
@@ -16,10 +19,10 @@ enum TimeLimit {
                 try await clock.sleep(for: timeMax)
                 outcome.yield(false)
             } catch {
-                // The work was done in time.
+                // The work was finished in time.
             }
         }
-        // In a task of its own: a caller that is cancelled meanwhile learns the outcome all the same.
+        // In a task of its own, so that a caller that is cancelled meanwhile still gets the outcome.
         let isInTime = await Task {
             var iterator = outcomes.makeAsyncIterator()
             return await iterator.next() ?? false

@@ -1,11 +1,13 @@
-// Owns what follows an event in a manager: the effects of its reducers, and the one function beside them.
+// Runs an event's effects in a manager: the effects of its reducers, and the function of `setEffects(_:)`.
 
 import Logging
 import RivuletBase
 import RivuletEngine
 
 extension UIStateManager {
-    /// Runs what the reducers ask for and the function for effects at the same time, and returns when the next event may run.
+    /// Starts the reducers' effects, and runs the function of ``setEffects(_:)`` at the same time.
+    ///
+    /// Returns when the next event may run.
     func runEffects(of event: any AppEvent, _ state: State, asked: ReducerEffects, source: EffectSource?) async {
         let effect = asked.erased
         if !effect.isNone, !hasStoppedEffects {
@@ -16,14 +18,17 @@ extension UIStateManager {
         await withCheckedContinuation { ofReducers.resumeWhenFree($0) }
     }
 
-    /// An event that an effect dispatched begins its turn.
+    /// Marks an event as taken from the queue, for the effect that dispatched it.
+    ///
+    /// Does nothing if no effect dispatched the event (`source` is nil).
     func effectsEventDidBegin(_ source: EffectSource?) {
         if let source { ofReducers?.eventDidEnd(source) }
     }
 
-    /// Ends the effects of reducers: works are cancelled, timers do not fire, and none begins from now on.
+    /// Ends the reducers' effects: their work is cancelled, their timers do not fire, and no further effect begins.
     ///
-    /// What ``setEffects(_:)`` has set is called as before. The effects of a manager that is gone end without this.
+    /// The function of ``setEffects(_:)`` is still called. When the manager is deallocated, its effects end
+    /// without this call.
     public func stopEffects() {
         hasStoppedEffects = true
         ofReducers?.stop()
@@ -38,7 +43,7 @@ extension UIStateManager {
         }
     }
 
-    /// The effects of reducers, whose place is made when there is something to do.
+    /// Returns the host of the reducers' effects, which is created when it is first needed.
     private func reducerEffects() -> ManagerEffects {
         if let ofReducers { return ofReducers }
         let executor = ManagerExecutor { [weak self] in
@@ -60,12 +65,14 @@ extension UIStateManager {
         return made
     }
 
-    /// Lets effects on other threads have their say.
+    /// Runs the jobs of effects from other threads.
     private func runEffectJobs() {
         effectExecutor?.runTurn()
     }
 
-    /// Queues an event of an effect; the filter is asked as for any other.
+    /// Queues an event that an effect dispatched.
+    ///
+    /// The dispatch filter applies to the event too.
     private nonisolated func enqueue(_ event: any AppEvent, from source: EffectSource) -> DispatchOutcome {
         guard isTaken(event) else { return .filtered }
         switch inbox.add(.event(QueuedEvent(event: event), source)) {

@@ -4,18 +4,23 @@ public import RivuletEngine
 import RivuletObservation
 import Synchronization
 
-/// A state that changes by events alone, in the process that holds it.
+/// A state that only events change, in the process that holds it.
 ///
-/// Events have their turn one after the other, in the order of the calls of `dispatch`. For each: the reducers run in the order in which
-/// they were added, the state is published, its `p` goes to the storage if the event says `persist`, the effects run, those of the reducers and
-/// the one function, and are waited for, and the listeners are told. ``StateRestoreEvent`` and ``ResetEvent`` go past the reducers. It runs on no particular thread. A session
+/// Events are processed one after the other, in the order of the calls of `dispatch`. For each event:
+/// - The reducers run in the order in which they were added.
+/// - The state is published.
+/// - Its `p` goes to the storage if the event says `persist`.
+/// - The effects run, those of the reducers and the one function, and the manager waits for them.
+/// - The listeners are notified.
+///
+/// ``StateRestoreEvent`` and ``ResetEvent`` bypass the reducers. The manager runs on no particular thread. A session
 /// that a server hosts has the same order and needs no manager. Source: <Tests/Rows/Systems.md#d-11> to D-22.
 public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & Sendable> {
-    /// What it holds.
+    /// The state that the manager holds.
     public typealias State = AppState<Persistent, Transient>
-    /// Decides, on the thread that dispatches, whether an event is taken.
+    /// Returns true if an event is accepted, on the thread that dispatches.
     public typealias DispatchFilter = @Sendable (_ event: any AppEvent) -> Bool
-    /// Does what follows an event, given the state that it led to.
+    /// Runs the effects of an event, given the state that it led to.
     public typealias Effects = @Sendable (_ event: any AppEvent, _ newState: State) async -> Void
 
     private nonisolated let defaultState: @Sendable () -> State
@@ -30,26 +35,28 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
     private(set) var effects: Effects?
     /// The effects of reducers; nil before the first one.
     var ofReducers: ManagerEffects?
-    /// What brings them back here.
+    /// The executor that returns those effects to the manager.
     var effectExecutor: ManagerExecutor?
-    /// Whether no effect of a reducer begins any more.
+    /// True if no effect of a reducer begins any more.
     var hasStoppedEffects = false
     private var listeners: [any StateListener] = []
 
-    /// Starts with the defaults, with the stored `p` over them if there is one, and dispatches a ``StateRestoreEvent`` of that `p`.
+    /// Creates a manager with the defaults, and with the stored `p` if there is one, and dispatches a
+    /// ``StateRestoreEvent`` of that `p`.
     ///
-    /// That event has had its turn when this returns; `effects` given here see it, and the filter may refuse it. A stored document that
-    /// cannot be read is logged and kept: the state has its defaults then, and nothing is saved. See ``persistenceError``.
+    /// That event has been processed when this returns. The `effects` given here see it, and the filter may refuse
+    /// it. A stored document that cannot be read is logged and kept. The state has its defaults then, and nothing is
+    /// saved. See ``persistenceError``.
     /// - Parameters:
-    ///   - defaultState: Makes the state of a beginning; also of a reset.
-    ///   - persistenceKey: Under which `p` is stored; nil: nothing is, and a restart gives the defaults.
-    ///   - storage: Where `p` is stored.
-    ///   - dispatchFilter: As ``setDispatchFilter(_:)`` sets it.
+    ///   - defaultState: Makes the state of a new session, and of a reset.
+    ///   - persistenceKey: The key under which `p` is stored; nil: nothing is stored, and a restart gives the defaults.
+    ///   - storage: The storage of `p`.
+    ///   - dispatchFilter: The filter, as for ``setDispatchFilter(_:)``.
     ///   - reducers: The first reducers.
-    ///   - effects: As ``setEffects(_:)`` sets them.
-    ///   - limits: How many events wait, and how long effects may take.
-    ///   - clock: What measures the time of effects and of new tries to save.
-    ///   - logger: Where faults are told.
+    ///   - effects: The function, as for ``setEffects(_:)``.
+    ///   - limits: The limits on waiting events and on the time of effects.
+    ///   - clock: The clock for the time of effects and of new attempts to save.
+    ///   - logger: The log for errors.
     public init(
         defaultState: @escaping @Sendable () -> State,
         persistenceKey: String? = nil,
@@ -79,7 +86,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         let restore = StateRestoreEvent(restoredState: state.p)
         guard dispatchFilter?(restore) ?? true else { return }
         _ = inbox.add(.event(QueuedEvent(event: restore)))
-        // Nobody else has this manager yet, so nothing else is queued.
+        // No other code has this manager yet, so nothing else is queued.
         await workOff()
     }
 
@@ -89,73 +96,79 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
     // MARK: - State
 
-    /// The state after the newest event that had its turn; whole at any time, from any thread, without waiting for reducers.
+    /// Returns the state after the newest processed event.
+    ///
+    /// It is complete at any time, and any thread can read it without waiting for reducers.
     public nonisolated func getState() -> State { published.withLock { $0 } }
 
-    /// The same.
+    /// The state after the newest processed event, as from ``getState()``.
     public var state: State { getState() }
 
-    /// How many events were taken, the first ``StateRestoreEvent`` included.
+    /// The number of accepted events, the first ``StateRestoreEvent`` included.
     public var eventsDispatched: Int { inbox.dispatched }
 
-    /// How many of them had their turn, with effects and listeners.
+    /// The number of processed events, with their effects and listeners.
     public var eventsProcessed: Int { inbox.processed }
 
     // MARK: - Setting up
 
-    /// Adds a reducer behind those that are there, for the events that have their turn from now on.
+    /// Adds a reducer after the existing ones, for the events that are processed from now on.
     public func addReducer(_ reducer: AnyReducer<State>) {
         reducers.append(reducer)
     }
 
     /// Sets the one function that is called after each event, in place of the one before; nil calls none.
     ///
-    /// The next event waits for it, for at most `EngineLimits.effectTimeMax`: then it is cancelled, which is logged. Long work belongs in a
-    /// task of its own that dispatches when it is done. Events that it dispatches queue behind all that are queued.
+    /// The next event waits for the function, for at most `EngineLimits.effectTimeMax`. Then the function is
+    /// cancelled, which is logged. Use a separate task for long work, which dispatches an event at its end. Events
+    /// that the function dispatches queue behind all queued events.
     public func setEffects(_ effects: Effects?) {
         self.effects = effects
     }
 
-    /// Sets what decides whether an event is taken, for the calls of `dispatch` from now on; nil takes all.
+    /// Sets the filter that accepts or refuses events, for the calls of `dispatch` from now on; nil accepts all
+    /// events.
     public nonisolated func setDispatchFilter(_ filter: DispatchFilter?) {
         self.filter.withLock { $0 = filter }
     }
 
-    /// Adds a listener, which is called at once with the current state, and after each event from then on; once, if it is there already.
+    /// Adds a listener, which is called at once with the current state, and after each event from then on.
+    ///
+    /// A listener that has already been added is not added again.
     public func addListener(_ listener: any StateListener) async {
         admit(listener)
     }
 
-    /// Adds a listener behind the events that are queued.
+    /// Adds a listener behind the queued events.
     public nonisolated func addListener(_ listener: any StateListener) {
         if case .starts = inbox.add(.listener(listener)) { work() }
     }
 
     // MARK: - Events
 
-    /// Queues an event, without waiting for its turn; calls keep their order.
+    /// Queues an event and does not wait for its processing; calls keep their order.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - withoutFilter: Whether it is taken whatever the filter says.
-    /// - Returns: Whether it was taken.
+    ///   - event: The event.
+    ///   - withoutFilter: True if the event bypasses the filter.
+    /// - Returns: The outcome: queued, filtered or refused.
     @discardableResult
     public nonisolated func dispatch(_ event: any AppEvent, withoutFilter: Bool = false) async -> DispatchOutcome {
         enqueue(event, withoutFilter: withoutFilter)
     }
 
-    /// Queues an event, from code that is not asynchronous; calls keep their order, also among those of the other form.
+    /// Queues an event from synchronous code; calls keep their order, also with calls of the other form.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - withoutFilter: Whether it is taken whatever the filter says.
-    /// - Returns: Whether it was taken.
+    ///   - event: The event.
+    ///   - withoutFilter: True if the event bypasses the filter.
+    /// - Returns: The outcome: queued, filtered or refused.
     @discardableResult
     public nonisolated func dispatch(_ event: any AppEvent, withoutFilter: Bool = false) -> DispatchOutcome {
         enqueue(event, withoutFilter: withoutFilter)
     }
 
-    /// Returns when no event waits or has its turn, but after one second at most; for tests.
+    /// Returns when no event waits or is being processed, but after one second at most; for tests.
     public nonisolated func debugWaitForEventsProcessed() async {
         let inbox = inbox
         _ = await TimeLimit.run(.seconds(1), clock: clock) { await inbox.waitUntilIdle() }
@@ -173,12 +186,14 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         return .queued
     }
 
-    /// Whether the filter lets an event in.
+    /// Returns true if the filter accepts an event.
     nonisolated func isTaken(_ event: any AppEvent) -> Bool {
         filter.withLock { $0 }?(event) ?? true
     }
 
-    /// Works until nothing waits; there is one such task at a time.
+    /// Works until the queue is empty.
+    ///
+    /// There is one such task at a time.
     nonisolated func work() {
         Task { await workOff() }
     }
@@ -238,56 +253,59 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
     // MARK: - Persistence
 
-    /// Why nothing is saved, because it is not known what would be lost: `unreadable` or `unavailable`; nil when all is well.
+    /// The reason that nothing is saved, `unreadable` or `unavailable`; nil if saving works.
+    ///
+    /// An overwrite could lose a stored document of unknown content.
     public nonisolated var persistenceError: StatePersistenceError? { persistence?.refusal }
 
-    /// Saves `p` as it is now, whatever the events said, and returns when it is durable.
+    /// Saves `p` as it is now, independent of the events' `persist`, and returns when it is durable.
     ///
-    /// - Throws: ``StatePersistenceError``, or what the storage throws; it is tried again then.
+    /// - Throws: ``StatePersistenceError``, or the error of the storage. The save is tried again then.
     public nonisolated func saveStateImmediately() async throws {
         guard let persistence else { throw StatePersistenceError.noKey }
         persistence.save(getState().p)
         try await persistence.flush()
     }
 
-    /// Returns when all saves that events have asked for are durable; at once without a `persistenceKey`.
+    /// Returns when all saves that events have requested are durable; at once without a `persistenceKey`.
     ///
-    /// Events that wait for their turn have not asked yet.
-    /// - Throws: ``StatePersistenceError``, or what the storage throws; it is tried again then.
+    /// Events that wait for their turn have not requested a save yet.
+    /// - Throws: ``StatePersistenceError``, or the error of the storage. The saves are tried again then.
     public nonisolated func flushPendingSaves() async throws {
         try await persistence?.flush()
     }
 
-    /// What is stored now; nil when there is nothing, or nothing that can be read.
+    /// Returns the state that is stored now; nil if there is none, or none that can be read.
     public nonisolated func loadState() async -> Persistent? {
         await persistence?.loadState(over: defaultState().p)
     }
 
-    /// Keeps a stored document that could not be read under another key, `….unreadable-1` to `-100`, and saves from now on.
+    /// Copies a stored document that could not be read to another key, `….unreadable-1` to `-100`, and saves from now
+    /// on.
     ///
-    /// - Returns: that key; nil when there was no such document.
-    /// - Throws: what the storage throws, or ``persistenceError`` when it is `unavailable`, for then a new manager may read the document;
-    ///   nothing has changed then.
+    /// - Returns: The new key; nil if there was no such document.
+    /// - Throws: The error of the storage, or ``persistenceError`` if it is `unavailable`, because a new manager may
+    ///   read the document. Nothing has changed then.
     @discardableResult
     public nonisolated func setAsideUnreadableState() async throws -> String? {
-        try await persistence?.setAside(placesMax: 100)
+        try await persistence?.setAside(locationsMax: 100)
     }
 }
 
 extension AppEvent {
-    /// What a log may say of an event: its type and its case, never what it carries.
+    /// The name of an event for logs: its type and its case, never its content.
     var loggedName: String {
         let type = String(describing: Self.self)
         return (self as? any EventCoding).map { "\(type).\($0.eventName)" } ?? type
     }
 }
 
-/// Whether an event was taken.
+/// The outcome of a dispatch.
 public enum DispatchOutcome: Sendable, Hashable {
-    /// It waits for its turn, or has had it.
+    /// The event waits for its turn, or has been processed.
     case queued
-    /// The dispatch filter refused it: it is not counted, and nothing happens.
+    /// The dispatch filter refused the event: it is not counted, and nothing happens.
     case filtered
-    /// `EngineLimits.queuedDispatchesMax` events wait already: it is lost, which is logged.
+    /// `EngineLimits.queuedDispatchesMax` events wait already: the event is lost, which is logged.
     case refused
 }

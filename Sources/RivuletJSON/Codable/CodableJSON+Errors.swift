@@ -1,18 +1,25 @@
-// This file owns what becomes of the errors of Foundation's decoder and of the types that it decodes.
+// This file converts the errors of Foundation's decoder, and those of the types that it decodes.
 
 import FoundationEssentials
 
 extension CodableJSON {
-    /// The error of a value that could not be decoded; `start` is about to read it.
+    /// Returns the error of a value that could not be decoded.
+    ///
+    /// `start` is at the beginning of that value.
     static func jsonError(of error: any Error, _ type: Any.Type, at start: JSONReader) -> JSONError {
         switch error {
         case let error as DecodingError:
             return jsonError(of: error, type, at: start)
         case let error as JSONError:
-            // A state or an event within the value: it was read from a text of its own, where its offset counts.
-            let place = (try? JSONPointer(parsing: error.pointer)).flatMap { start.place(at: $0) }
+            // A state or an event within the value was read from its own text, and the offset counts in that text.
+            let location = (try? JSONPointer(parsing: error.pointer)).flatMap { start.location(at: $0) }
             let pointer = start.pointer + error.pointer
-            return JSONError(kind: error.kind, offset: (place ?? start).offset, pointer: pointer, detail: error.detail)
+            return JSONError(
+                kind: error.kind,
+                offset: (location ?? start).offset,
+                pointer: pointer,
+                detail: error.detail
+            )
         default:
             return start.error(.mismatch, "\(error)")
         }
@@ -25,8 +32,8 @@ extension CodableJSON {
                 "the key \"\(key.stringValue)\" is missing"
             }
         case .typeMismatch(let expected, let context), .valueNotFound(let expected, let context):
-            return fault(.mismatch, at: context.codingPath, below: start) { place in
-                detail(of: context.debugDescription, expected, at: place)
+            return fault(.mismatch, at: context.codingPath, below: start) { location in
+                detail(of: context.debugDescription, expected, at: location)
             }
         case .dataCorrupted(let context):
             let known = JSONError.known(jsonSchema(of: type).knownValues)
@@ -38,36 +45,41 @@ extension CodableJSON {
         }
     }
 
-    /// An error at the value that the path leads to, or, when there is none, at the start of the whole.
+    /// Returns an error at the value that the path leads to.
+    ///
+    /// If there is no such value, the error is at the start of the whole text.
     private static func fault(
         _ kind: JSONError.Kind,
         at path: [any CodingKey],
         below start: JSONReader,
-        _ detail: (_ place: JSONReader?) -> String
+        _ detail: (_ location: JSONReader?) -> String
     ) -> JSONError {
-        let place = start.place(at: path)
+        let location = start.location(at: path)
         return JSONError(
             kind: kind,
-            offset: (place ?? start).offset,
-            pointer: place?.pointer ?? start.pointer + JSONPointer(codingPath: path).description,
-            detail: detail(place)
+            offset: (location ?? start).offset,
+            pointer: location?.pointer ?? start.pointer + JSONPointer(codingPath: path).description,
+            detail: detail(location)
         )
     }
 
     // MARK: - Words
 
-    // Foundation's words become those of the reader's own errors; what a type of the app says is told as it is. Words that
-    // Foundation does not use any more are told as they are too, so nothing but the wording hangs on them.
+    // Foundation's messages become those of the reader's own errors. A message of an app's type is passed on
+    // unchanged. A message that Foundation no longer uses is passed on too, so only the wording depends on this
+    // table.
 
-    private static func detail(of words: String, _ expected: Any.Type, at place: JSONReader?) -> String {
+    private static func detail(of words: String, _ expected: Any.Type, at location: JSONReader?) -> String {
         if words.hasPrefix("Invalid number of keys found") {
             return "expected an object with one key, the name of a case of \(expected)"
         }
         if words == "Unkeyed container is at end." { return "the array has too few elements" }
         let isFoundations =
             words.isEmpty || words.hasPrefix("Expected to decode ") || words.hasSuffix("found null value instead")
-        if isFoundations, let place, let form = form(of: expected), let found = try? place.peek(), found != form.kind {
-            return place.mismatch(form.article).detail
+        if isFoundations, let location, let form = form(of: expected), let found = try? location.peek(),
+            found != form.kind
+        {
+            return location.mismatch(form.article).detail
         }
         return words.isEmpty ? "\(expected) cannot be read from this value" : words
     }
@@ -75,14 +87,15 @@ extension CodableJSON {
     private static func detail(ofCorrupted words: String) -> String {
         switch words {
         case "": "its type does not take this value"
-        // The reader has found the text to be JSON; Foundation says so of a number that it cannot convert, too.
+        // The reader has already found that the text is JSON. Foundation gives this message also for a number that it
+        // cannot convert.
         case "The given data was not valid JSON.":
             "a value in it cannot be read, such as a number that does not fit its type"
         default: words
         }
     }
 
-    /// The form in which JSON has the values of a type that a decoder asks for; nil for any other type.
+    /// Returns the JSON form of a type that a decoder asks for; nil for types without a known form.
     private static func form(of type: Any.Type) -> (kind: JSONKind, article: String)? {
         if type is any FixedWidthInteger.Type { return (.number, "an integer") }
         let kind: JSONKind

@@ -1,16 +1,19 @@
 extension CodableJSON {
-    /// A type of more cases tells the shape of its raw values only.
+    /// The most cases of a type for which the schema lists the values.
+    ///
+    /// A larger type has only the shape of its raw values.
     private static let casesMax = 1_000
 
-    /// The shape of a type that is only Codable: any, unless the type tells more of itself.
+    /// Returns the shape of a type that is only Codable; `any` if the type says nothing about its values.
     ///
-    /// A `CaseIterable` type tells its values if it writes strings or integers, a `RawRepresentable` one the shape of its raw values, and
-    /// optionals, arrays and dictionaries tell what their elements do. Slow: for descriptions and errors.
+    /// A `CaseIterable` type that writes strings or integers lists its values. A `RawRepresentable` type has the
+    /// shape of its raw values. Optionals, arrays and dictionaries have the shape that their elements give. Slow: for
+    /// descriptions and errors.
     package static func jsonSchema(of type: Any.Type) -> JSONSchema {
         knownSchema(of: type) ?? .any
     }
 
-    /// The same; nil when the type does not tell it.
+    /// Returns the shape of a type; nil if the type says nothing about its values.
     static func knownSchema(of type: Any.Type) -> JSONSchema? {
         if let container = type as? any ShapedContainer.Type { return container.knownSchema }
         if let cases = type as? any CaseIterable.Type, let schema = valuesSchema(of: cases) { return schema }
@@ -18,7 +21,7 @@ extension CodableJSON {
         return rawSchema(of: raw)
     }
 
-    /// The values as they are written, whatever `encode(to:)` makes of them.
+    /// Returns the values as `encode(to:)` writes them.
     private static func valuesSchema<Value: CaseIterable>(of type: Value.Type) -> JSONSchema? {
         let cases = type.allCases.prefix(casesMax + 1)
         guard !cases.isEmpty, cases.count <= casesMax else { return nil }
@@ -39,7 +42,9 @@ extension CodableJSON {
     }
 }
 
-/// A standard collection, whose shape is known if that of its elements is.
+/// A standard collection.
+///
+/// Its shape is known if the shape of its elements is known.
 private protocol ShapedContainer {
     static var knownSchema: JSONSchema? { get }
 }
@@ -57,7 +62,9 @@ extension Array: ShapedContainer {
 }
 
 extension Dictionary: ShapedContainer {
-    /// Other keys than strings have forms of their own.
+    /// Known only for string keys.
+    ///
+    /// Other keys have other JSON forms.
     fileprivate static var knownSchema: JSONSchema? {
         guard Key.self == String.self else { return nil }
         return CodableJSON.knownSchema(of: Value.self).map { .dictionary($0) }

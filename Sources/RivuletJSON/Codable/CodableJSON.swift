@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// Reads and writes types that are Codable but not ``JSONCodable``; slower than the latter.
+/// Reads and writes types that are Codable but not ``JSONCodable``.
 ///
-/// Dates are RFC 3339 strings, `Data` is base64.
+/// It is slower than ``JSONCodable``. Dates are RFC 3339 strings, `Data` is base64.
 public struct CodableJSON {
     private init() {}
 
-    /// Writes a value with its keys in order, and what has no order, such as a set, in the order of its elements' text.
+    /// Writes a value with its keys in order.
     ///
-    /// When its `encode(to:)` throws, NaN and infinities included, `null` is written and
-    /// ``JSONWriter/hasUnrepresentableNumber`` is set.
+    /// Unordered content, such as a set, is written in the order of its elements' text. If `encode(to:)` throws, as
+    /// it does for NaN and infinities, `null` is written and ``JSONWriter/hasUnrepresentableNumber`` is set.
     public static func encode(_ value: some Encodable, into writer: inout JSONWriter) {
         if writer.isCanonical, let text = CanonicalText.text(of: value) {
             writer.hasOtherText = true
@@ -22,7 +22,7 @@ public struct CodableJSON {
         }
     }
 
-    /// The text of a value.
+    /// Returns the JSON text of a value.
     static func bytes<Value: Encodable>(of value: Value) throws -> [UInt8] {
         let encoder = encoder()
         guard !FoundationLeaf.isLeaf(Value.self) else { return [UInt8](try encoder.encode(value)) }
@@ -46,9 +46,11 @@ public struct CodableJSON {
         return encoder
     }
 
-    /// Writes the value at a path below `value`; an empty path is `value` itself.
+    /// Writes the value at a path below `value`.
     ///
-    /// Returns false, with nothing written, when there is no such value, or when the type does not tell what it holds.
+    /// An empty path is `value` itself.
+    ///
+    /// Returns false and writes nothing if there is no such value, or if the type's shape is unknown.
     package static func encode<Value: Encodable>(
         _ value: Value,
         at path: ArraySlice<String>,
@@ -71,14 +73,16 @@ public struct CodableJSON {
 
     /// Reads a value.
     ///
-    /// - Throws: the reader's errors for malformed text, otherwise `missing` or `mismatch` at the place that the type's
-    ///   `init(from:)` names, with what it says, and the values that the type has, if it tells them.
+    /// - Throws: The reader's errors for malformed text. Otherwise `missing` or `mismatch` at the position and with
+    ///   the message that the type's `init(from:)` gives, and the type's values if they are known.
     public static func decode<Value: Decodable>(
         _ type: Value.Type,
         from reader: inout JSONReader
     ) throws(JSONError) -> Value {
         let start = reader
         let bytes = try reader.capture()
+        // Foundation's decoder would keep one of two spellings of a key, without an error.
+        try start.checkSpellings()
         do {
             let decoder = decoder()
             guard !FoundationLeaf.isLeaf(type) else { return try decoder.decode(type, from: Data(bytes)) }
@@ -88,15 +92,15 @@ public struct CodableJSON {
         }
     }
 
-    /// Reads many whole texts of one value each; nil when any of them cannot be read.
+    /// Reads many texts of one value each; nil if any text cannot be read.
     ///
-    /// Foundation's decoder takes longer to begin than to read a small value: here it begins once. Keys are not compared: these are
-    /// texts that Rivulet has written.
+    /// Foundation's decoder takes longer to start than to read a small value, so it starts once for all texts. Keys
+    /// are not compared, because Rivulet wrote these texts.
     package static func decode<Value: Decodable>(_ type: Value.Type, fromEach texts: [[UInt8]]) -> [Value]? {
         var writer = JSONWriter(capacity: texts.reduce(2) { $0 + $1.count + 1 })
         writer.beginArray()
         for text in texts {
-            // Each by itself has to be one value: a comma in one would move all others.
+            // Each text must be one value by itself: a comma in one text would shift all others.
             guard (try? JSONReader.validate(text)) != nil else { return nil }
             writer.raw(text)
         }
@@ -144,7 +148,9 @@ extension UUID: JSONCodable {
 }
 
 extension Date: JSONCodable {
-    /// Writes an RFC 3339 string in UTC; a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
+    /// Writes an RFC 3339 string in UTC.
+    ///
+    /// For a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
     public func encodeJSON(into writer: inout JSONWriter) {
         if let text = rfc3339 {
             writer.string(text)
@@ -173,12 +179,12 @@ extension Date: JSONCodable {
     }
 
     private init(_ time: RFC3339) {
-        // The whole seconds first: a sum of two exact terms is rounded once.
+        // Whole seconds come first: a sum of two exact terms is rounded only once.
         let seconds = Double(time.seconds) - Date.timeIntervalBetween1970AndReferenceDate
         self.init(timeIntervalSinceReferenceDate: seconds + Double(time.nanoseconds) / 1e9)
     }
 
-    /// The text with the fewest digits that reads back as this date, at most nine.
+    /// The text with the fewest fraction digits, at most nine, that reads back as this date.
     fileprivate var rfc3339: String? {
         let interval = timeIntervalSinceReferenceDate
         guard interval.magnitude < 1e12 else { return nil }

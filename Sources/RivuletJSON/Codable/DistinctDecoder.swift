@@ -1,4 +1,6 @@
-/// Decodes from another decoder; what is nested in a value is decoded as ``DistinctValue``.
+/// Decodes from another decoder.
+///
+/// Nested values are decoded as ``DistinctValue``.
 struct DistinctDecoder: Decoder {
     private let base: any Decoder
 

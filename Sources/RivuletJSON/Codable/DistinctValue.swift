@@ -1,4 +1,6 @@
-/// A value in which a dictionary has as many keys as the document has there: Swift itself would keep one of those that are the same.
+/// A decoded value that rejects equal keys of a dictionary.
+///
+/// Swift alone would silently keep one of the equal keys.
 struct DistinctValue<Value: Decodable>: Decodable {
     let value: Value
 
@@ -9,9 +11,9 @@ struct DistinctValue<Value: Decodable>: Decodable {
     }
 }
 
-/// A dictionary whose types are not named.
+/// A dictionary of any key and value types.
 private protocol DecodedDictionary {
-    /// Throws at the place of a key that means the same as another one.
+    /// Throws at the position of a key that means the same as another key.
     func checkKeys(in decoder: any Decoder) throws
 }
 
@@ -35,7 +37,7 @@ extension Dictionary: DecodedDictionary where Key: Decodable, Value: Decodable {
         }
         for name in names {
             guard let key = meaning(of: name, type), let same = spellings[key], same.count > 1 else { continue }
-            // The plain spelling is the one to keep.
+            // The plain spelling is kept.
             guard let wrong = same.first(where: { $0 != key }) else { continue }
             let kept = same.first { $0 != wrong } ?? key
             let words = "\"\(wrong)\" is the same key as \"\(kept)\" here; write it once"
@@ -43,7 +45,7 @@ extension Dictionary: DecodedDictionary where Key: Decodable, Value: Decodable {
         }
     }
 
-    /// The plain spelling of the key that a name means.
+    /// Returns the plain spelling of the key that a name means.
     private static func meaning<Representable: CodingKeyRepresentable>(
         of name: String,
         _ type: Representable.Type

@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// The paths that edits of values looked for, from the root of the value that a migration step edits.
+/// The paths that edits looked for, from the root of the value that a migration step edits.
 ///
 /// A token `*` stands for each element that an `updateEach` visits.
 package struct EditFindings: Hashable, Sendable {
     /// Paths that an edit found.
     package private(set) var found: Set<String> = []
-    /// Paths that an edit needs, and that none found.
+    /// Paths that an edit needs and no edit found.
     package private(set) var missing: Set<String> = []
 
     package init() {}
 
-    /// Returns what the edits in the body find, on the thread or task that runs it.
+    /// Returns the findings of the edits in the body, on the thread or task that runs it.
     ///
-    /// - Throws: what the body throws.
+    /// - Throws: The error of the body.
     package static func noting(_ body: () throws -> Void) rethrows -> EditFindings {
-        let notebook = EditNotebook()
-        try EditNotebook.$current.withValue(notebook, operation: body)
+        let notebook = EditRecorder()
+        try EditRecorder.$current.withValue(notebook, operation: body)
         return notebook.findings
     }
 
-    fileprivate mutating func note(_ path: String, isFound: Bool, isRequired: Bool) {
+    fileprivate mutating func record(_ path: String, isFound: Bool, isRequired: Bool) {
         if isFound {
             found.insert(path)
             missing.remove(path)
@@ -30,27 +30,27 @@ package struct EditFindings: Hashable, Sendable {
     }
 }
 
-/// Where the edits of one step are noted.
-final class EditNotebook: Sendable {
+/// The record of the edits of one step.
+final class EditRecorder: Sendable {
     private struct Page {
         var findings = EditFindings()
         /// The path of the value that the innermost closure edits.
         var root = ""
     }
 
-    /// The notebook of the step that runs; nil outside of steps.
-    @TaskLocal static var current: EditNotebook?
+    /// The notebook of the step that runs now; nil outside of steps.
+    @TaskLocal static var current: EditRecorder?
 
     private let page = Mutex(Page())
 
     var findings: EditFindings { page.withLock { $0.findings } }
 
-    /// Notes that an edit looked for a path.
-    func note(_ path: String, isFound: Bool, isRequired: Bool) {
-        page.withLock { $0.findings.note($0.root + path, isFound: isFound, isRequired: isRequired) }
+    /// Records that an edit looked for a path.
+    func record(_ path: String, isFound: Bool, isRequired: Bool) {
+        page.withLock { $0.findings.record($0.root + path, isFound: isFound, isRequired: isRequired) }
     }
 
-    /// Runs a body whose edits begin at a path.
+    /// Runs a body with edits relative to a path.
     func within<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
         let outer = page.withLock { page in
             defer { page.root += path }

@@ -1,4 +1,6 @@
-// This file owns how optionals, arrays and dictionaries are written as JSON.
+// This file writes and reads optionals, arrays and dictionaries as JSON.
+
+import RivuletBase
 
 extension Optional: JSONCodable where Wrapped: JSONCodable {
     /// Writes the wrapped value, or `null`.
@@ -60,7 +62,7 @@ extension Array: JSONCodable where Element: JSONCodable {
     /// An array of the element's schema.
     public static var jsonSchema: JSONSchema { .array(Element.jsonSchema) }
 
-    /// Writes the value at the path, whose first token is an index: digits without a leading zero.
+    /// Writes the value at the path; the path's first token is an index, digits without a leading zero.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         guard let token = path.first else {
             encodeJSON(into: &writer)
@@ -83,6 +85,8 @@ extension Dictionary: JSONCodable where Key == String, Value: JSONCodable {
     }
 
     /// Reads an object of any keys.
+    ///
+    /// No two keys may be spellings of the same key.
     public init(json reader: inout JSONReader) throws(JSONError) {
         var members: [String: Value] = [:]
         try reader.object { (key, reader) throws(JSONError) in
@@ -94,12 +98,14 @@ extension Dictionary: JSONCodable where Key == String, Value: JSONCodable {
     /// An object of any keys with the value's schema.
     public static var jsonSchema: JSONSchema { .dictionary(Value.jsonSchema) }
 
-    /// Writes the value at the path, whose first token is a key.
+    /// Writes the value at the path; the path's first token is a key.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         guard let key = path.first else {
             encodeJSON(into: &writer)
             return true
         }
-        return self[key]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
+        // A key with another spelling is another key.
+        guard let index = index(forKey: key), self[index].key.hasSameBytes(as: key) else { return false }
+        return self[index].value.encodeJSON(at: path.dropFirst(), into: &writer)
     }
 }

@@ -1,4 +1,4 @@
-// This file owns how the standard library's single values are written as JSON.
+// This file writes and reads the standard library's single values as JSON.
 
 extension Bool: JSONCodable {
     /// Writes `true` or `false`.
@@ -73,7 +73,9 @@ extension JSONCodable where Self: FixedWidthInteger & Sendable {
         self = try reader.integer(Self.self)
     }
 
-    /// An integer with the type's format; the bounds are given where a Double holds them exactly.
+    /// An integer with the type's format.
+    ///
+    /// The schema has the bounds that a Double holds exactly.
     public static var jsonSchema: JSONSchema {
         .integer(
             minimum: bitWidth <= 32 || !isSigned ? Int128(truncatingIfNeeded: min) : nil,
@@ -104,7 +106,7 @@ extension JSONCodable where Self: RawRepresentable, RawValue: JSONCodable {
 
     /// Reads a raw value.
     ///
-    /// - Throws: `mismatch`, with the known values, when there is no value for it.
+    /// - Throws: `mismatch`, with the known values, if no value has this raw value.
     public init(json reader: inout JSONReader) throws(JSONError) {
         let offset = reader.offset
         let rawValue = try RawValue(json: &reader)
@@ -121,12 +123,12 @@ extension JSONCodable where Self: RawRepresentable, RawValue: JSONCodable {
 }
 
 extension JSONCodable where Self: RawRepresentable & CaseIterable, RawValue == String {
-    /// A string out of the cases' raw values.
+    /// A string that is one of the cases' raw values.
     public static var jsonSchema: JSONSchema { .string(values: allCases.map(\.rawValue)) }
 }
 
 extension JSONCodable where Self: RawRepresentable & CaseIterable, RawValue: JSONCodable & FixedWidthInteger {
-    /// An integer out of the cases' raw values.
+    /// An integer that is one of the cases' raw values.
     public static var jsonSchema: JSONSchema {
         .integer(values: allCases.map { Int128(truncatingIfNeeded: $0.rawValue) })
     }

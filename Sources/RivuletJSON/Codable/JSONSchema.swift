@@ -1,12 +1,14 @@
+import RivuletBase
+
 /// The shape of a type's JSON.
 ///
-/// Objects list their fields only when asked, so that recursive types can describe themselves.
+/// Objects list their fields only on request, so that recursive types can describe themselves.
 /// Source: <https://json-schema.org/draft/2020-12>.
 public indirect enum JSONSchema: Sendable {
-    /// Which values a description is about: those that are written, or those that are taken when they are read.
+    /// The values that a description is about: those that a type writes, or those that it reads.
     ///
-    /// They differ in objects: a key with a default is always written but may be missing, and a wrapper takes values that it then
-    /// changes.
+    /// The two differ in objects. A key with a default is always written but may be missing when read. A wrapper
+    /// accepts values that it then changes.
     public enum Direction: Sendable {
         /// The values that a type writes.
         case written
@@ -18,34 +20,34 @@ public indirect enum JSONSchema: Sendable {
     public struct Field: Sendable {
         /// The key.
         public let name: String
-        /// The shape of the value under the key as it is written.
+        /// The shape of the value as it is written under the key.
         public let schema: JSONSchema
-        /// Whether the key is always written.
+        /// True if the key is always written.
         public let isRequired: Bool
-        /// The shape of the values that are taken under the key.
+        /// The shape of the values that are accepted under the key.
         public let accepted: JSONSchema
-        /// Whether the key must be there to be read.
+        /// True if the key must be present when the object is read.
         public let isRequiredToRead: Bool
-        /// Makes the value that stands for a missing key, if there is one that is always the same.
+        /// Makes the value that stands for a missing key, if that value is always the same.
         ///
-        /// A closure, because most users of a schema never ask.
-        public let standard: (@Sendable () -> JSONValue?)?
+        /// It is a closure because most users of a schema never need the value.
+        public let defaultValue: (@Sendable () -> JSONValue?)?
 
-        /// Creates a field; what is read is what is written unless said otherwise.
+        /// Creates a field; it reads what it writes unless the arguments say otherwise.
         public init(
             name: String,
             schema: JSONSchema,
             isRequired: Bool = true,
             accepted: JSONSchema? = nil,
             isRequiredToRead: Bool? = nil,
-            standard: (@Sendable () -> JSONValue?)? = nil
+            defaultValue: (@Sendable () -> JSONValue?)? = nil
         ) {
             self.name = name
             self.schema = schema
             self.isRequired = isRequired
             self.accepted = accepted ?? schema
             self.isRequiredToRead = isRequiredToRead ?? isRequired
-            self.standard = standard
+            self.defaultValue = defaultValue
         }
 
         package func schema(_ direction: Direction) -> JSONSchema { direction == .written ? schema : accepted }
@@ -55,7 +57,7 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// What tells one object type from another: the type, or its title when no type is given.
+    /// The identity of an object type: the type, or its title if no type is given.
     package enum Identity: Hashable, Sendable {
         case type(ObjectIdentifier)
         case title(String)
@@ -65,9 +67,9 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// One more keyword of a schema.
+    /// An additional keyword of a schema.
     public struct Annotation: Hashable, Sendable {
-        /// The keyword; it takes the place of the schema's own one of this name.
+        /// The keyword; it replaces the schema's own keyword of the same name.
         public let name: String
         /// The keyword's value.
         public let value: JSONValue
@@ -85,29 +87,33 @@ public indirect enum JSONSchema: Sendable {
     case null
     /// `true` or `false`.
     case boolean
-    /// A whole number between bounds that belong to it; `values` are the only ones allowed.
+    /// A whole number between inclusive bounds; `values` are the only ones allowed.
     case integer(values: [Int128]? = nil, minimum: Int128? = nil, maximum: Int128? = nil, format: String? = nil)
     /// A number.
     case number(format: String? = nil)
     /// A string; `values` are the only ones allowed.
     case string(values: [String]? = nil, format: String? = nil)
-    /// An array whose elements are addressed by index.
+    /// An array with elements that are addressed by index.
     case array(JSONSchema)
-    /// An array whose elements are addressed by their ids; `isID` says whether a token can be one.
+    /// An array with elements that are addressed by their ids; `isID` returns true for a token that can be an id.
     case keyed(JSONSchema, isID: @Sendable (String) -> Bool = { _ in true })
-    /// An object of any keys whose values have one shape.
+    /// An object of any keys with values of one shape.
     case dictionary(JSONSchema)
     /// The wrapped shape, or `null`.
     case optional(JSONSchema)
-    /// An object of known fields; `identity` tells types of one title apart, an empty title makes no definition.
+    /// An object of known fields; `identity` distinguishes types with the same title.
+    ///
+    /// An object with an empty title makes no definition.
     case object(title: String, identity: ObjectIdentifier? = nil, fields: @Sendable () -> [Field])
     /// Exactly one of several shapes.
     case oneOf([JSONSchema])
     /// One or more of several shapes.
     case anyOf([JSONSchema])
-    /// A shape that is a type's own, and is written once under the title; asked for when needed, since types may be recursive.
+    /// A type's own shape, which is written once, under the title.
+    ///
+    /// The shape is computed on request, because types may be recursive.
     case named(title: String, identity: ObjectIdentifier, shape: @Sendable () -> JSONSchema)
-    /// A shape with more keywords.
+    /// A shape with additional keywords.
     case annotated(JSONSchema, [Annotation])
 
     /// Exactly this string.
@@ -115,7 +121,9 @@ public indirect enum JSONSchema: Sendable {
         .string(values: [value])
     }
 
-    /// The only values of this shape, or of the elements of a collection of this shape, as JSON text; empty when they are not told.
+    /// The only values of this shape, or of the elements of a collection of this shape, as JSON text.
+    ///
+    /// Empty if the values are unknown.
     var knownValues: [String] {
         switch self {
         case .string(let values?, _): values.map { JSONValue.string($0).description }
@@ -125,7 +133,8 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// How many ids lead to what this shape keeps by id: 0 for all but keyed collections, more than 1 for such in such.
+    /// The number of ids in the path to an innermost element: 0 for all but keyed collections, more than 1 for nested
+    /// ones.
     public var keyedDepth: Int {
         switch self {
         case .keyed(let element, _): 1 + element.keyedDepth
@@ -134,10 +143,10 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// Whether a value of this shape can have something at `path`, whose tokens are unescaped.
+    /// Returns true if a value of this shape can have something at `path`, a path of unescaped tokens.
     ///
-    /// With `wildcards` a token `*` stands for any one token. Without `checksIDs` any token passes for an element's id, which says
-    /// whether the fields on the way are there, however ids were spelled when the path was written.
+    /// With `wildcards` a token `*` stands for any one token. Without `checksIDs` any token passes as an element's
+    /// id. The result then says only that the fields on the path exist, however its ids are spelled.
     public func accepts(path: ArraySlice<String>, wildcards: Bool = false, checksIDs: Bool = true) -> Bool {
         guard let token = path.first else { return true }
         let rest = path.dropFirst()
@@ -156,7 +165,7 @@ public indirect enum JSONSchema: Sendable {
             return schema.accepts(path: path, wildcards: wildcards, checksIDs: checksIDs)
         case .object(_, _, let fields):
             return fields().contains {
-                (isWildcard || $0.name == token)
+                (isWildcard || $0.name.hasSameBytes(as: token))
                     && $0.schema.accepts(path: rest, wildcards: wildcards, checksIDs: checksIDs)
             }
         case .oneOf(let schemas), .anyOf(let schemas):

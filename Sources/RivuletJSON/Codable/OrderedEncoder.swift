@@ -1,4 +1,6 @@
-/// Encodes into another encoder; what is nested in a value is encoded as ``OrderedValue``.
+/// Encodes into another encoder.
+///
+/// Nested values are encoded as ``OrderedValue``.
 struct OrderedEncoder: Encoder {
     private let base: any Encoder
 

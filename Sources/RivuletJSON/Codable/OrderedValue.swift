@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A value that is encoded so that equal ones have equal JSON: what is unordered in it stands in the order of its elements' text.
+/// An encoded value with its unordered content in the order of the elements' text, for equal JSON of equal values.
 struct OrderedValue<Value: Encodable>: Encodable {
     private let value: Value
 
@@ -9,7 +9,7 @@ struct OrderedValue<Value: Encodable>: Encodable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        // The type is asked first, which is quicker than to ask the value.
+        // The type is checked first, which is faster than a check of the value.
         if Value.self is any UnorderedElements.Type, let unordered = value as? any UnorderedElements,
             try unordered.encodeInOrder(to: encoder)
         {
@@ -19,22 +19,26 @@ struct OrderedValue<Value: Encodable>: Encodable {
     }
 }
 
-/// The types that Foundation's coders know by themselves; inside of another type they would not.
+/// The types that Foundation's coders handle themselves.
+///
+/// Within another type, the coders would not recognise them.
 enum FoundationLeaf {
     static func isLeaf(_ type: Any.Type) -> Bool {
         type == Date.self || type == Data.self || type == URL.self || type == Decimal.self
     }
 }
 
-/// A set or a dictionary whose types are not named.
+/// A set or a dictionary of any element types.
 private protocol UnorderedElements {
-    /// Encodes the elements in the order of their text; false, with nothing encoded, for what is an object in JSON.
+    /// Encodes the elements in the order of their text.
+    ///
+    /// Returns false and encodes nothing if the value is an object in JSON.
     func encodeInOrder(to encoder: any Encoder) throws -> Bool
 }
 
 extension Set: UnorderedElements where Element: Encodable {
     fileprivate func encodeInOrder(to encoder: any Encoder) throws -> Bool {
-        // Through the same containers as any array, so that dates and such stay what they are.
+        // The same containers as for any array keep the forms of dates and other special types.
         try ElementText.sorted(Array(self)).encode(to: OrderedEncoder(encoder))
         return true
     }
@@ -55,9 +59,9 @@ extension Dictionary: UnorderedElements where Key: Encodable, Value: Encodable {
 
 /// The texts by which elements are ordered.
 private enum ElementText {
-    /// The elements in the order of their text, byte by byte.
+    /// Returns the elements in the order of their text, byte by byte.
     ///
-    /// All texts are made at once: Foundation's encoder takes longer to begin than to write a small value.
+    /// All texts are made at once: Foundation's encoder takes longer to start than to write a small value.
     static func sorted<Element: Encodable>(_ elements: [Element]) throws -> [Element] {
         guard elements.count > 1 else { return elements }
         let texts = try texts(of: elements)
@@ -76,7 +80,7 @@ private enum ElementText {
     }
 }
 
-/// Elements whose JSON is simply that of their type.
+/// Elements with a JSON form that only their type determines.
 private protocol SimpleElements {
     var texts: [[UInt8]] { get }
 }
@@ -85,7 +89,7 @@ extension Array: SimpleElements where Element: SimpleElement & JSONCodable {
     fileprivate var texts: [[UInt8]] { map { $0.jsonBytes() } }
 }
 
-/// A type whose JSON is the same whether it is written as Codable or not, its letters' case aside.
+/// A type with the same JSON with and without Codable, except for the case of letters.
 private protocol SimpleElement {}
 
 extension String: SimpleElement {}

@@ -1,15 +1,17 @@
-/// Writes values that are only Codable so that equal ones have equal texts in every process of a build.
+/// Writes values that are only Codable, with equal texts for equal values in every process of a build.
 enum CanonicalText {
-    /// What lies deeper is written as JSON.
+    /// The largest depth of nested parts; deeper parts are written as JSON.
     private static let depthMax = 32
 
-    /// A value with more parts is written as JSON: references that lead back would be followed again and again.
+    /// The most parts of a value; a larger value is written as JSON.
+    ///
+    /// The limit also ends cycles of references.
     private static let partsMax = 10_000
 
-    /// The text of a value in which elements without an order are sorted by their own texts; nil when all in it has an order, so that its JSON
-    /// is as good.
+    /// Returns the text of a value, with unordered elements sorted by their own texts.
     ///
-    /// It finds what a mirror shows; a type that hides a set is taken for one that has an order.
+    /// Nil if everything in the value has an order, because the value's JSON then serves as well. The search uses a
+    /// mirror: a type that hides a set from its mirror counts as ordered.
     static func text(of value: Any) -> String? {
         var partsLeft = partsMax
         let text = text(of: value, depth: 0, &partsLeft)
@@ -36,7 +38,7 @@ enum CanonicalText {
         return "(\((hasOrder ? parts : parts.sorted()).joined(separator: ",")))"
     }
 
-    /// The text of a value all of which has an order: its JSON, or that of its parts.
+    /// Returns the text of an ordered value: its JSON, or the texts of its parts.
     private static func plainText(of value: Any, depth: Int, _ partsLeft: inout Int) -> String {
         if let value = value as? any Encodable {
             var writer = JSONWriter()
@@ -49,19 +51,20 @@ enum CanonicalText {
         return "(\(children.map { plainText(of: $0.value, depth: depth + 1, &partsLeft) }.joined(separator: ",")))"
     }
 
-    /// Whether a dictionary is written as an object, whose keys are sorted.
+    /// Returns true for a dictionary that is written as an object, with sorted keys.
     private static func isObject(_ value: Any) -> Bool {
         (type(of: value) as? any DictionaryType.Type)?.isObject == true
     }
 }
 
-/// A dictionary whose types are not named.
+/// A dictionary of any key and value types.
 private protocol DictionaryType {
     static var isObject: Bool { get }
 }
 
 extension Dictionary: DictionaryType {
-    /// Source: <https://github.com/swiftlang/swift/blob/main/stdlib/public/core/Codable.swift>, `Dictionary.encode(to:)`.
+    /// Source: <https://github.com/swiftlang/swift/blob/main/stdlib/public/core/Codable.swift>,
+    /// `Dictionary.encode(to:)`.
     static var isObject: Bool {
         Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
     }

@@ -1,9 +1,10 @@
-// Owns the search for what a JSON string cannot have as it is.
+// This file searches for the bytes that a JSON string must escape.
 
 extension Span<UInt8> {
-    /// The index of the first quote, backslash or control character from `start` on; the count when there is none.
+    /// Returns the index of the first quote, backslash or control character from `start` on; the count if there is
+    /// none.
     ///
-    /// Eight bytes are looked at at once. Source: RFC 8259 §7.
+    /// Eight bytes are checked at once. Source: RFC 8259 §7.
     func firstEscaped(from start: Int = 0) -> Int {
         unsafe withUnsafeBytes { bytes in
             var index = start
@@ -14,16 +15,17 @@ extension Span<UInt8> {
                 guard hits == 0 else { return index + hits.trailingZeroBitCount / 8 }
                 index += 8
             }
-            // The zeros behind the last bytes are control characters: the first of them is found where the span ends.
+            // The zeros after the last bytes count as control characters, so the first one is found at the end of the
+            // span.
             return unsafe index + Self.escaped(in: Self.lastBytes(bytes, from: index)).trailingZeroBitCount / 8
         }
     }
 
-    /// The bytes from `index` on, seven at most, as the low ones of a word.
+    /// Returns the bytes from `index` on, at most seven, as the low bytes of a word.
     private static func lastBytes(_ bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
         let count = bytes.count - index
         var (index, shift, word) = (index, UInt64(0), UInt64(0))
-        // SAFETY: four, two and one are loaded when so many are left.
+        // SAFETY: four, two and one bytes are loaded only if that many are left.
         if count & 4 != 0 {
             word = UInt64(UInt32(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)))
             (index, shift) = (index + 4, 32)
@@ -36,9 +38,10 @@ extension Span<UInt8> {
         return count & 1 != 0 ? word | UInt64(unsafe bytes[index]) &<< shift : word
     }
 
-    /// The high bits of such bytes: up to the first, which is all that is exact, as a byte below a bound borrows from the next one.
+    /// Returns a word with the high bit set in each byte that needs an escape.
     ///
-    /// The high bit of a byte that is below a bound stays when the bound is taken from it, unless it was there before.
+    /// Only the lowest set bit is exact, because a byte below a bound borrows from the next byte. A subtraction of the
+    /// bound sets the high bit of a byte that is below it. Bytes that had a high bit before are excluded.
     private static func escaped(in word: UInt64) -> UInt64 {
         let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

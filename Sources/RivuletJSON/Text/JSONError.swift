@@ -1,6 +1,6 @@
-/// Why JSON text could not be read, and where.
+/// The reason that JSON text could not be read, with its position.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of an error.
     public enum Kind: String, Hashable, Sendable {
         /// The text is not JSON, or a pointer's text is not a JSON Pointer.
         case malformed
@@ -8,17 +8,17 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case duplicateKey
         /// Arrays and objects are nested deeper than ``JSONReader/depthMax``.
         case tooDeep
-        /// The value has another type or shape than the reader of it needs.
+        /// The value has another type or shape than its reader needs.
         case mismatch
         /// An object lacks a key that it must have.
         case missing
-        /// An object has a key that its reader does not know.
+        /// An object has a key that is unknown to its reader.
         case unknownKey
         /// A number does not fit the type it is read as.
         case outOfRange
     }
 
-    /// All that an error says.
+    /// The content of an error.
     private struct Content: Hashable {
         let kind: Kind
         let offset: Int
@@ -26,7 +26,9 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         let detail: String
     }
 
-    /// Where the content is: an error of a single word keeps every function that passes one on small, and so the generated code.
+    /// Holds the content.
+    ///
+    /// An error of a single word keeps the functions that pass it on, and thus the generated code, small.
     private final class Storage: Hashable, Sendable {
         let content: Content
 
@@ -45,16 +47,16 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private let storage: Storage
 
-    /// What is wrong.
+    /// The kind of the error.
     public var kind: Kind { storage.content.kind }
 
-    /// The place in the text, in bytes from its start; 0 when there is no text.
+    /// The position in the text, in bytes from its start; 0 if there is no text.
     public var offset: Int { storage.content.offset }
 
-    /// The place in the value as a JSON Pointer; empty for the whole value.
+    /// The position in the value as a JSON Pointer; empty for the whole value.
     public var pointer: String { storage.content.pointer }
 
-    /// What was expected and what was found, for people.
+    /// The expected and the found value, as text for people.
     public var detail: String { storage.content.detail }
 
     /// Creates an error.
@@ -62,10 +64,10 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         storage = Storage(Content(kind: kind, offset: offset, pointer: pointer, detail: detail))
     }
 
-    /// How many of the known values an error lists.
+    /// The number of known values that an error lists.
     private static let listedMax = 16
 
-    /// The end of a detail that says what would have been right; empty when nothing is known.
+    /// Returns the end of a detail that lists the valid values; empty if none are known.
     package static func known(_ values: [String]) -> String {
         guard !values.isEmpty else { return "" }
         let more = values.count - listedMax
@@ -73,7 +75,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         return "; known are \(values.prefix(listedMax).joined(separator: ", "))\(end)"
     }
 
-    /// Whether the text itself is wrong (HTTP 400), not only what it says (HTTP 422).
+    /// True if the text itself is invalid (HTTP 400), false if only its meaning is (HTTP 422).
     public var isMalformed: Bool {
         switch kind {
         case .malformed, .duplicateKey, .tooDeep: true

@@ -1,14 +1,14 @@
-/// A number in JSON text: where it is and what its digits say.
+/// A number in JSON text: its range and its digits.
 ///
 /// Source: RFC 8259 section 6.
 struct JSONNumber {
-    /// What the grammar wants at a place.
+    /// The error of a number that breaks the grammar.
     struct Fault: Error {
         let expected: String
         let position: Int
     }
 
-    /// The largest exponent that is told apart; beyond it every number is infinite or zero.
+    /// The largest exponent that is distinguished; beyond it every number is infinite or zero.
     private static let exponentMax = 1_000_000_000
 
     /// The powers of ten that a Double holds exactly.
@@ -19,11 +19,11 @@ struct JSONNumber {
 
     private(set) var range: Range<Int>
     private(set) var isNegative = false
-    /// Whether there is neither a fraction nor an exponent.
+    /// True if there is neither a fraction nor an exponent.
     private(set) var isPlain = true
-    /// Whether `significand` has all digits.
+    /// True if `significand` has all digits.
     private(set) var isExact = true
-    /// All digits as one integer, to be multiplied by ten to the `exponent`.
+    /// All digits as one integer, to be multiplied by ten to the power of `exponent`.
     private(set) var significand: UInt64 = 0
     private(set) var exponent = 0
 
@@ -55,7 +55,7 @@ struct JSONNumber {
         range = start..<position
     }
 
-    /// The value when one exact division or multiplication gives it, so that it is correctly rounded; otherwise nil.
+    /// The value if one exact division or multiplication gives it, and thus rounds it correctly; otherwise nil.
     var exactDouble: Double? {
         guard isExact, significand <= 1 << 53, exponent.magnitude < Self.exactPowers.count else { return nil }
         let power = Self.exactPowers[Int(exponent.magnitude)]

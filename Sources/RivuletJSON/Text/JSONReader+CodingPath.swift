@@ -1,41 +1,43 @@
-// This file owns the way from the path of a fault to its place in the text.
+// This file finds the position in the text of an error's path.
+
+import RivuletBase
 
 extension JSONReader {
-    /// A reader that is about to read the value at a path below the next value; nil when there is no such value.
-    func place(at path: [any CodingKey]) -> JSONReader? {
+    /// Returns a reader at the value that a path below the next value leads to; nil if there is no such value.
+    func location(at path: [any CodingKey]) -> JSONReader? {
         var reader = self
         do throws(JSONError) { return try reader.find(path[...]) } catch { return nil }
     }
 
-    /// As `place(at:)`, with a pointer below the next value.
-    package func place(at pointer: JSONPointer) -> JSONReader? {
-        place(at: pointer.tokens.map(Token.init))
+    /// Returns a reader at the value that a pointer below the next value leads to; nil if there is no such value.
+    package func location(at pointer: JSONPointer) -> JSONReader? {
+        location(at: pointer.tokens.map(Token.init))
     }
 
-    /// Finds the place and goes past the next value, so that the text is read once however deep the place is.
+    /// Finds the position and skips the next value, so that the text is read once at any depth.
     private mutating func find(_ path: ArraySlice<any CodingKey>) throws(JSONError) -> JSONReader? {
         guard let key = path.first else {
-            let place = self
+            let location = self
             try skip()
-            return place
+            return location
         }
         let rest = path.dropFirst()
-        var place: JSONReader?
+        var location: JSONReader?
         switch try peek() {
         case .object:
-            try object { (name, reader) throws(JSONError) in
-                if name == key.stringValue { place = try reader.find(rest) }
+            try object(keepsSpellings: true) { (name, reader) throws(JSONError) in
+                if name.hasSameBytes(as: key.stringValue) { location = try reader.find(rest) }
             }
         case .array:
             try array { (index, reader) throws(JSONError) in
-                if index == key.intValue { place = try reader.find(rest) }
+                if index == key.intValue { location = try reader.find(rest) }
             }
         case .null, .bool, .number, .string: try skip()
         }
-        return place
+        return location
     }
 
-    /// A token of a pointer: a key of an object or an index of an array, whichever is there.
+    /// A token of a pointer: a key of an object, or an index of an array.
     private struct Token: CodingKey {
         let stringValue: String
         var intValue: Int? { JSONPointer.index(stringValue) }
@@ -51,9 +53,9 @@ extension JSONReader {
 }
 
 extension JSONPointer {
-    /// The place that a decoder names by a coding path.
+    /// Creates the pointer of a decoder's coding path.
     init(codingPath: [any CodingKey]) {
-        // The name of a key that has a number too is its string; the keys of elements are called so by Foundation.
+        // A key with a number is spelled by its string. Foundation names the keys of elements "Index" and a number.
         self.init(
             tokens: codingPath.map { key in
                 key.intValue.flatMap { key.stringValue == "Index \($0)" ? String($0) : nil } ?? key.stringValue
@@ -65,8 +67,8 @@ extension JSONPointer {
 extension JSONCodable {
     /// Reads the JSON form from a decoder of any format.
     ///
-    /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type. Its pointer leads from the
-    ///   decoder's root to the fault, its offset counts in a text of the value alone.
+    /// - Throws: The error of the decoder, or ``JSONError`` if the value does not fit this type. The error's pointer
+    ///   starts at the decoder's root. Its offset counts in a text of the value alone.
     package init(jsonFrom decoder: any Decoder) throws {
         let bytes = try JSONValue(from: decoder).jsonBytes()
         var reader = JSONReader(bytes, pointer: JSONPointer(codingPath: decoder.codingPath).description)

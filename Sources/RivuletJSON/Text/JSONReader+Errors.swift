@@ -1,14 +1,16 @@
-// This file owns the errors that a reader gives out, for itself and for the types that read from it.
+// This file makes the errors of a reader, for itself and for the types that read from it.
 
 extension JSONReader {
-    /// An error at the place being read.
+    /// Returns an error at the current position.
     public func error(_ kind: JSONError.Kind, _ detail: String) -> JSONError {
         error(kind, detail, at: position)
     }
 
-    /// The error of a value that is not what was expected; `expected` has its article, as in "an integer".
+    /// Returns the error of an unexpected value.
     ///
-    /// Make it before reading the value, so that it can say what is there instead.
+    /// `expected` has its article, as in "an integer".
+    ///
+    /// Call it before the value is read, so that the error can name the kind of the value.
     public func mismatch(_ expected: String) -> JSONError {
         do {
             return error(.mismatch, "expected \(expected), found \(try peek().article)")
@@ -17,14 +19,14 @@ extension JSONReader {
         }
     }
 
-    /// The error of an object that lacks a key.
+    /// Returns the error of an object that lacks a key.
     public func missing(_ key: String) -> JSONError {
         error(.missing, "the key \"\(key)\" is missing")
     }
 
-    /// The value that a missing key stands for.
+    /// Returns the value that a missing key stands for.
     ///
-    /// - Throws: `missing` when the type has none, see ``JSONCodable/jsonAbsent``.
+    /// - Throws: `missing` if the type has no such value, see ``JSONCodable/jsonAbsent``.
     public func absent<Value: JSONCodable>(
         _ key: String,
         as type: Value.Type = Value.self
@@ -38,7 +40,7 @@ extension JSONReader {
         JSONError(kind: kind, offset: position - origin, pointer: pointer, detail: detail)
     }
 
-    /// The error of text that is not JSON.
+    /// Returns the error of text that is not JSON.
     func unexpected(_ expected: String, at position: Int) -> JSONError {
         guard position < bytes.endIndex else {
             return error(.malformed, "expected \(expected), found the end of the text", at: position)

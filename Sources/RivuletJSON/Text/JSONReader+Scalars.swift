@@ -1,4 +1,4 @@
-// This file owns the reading of null, booleans, strings and numbers.
+// This file reads null, booleans, strings and numbers.
 
 extension JSONReader {
     /// Reads `null`.
@@ -22,17 +22,17 @@ extension JSONReader {
 
     /// Reads a string.
     ///
-    /// - Throws: `mismatch` for another value, `malformed` for no value or a faulty string.
+    /// - Throws: `mismatch` for another value, `malformed` for no value or an invalid string.
     public mutating func string() throws(JSONError) -> String {
         guard try peek() == .string else { throw mismatch("a string") }
         skipWhiteSpace()
         return try scanString()
     }
 
-    /// Reads a number that is whole, however it is written: `5`, `5.0` and `50e-1` are the same.
+    /// Reads a whole number in any notation: `5`, `5.0` and `50e-1` are the same.
     ///
-    /// - Throws: `mismatch` for another value or a fraction, `outOfRange` when the type cannot hold it, `malformed` for
-    ///   no value.
+    /// - Throws: `mismatch` for another value or a fraction, `outOfRange` if the type cannot hold the number,
+    ///   `malformed` for no value.
     @inlinable
     public mutating func integer<Value: FixedWidthInteger & Sendable>(
         _ type: Value.Type = Value.self
@@ -85,9 +85,9 @@ extension JSONReader {
     @usableFromInline
     mutating func wholeNumber() throws(JSONError) -> (magnitude: UInt128, isNegative: Bool, position: Int) {
         let number = try number(expected: "an integer")
-        let place = number.range.lowerBound
-        if number.isPlain, number.isExact { return (UInt128(number.significand), number.isNegative, place) }
-        // The digits without the zeros at both ends, and the power of ten that they are to be multiplied by.
+        let start = number.range.lowerBound
+        if number.isPlain, number.isExact { return (UInt128(number.significand), number.isNegative, start) }
+        // The digits without the zeros at both ends, and the power of ten by which they are multiplied.
         var digits = bytes[number.range].prefix { $0 | 0x20 != UInt8(ascii: "e") }.filter { $0 >= UInt8(ascii: "0") }
         var exponent = number.exponent
         while digits.last == UInt8(ascii: "0") {
@@ -95,8 +95,8 @@ extension JSONReader {
             exponent += 1
         }
         let significant = digits.drop { $0 == UInt8(ascii: "0") }
-        guard !significant.isEmpty else { return (0, number.isNegative, place) }
-        guard exponent >= 0 else { throw error(.mismatch, "expected an integer, found a fraction", at: place) }
+        guard !significant.isEmpty else { return (0, number.isNegative, start) }
+        guard exponent >= 0 else { throw error(.mismatch, "expected an integer, found a fraction", at: start) }
         var magnitude: UInt128 = 0
         var overflows = significant.count + exponent > 39
         for index in 0..<(overflows ? 0 : significant.count + exponent) {
@@ -106,8 +106,8 @@ extension JSONReader {
             overflows = overflows || product.overflow || sum.overflow
             magnitude = sum.partialValue
         }
-        guard !overflows else { throw error(.outOfRange, "the number is too large for any integer type", at: place) }
-        return (magnitude, number.isNegative, place)
+        guard !overflows else { throw error(.outOfRange, "the number is too large for any integer type", at: start) }
+        return (magnitude, number.isNegative, start)
     }
 
     private mutating func number(expected: String) throws(JSONError) -> JSONNumber {

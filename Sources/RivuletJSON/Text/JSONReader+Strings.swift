@@ -1,7 +1,9 @@
-// This file owns the reading of quoted text and its escapes.
+// This file reads quoted text and its escapes.
 
 extension JSONReader {
-    /// Reads a string whose opening quote is at the position.
+    /// Reads a string.
+    ///
+    /// The position is at the opening quote.
     mutating func scanString() throws(JSONError) -> String {
         position += 1
         let start = position
@@ -15,7 +17,9 @@ extension JSONReader {
         return try scanEscapedString(from: start)
     }
 
-    /// Reads on from the first escape of a string that begins at `start`.
+    /// Reads the rest of a string from its first escape.
+    ///
+    /// The string begins at `start`.
     private mutating func scanEscapedString(from start: Int) throws(JSONError) -> String {
         var content: [UInt8] = []
         var run = start
@@ -31,14 +35,14 @@ extension JSONReader {
         return text
     }
 
-    /// Goes to the next quote or backslash.
+    /// Moves to the next quote or backslash.
     private mutating func scanRun() throws(JSONError) {
         position = runEnd(from: position)
         guard position < bytes.endIndex else { throw unexpected("the string's closing quote", at: position) }
         guard bytes[position] >= 0x20 else { throw unexpected("an escape for a control character", at: position) }
     }
 
-    /// The next quote, backslash or control character, or the end.
+    /// Returns the position of the next quote, backslash or control character, or the end of the text.
     private func runEnd(from start: Int) -> Int {
         bytes.startIndex + bytes.span.firstEscaped(from: start - bytes.startIndex)
     }
@@ -60,7 +64,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the digits after `\u`, and the second half of a surrogate pair.
+    /// Reads the digits after `\u`, and also the second half of a surrogate pair.
     private mutating func scanScalar(from start: Int) throws(JSONError) -> String {
         let first = try scanHexadecimal()
         if let scalar = UnicodeScalar(first) { return String(Character(scalar)) }

@@ -1,18 +1,20 @@
+import RivuletBase
+
 /// Reads JSON text value by value, strictly.
 ///
-/// Refused: duplicate keys, more than ``depthMax`` levels, invalid UTF-8, lone surrogates, leading zeros, trailing
-/// commas, control characters in strings, byte order marks. Keys that Swift holds equal, by canonical equivalence, count as
-/// duplicates.
-/// Once a call has thrown, the reader must not be used again; copy it before an attempt that may fail.
+/// The reader rejects duplicate keys, more than ``depthMax`` levels, invalid UTF-8, lone surrogates and leading
+/// zeros. It also rejects trailing commas, control characters in strings, and byte order marks. Keys are the same if
+/// their characters have the same code points: `"\u00e9"` and `"e\u0301"` are two keys.
+/// After a call has thrown, the reader must not be used again. Copy the reader before an attempt that may fail.
 /// Source: RFC 8259.
 public struct JSONReader: Sendable {
-    /// How deep arrays and objects may be nested, in levels.
+    /// The most levels of nested arrays and objects.
     public static let depthMax = 128
 
-    /// How many keys of one object are compared one by one before a set takes over.
+    /// The number of keys of an object that are compared one by one; for more keys, a set is used.
     private static let listedKeysMax = 16
 
-    /// What happens to keys that the reading type does not know.
+    /// The treatment of keys that are unknown to the type that reads.
     public enum UnknownKeys: Hashable, Sendable {
         /// Their values are checked and skipped.
         case ignore
@@ -20,25 +22,27 @@ public struct JSONReader: Sendable {
         case reject
     }
 
-    /// What ``unknownKey(_:)`` does.
+    /// The behaviour of ``unknownKey(_:)``.
     public var unknownKeys = UnknownKeys.ignore
 
-    /// Whether generated code takes transient fields from the text: false when it comes from disk.
+    /// True if generated code reads transient fields from the text; false for text from disk.
     public var includesTransient = true
 
     /// The text; `position` is an index into it.
     private(set) var bytes: ArraySlice<UInt8>
     var position: Int
+    /// The bytes of the text.
+    package var byteCount: Int { bytes.count }
 
-    /// Where the whole text starts, from which errors count.
+    /// The start of the whole text, from which the offsets of errors count.
     let origin: Int
 
     private let basePointer: String
     private var steps: [Step] = []
-    /// The keys met so far in the objects that are open, outermost first.
+    /// The keys read so far in the open objects, outermost object first.
     private var keys: [String] = []
 
-    /// Where the reader is in one open array or object: the last member or element that it came to.
+    /// The position in an open array or object: the last member or element that the reader reached.
     private struct Step {
         static let isKey = -1
         static let isBeforeFirst = -2
@@ -48,12 +52,12 @@ public struct JSONReader: Sendable {
         var index = isBeforeFirst
     }
 
-    /// Creates a reader at the start of the text; `pointer` is put before the places that errors name.
+    /// Creates a reader at the start of the text; `pointer` precedes the pointers of errors.
     public init(_ bytes: [UInt8], pointer: String = "") {
         self.init(bytes[...], pointer: pointer)
     }
 
-    /// Creates a reader at the start of the text; `pointer` is put before the places that errors name.
+    /// Creates a reader at the start of the text; `pointer` precedes the pointers of errors.
     public init(_ bytes: ArraySlice<UInt8>, pointer: String = "") {
         self.bytes = bytes
         position = bytes.startIndex
@@ -64,16 +68,19 @@ public struct JSONReader: Sendable {
 
     /// Checks that the text is one JSON value.
     ///
-    /// A reader stops at the first fault, so a mismatch may hide malformed text behind it; this tells which it is.
-    /// - Throws: ``JSONError`` whose ``JSONError/isMalformed`` is true.
+    /// A reader stops at the first error, so a mismatch may hide malformed text after it. This function tells the two
+    /// cases apart.
+    /// - Throws: ``JSONError`` with a true ``JSONError/isMalformed``.
     public static func validate(_ bytes: [UInt8]) throws(JSONError) {
         var reader = JSONReader(bytes)
         try reader.skip()
         try reader.finish()
     }
 
-    /// The fault to tell of a text whose reading ended with an error: malformed text behind its place is the graver one.
-    package static func gravestFault(of bytes: [UInt8], after error: JSONError) -> JSONError {
+    /// Returns the error to report after a read of a text has failed.
+    ///
+    /// Malformed text later in the text takes precedence.
+    package static func mostSevereError(of bytes: [UInt8], after error: JSONError) -> JSONError {
         guard !error.isMalformed else { return error }
         do throws(JSONError) { try validate(bytes) } catch let graver { return graver }
         return error
@@ -92,12 +99,14 @@ public struct JSONReader: Sendable {
         return text
     }
 
-    /// The place in the text, in bytes from its start: before a value is read, its first byte.
+    /// The position in the text, in bytes from its start.
+    ///
+    /// Before a value is read, it is that of the value's first byte.
     public var offset: Int { position - origin }
 
-    /// The kind of the next value, which stays unread.
+    /// Returns the kind of the next value, which stays unread.
     ///
-    /// - Throws: `malformed` when no value follows.
+    /// - Throws: `malformed` if no value follows.
     public func peek() throws(JSONError) -> JSONKind {
         let next = afterWhiteSpace(position)
         switch next < bytes.endIndex ? bytes[next] : 0 {
@@ -111,16 +120,28 @@ public struct JSONReader: Sendable {
         }
     }
 
-    /// Reads an object, calling `body` for every member in the text's order.
+    /// Reads an object and calls `body` for every member in the order of the text.
     ///
-    /// `body` reads the member's value, one; a value that it leaves unread is skipped.
+    /// `body` reads the member's value, which is one value. A value that `body` leaves unread is skipped.
+    /// - Throws: `mismatch` at a key that is another spelling of an earlier key, because a Swift type would keep only
+    ///   one of the two.
     public mutating func object(
+        _ body: (_ key: String, _ reader: inout JSONReader) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try object(keepsSpellings: false, body)
+    }
+
+    /// Reads an object.
+    ///
+    /// With `keepsSpellings`, two spellings of a key are two keys for `body`.
+    package mutating func object(
+        keepsSpellings: Bool,
         _ body: (_ key: String, _ reader: inout JSONReader) throws(JSONError) -> Void
     ) throws(JSONError) {
         try open(.object)
         let level = steps.count - 1
         let firstKey = keys.count
-        var manyKeys = Set<String>()
+        var manyKeys = ManyKeys()
         var isFirst = true
         while try continues(until: UInt8(ascii: "}"), isFirst: isFirst) {
             isFirst = false
@@ -130,7 +151,10 @@ public struct JSONReader: Sendable {
             let keyPosition = position
             let key = try scanString()
             steps[level] = Step(key: key, index: Step.isKey)
-            guard claim(key, from: firstKey, manyKeys: &manyKeys) else {
+            if let known = claim(key, from: firstKey, keepsSpellings, &manyKeys) {
+                guard known.hasSameBytes(as: key) else {
+                    throw error(.mismatch, Self.spelledTwice(key), at: keyPosition)
+                }
                 throw error(.duplicateKey, "the key \"\(key)\" is there twice", at: keyPosition)
             }
             skipWhiteSpace()
@@ -147,10 +171,11 @@ public struct JSONReader: Sendable {
         steps.removeLast()
     }
 
-    /// Reads an object with one member: its key, and a reader of its value alone; nil, with nothing read, for anything else.
+    /// Reads an object with one member, and returns its key and a reader of its value.
     ///
-    /// The errors of ``object(_:)`` tell what it is then.
-    package mutating func soleMember() throws(JSONError) -> (key: String, value: JSONReader)? {
+    /// Returns nil and reads nothing if anything else follows. A call of ``object(_:)`` then throws the matching
+    /// error.
+    package mutating func singleMember() throws(JSONError) -> (key: String, value: JSONReader)? {
         guard try peek() == .object else { return nil }
         let (start, outerSteps) = (position, steps)
         try open(.object)
@@ -175,7 +200,9 @@ public struct JSONReader: Sendable {
         return nil
     }
 
-    /// Whether the next value, which is well-formed and stays unread, is an object without members.
+    /// True if the next value is an object without members.
+    ///
+    /// The value must be well-formed, and it stays unread.
     package var isEmptyObject: Bool {
         let start = afterWhiteSpace(position)
         guard start < bytes.endIndex, bytes[start] == UInt8(ascii: "{") else { return false }
@@ -183,9 +210,9 @@ public struct JSONReader: Sendable {
         return next < bytes.endIndex && bytes[next] == UInt8(ascii: "}")
     }
 
-    /// Reads an array, calling `body` for every element in order.
+    /// Reads an array and calls `body` for every element in order.
     ///
-    /// `body` reads the element, one value; an element that it leaves unread is skipped.
+    /// `body` reads the element, which is one value. An element that `body` leaves unread is skipped.
     public mutating func array(
         _ body: (_ index: Int, _ reader: inout JSONReader) throws(JSONError) -> Void
     ) throws(JSONError) {
@@ -202,7 +229,7 @@ public struct JSONReader: Sendable {
         steps.removeLast()
     }
 
-    /// Checks one value of any kind and goes past it.
+    /// Checks one value of any kind and skips it.
     public mutating func skip() throws(JSONError) {
         switch try peek() {
         case .null: try null()
@@ -210,11 +237,25 @@ public struct JSONReader: Sendable {
         case .number: try skipNumber()
         case .string: _ = try string()
         case .array: try array { (_, reader) throws(JSONError) in try reader.skip() }
-        case .object: try object { (_, reader) throws(JSONError) in try reader.skip() }
+        case .object: try object(keepsSpellings: true) { (_, reader) throws(JSONError) in try reader.skip() }
         }
     }
 
-    /// Checks one value and returns its bytes as they stand in the text.
+    /// Checks one value without moving the reader, and checks that no object in it has one key in two spellings.
+    func checkSpellings() throws(JSONError) {
+        var reader = self
+        try reader.readSpellings()
+    }
+
+    private mutating func readSpellings() throws(JSONError) {
+        switch try peek() {
+        case .array: try array { (_, reader) throws(JSONError) in try reader.readSpellings() }
+        case .object: try object { (_, reader) throws(JSONError) in try reader.readSpellings() }
+        case .null, .bool, .number, .string: try skip()
+        }
+    }
+
+    /// Checks one value and returns its bytes as they are in the text.
     public mutating func capture() throws(JSONError) -> [UInt8] {
         skipWhiteSpace()
         let start = position
@@ -222,21 +263,21 @@ public struct JSONReader: Sendable {
         return Array(bytes[start..<position])
     }
 
-    /// Checks one value, goes past it, and returns a reader of that value alone.
+    /// Checks one value, skips it, and returns a reader of that value alone.
     ///
-    /// It names the same places as this one, and copies no text.
+    /// The new reader reports the same positions as this one, and it copies no text.
     public mutating func value() throws(JSONError) -> JSONReader {
         skipWhiteSpace()
         let start = position
         try skip()
-        // Copied after it is skipped, for what is shared has to be copied when it changes.
+        // The copy is made after the skip, because shared storage is copied when it changes.
         var reader = self
         reader.position = start
         reader.bytes = bytes[start..<position]
         return reader
     }
 
-    /// Deals with the value of a key that nobody knows: skips it, or refuses the key, as ``unknownKeys`` says.
+    /// Handles the value of an unknown key: skips it or rejects the key, as ``unknownKeys`` says.
     ///
     /// - Throws: `unknownKey`, or an error of the skipped value.
     public mutating func unknownKey(_ key: String) throws(JSONError) {
@@ -248,7 +289,7 @@ public struct JSONReader: Sendable {
 
     /// Ends the reading: only white space may follow.
     ///
-    /// - Throws: `malformed` when something else follows.
+    /// - Throws: `malformed` if anything else follows.
     public mutating func finish() throws(JSONError) {
         skipWhiteSpace()
         guard position == bytes.endIndex else { throw unexpected("nothing more", at: position) }
@@ -266,7 +307,9 @@ public struct JSONReader: Sendable {
         steps.append(Step())
     }
 
-    /// Whether another member or element follows; goes past the comma before it, or past the closing bracket.
+    /// Returns true if another member or element follows.
+    ///
+    /// Skips the comma before it, or the closing bracket.
     private mutating func continues(until closing: UInt8, isFirst: Bool) throws(JSONError) -> Bool {
         skipWhiteSpace()
         let byte = position < bytes.endIndex ? bytes[position] : 0
@@ -283,15 +326,39 @@ public struct JSONReader: Sendable {
         return true
     }
 
-    /// Notes a key of the innermost object; false when it was there before.
-    private mutating func claim(_ key: String, from firstKey: Int, manyKeys: inout Set<String>) -> Bool {
+    /// The keys of an object that has many: by their bytes, or by Swift's comparison.
+    private struct ManyKeys {
+        var exact: Set<ByteText> = []
+        var spelled: Set<String> = []
+    }
+
+    /// Records a key of the innermost object.
+    ///
+    /// Returns the earlier key that conflicts with it, or nil.
+    private mutating func claim(
+        _ key: String,
+        from firstKey: Int,
+        _ keepsSpellings: Bool,
+        _ manyKeys: inout ManyKeys
+    ) -> String? {
         if keys.count - firstKey < Self.listedKeysMax {
-            for index in firstKey..<keys.count where keys[index] == key { return false }
+            for known in keys[firstKey...] where keepsSpellings ? known.hasSameBytes(as: key) : known == key {
+                return known
+            }
             keys.append(key)
-            return true
+            return nil
         }
-        if manyKeys.isEmpty { manyKeys.formUnion(keys[firstKey...]) }
-        return manyKeys.insert(key).inserted
+        if keepsSpellings {
+            if manyKeys.exact.isEmpty { manyKeys.exact.formUnion(keys[firstKey...].lazy.map(ByteText.init)) }
+            return manyKeys.exact.insert(ByteText(key)).inserted ? nil : key
+        }
+        if manyKeys.spelled.isEmpty { manyKeys.spelled.formUnion(keys[firstKey...]) }
+        let (isNew, known) = manyKeys.spelled.insert(key)
+        return isNew ? nil : known
+    }
+
+    private static func spelledTwice(_ key: String) -> String {
+        "the key \"\(key)\" is there in two spellings, composed and decomposed, which are one key here; write it once"
     }
 
     mutating func skipWhiteSpace() {

@@ -1,37 +1,45 @@
 /// Writes compact JSON text into a byte array.
 ///
-/// Commas are placed by the writer; braces, brackets and keys must be balanced by the caller, which is not checked.
-/// Equal calls give equal bytes. Text is UTF-8; only quotes, backslashes and control characters are escaped.
+/// The writer places commas. The caller must balance braces, brackets and keys, which is not checked. Equal calls
+/// give equal bytes. Text is UTF-8; only quotes, backslashes and control characters are escaped.
 /// Source: RFC 8259.
 public struct JSONWriter: Sendable {
     /// The text written so far.
     public private(set) var bytes: [UInt8]
 
-    /// Whether transient fields are written: true for state as clients see it, false for what goes to disk.
+    /// True if transient fields are written: true for state as clients see it, false for data on disk.
     public var includesTransient: Bool
 
-    /// Whether a value that JSON cannot carry (NaN, an infinity) was written as `null`; the caller answers 422.
+    /// True if a value that JSON cannot represent (NaN, an infinity) was written as `null`; the caller answers 422.
     public private(set) var hasUnrepresentableNumber = false
+    /// True if an element of a keyed collection has an id that no URL can contain.
+    ///
+    /// Its text is valid JSON nevertheless.
+    package var hasUnaddressableID = false
 
-    /// Whether a value was written without all of its fields, so that equal texts do not mean equal values.
+    /// True if a value was written without all of its fields, so that equal texts do not mean equal values.
     public var hasOmittedFields = false
 
-    /// Whether fields that are in no JSON are written nonetheless: for comparisons, never for what leaves the process.
+    /// True if omitted fields are written too.
+    ///
+    /// Only for comparisons: such text never leaves the process.
     package var includesOmitted = false
 
-    /// Whether equal values have equal texts in every process: what has no order in JSON is written as another text then, which cannot be read.
+    /// True if equal values have equal texts in every process.
+    ///
+    /// Unordered content is then written as a canonical text, which cannot be read back.
     package var isCanonical = false
 
-    /// Whether such another text was written.
+    /// True if such a canonical text was written.
     package internal(set) var hasOtherText = false
 
-    /// What is noted of keyed collections; nil, as nearly always, when nobody asks.
-    package internal(set) var keyedNotes: KeyedNotes?
+    /// The positions of keyed collections; nil, as nearly always, if no caller needs them.
+    package internal(set) var keyedRecords: KeyedRecords?
 
-    /// Whether the next value or key of the open container follows another one.
+    /// True if the next value or key of the open container follows another one.
     private var needsComma = false
 
-    /// Creates a writer with room for `capacity` bytes.
+    /// Creates a writer with capacity for `capacity` bytes.
     public init(capacity: Int = 256, includesTransient: Bool = true) {
         bytes = []
         if capacity > 0 { bytes.reserveCapacity(capacity) }
@@ -70,13 +78,17 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a member's name that the program knows, in a quarter of the time; it is not checked that nothing in it is to be escaped.
+    /// Writes a member's name that is a constant of the program, in a quarter of the time.
+    ///
+    /// The name must need no escape, which is not checked.
     package mutating func key(known name: StaticString) {
         name.withUTF8Buffer { text in unsafe append(quoted: text, isKey: true) }
         needsComma = false
     }
 
-    /// Writes the beginning of an object that the program knows, from its brace to the colon behind a name; the name's value must follow.
+    /// Writes the constant beginning of an object, from its brace to the colon after a name.
+    ///
+    /// The name's value must follow.
     package mutating func beginObject(known beginning: StaticString) {
         beginning.withUTF8Buffer { text in
             unsafe append(atMost: text.count + 1) { end in unsafe Self.put(text, at: &end) }
@@ -94,7 +106,7 @@ public struct JSONWriter: Sendable {
         literal(value ? "true" : "false")
     }
 
-    /// Writes an integer as an exact JSON number, however large.
+    /// Writes an integer of any size as an exact JSON number.
     @inlinable
     public mutating func integer(_ value: some FixedWidthInteger) {
         if value.bitWidth > 64 {
@@ -107,7 +119,7 @@ public struct JSONWriter: Sendable {
     /// Writes the shortest number that reads back as the same `Double`; NaN and infinities become `null`.
     public mutating func double(_ value: Double) {
         guard value.isFinite else { return unrepresentable() }
-        // Whole numbers below 2^53 are exact integers; a negative zero keeps its sign only in the text form.
+        // Whole numbers below 2^53 are exact integers. A negative zero keeps its sign only in the text form.
         if value.magnitude < 9_007_199_254_740_992, value == value.rounded(.towardZero),
             value != 0 || value.sign == .plus
         {
@@ -134,48 +146,59 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Where the text of the next value begins.
+    /// The offset at which the text of the next value begins.
     var nextOffset: Int { bytes.count + (needsComma ? 1 : 0) }
 
-    /// Copies one whole value that is JSON text already; it is not checked.
+    /// Copies one whole value that is JSON text already.
+    ///
+    /// The text is not checked.
     public mutating func raw(_ json: [UInt8]) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
-    /// Copies one whole value that is JSON text already; it is not checked.
+    /// Copies one whole value that is JSON text already.
+    ///
+    /// The text is not checked.
     public mutating func raw(_ json: ArraySlice<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
-    /// Writes `null` for a value that JSON cannot carry and sets ``hasUnrepresentableNumber``.
+    /// Writes `null` for a value that JSON cannot represent, and sets ``hasUnrepresentableNumber``.
     public mutating func unrepresentable() {
         hasUnrepresentableNumber = true
         null()
     }
 
-    /// Gives what was written away, without a copy; the writer has no room then.
+    /// Returns the written bytes without a copy.
+    ///
+    /// The writer has no capacity afterwards.
     package mutating func takeBytes() -> [UInt8] {
         defer { removeAll() }
         return exchange(&bytes, with: [])
     }
 
-    /// Makes room for so many bytes; none to write where there is room.
+    /// Reserves this many bytes.
+    ///
+    /// Does nothing if the capacity suffices.
     package mutating func reserveCapacity(_ capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// Forgets everything written, so that the writer can be used again.
+    /// Removes everything written, so that the writer can be used again.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         if !bytes.isEmpty { bytes.removeAll(keepingCapacity: keepingCapacity) }
         needsComma = false
         hasUnrepresentableNumber = false
+        hasUnaddressableID = false
         hasOmittedFields = false
         hasOtherText = false
     }
 
-    /// Writes one whole value given as ASCII text that is JSON already; it is not checked.
+    /// Writes one whole value: ASCII text that is JSON already.
+    ///
+    /// The text is not checked.
     @usableFromInline
     package mutating func literal(_ text: String) {
         separate()
@@ -189,21 +212,21 @@ public struct JSONWriter: Sendable {
         let count = Self.digitCount(of: magnitude)
         unsafe append(atMost: count + 2) { end in
             if isNegative { unsafe Self.put(UInt8(ascii: "-"), at: &end) }
-            // SAFETY: there is room for so many digits; the last one is written first.
+            // SAFETY: there is space for this many digits; the last digit is written first.
             unsafe end += count
-            var place = unsafe end
+            var digit = unsafe end
             var rest = magnitude
             repeat {
                 let tenth = rest / 10
-                unsafe place -= 1
-                unsafe place.initialize(to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
+                unsafe digit -= 1
+                unsafe digit.initialize(to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
                 rest = tenth
             } while rest > 0
         }
         needsComma = true
     }
 
-    /// The digits of the largest integer.
+    /// The number of digits of the largest integer.
     private static let digitsMax = 20
 
     @inline(__always)
@@ -217,14 +240,16 @@ public struct JSONWriter: Sendable {
         return count
     }
 
-    /// Writes a comma where one is needed, and what `body` puts at the end; there is room for `count` bytes in all.
+    /// Writes a comma if one is needed, and then the output of `body`.
+    ///
+    /// There is space for `count` bytes in all.
     @inline(__always)
     private mutating func append(atMost count: Int, _ body: (inout UnsafeMutablePointer<UInt8>) -> Void) {
         let isSeparated = needsComma
         bytes.append(addingCapacity: count) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, count in
                 guard let start = buffer.baseAddress else { return }
-                // SAFETY: what comes after `count` is free.
+                // SAFETY: the bytes after `count` are free.
                 var end = unsafe start + count
                 if isSeparated { unsafe Self.put(UInt8(ascii: ","), at: &end) }
                 unsafe body(&end)
@@ -242,12 +267,12 @@ public struct JSONWriter: Sendable {
     @inline(__always)
     private static func put(_ text: UnsafeBufferPointer<UInt8>, at end: inout UnsafeMutablePointer<UInt8>) {
         guard let first = text.baseAddress else { return }
-        // SAFETY: the caller has made room for the text.
+        // SAFETY: the caller has reserved space for the text.
         unsafe end.initialize(from: first, count: text.count)
         unsafe end += text.count
     }
 
-    /// Writes a text in quotes that has nothing to escape, before a colon when it is a key.
+    /// Writes a text in quotes that needs no escapes, and a colon after it if it is a key.
     @inline(__always)
     private mutating func append(quoted text: UnsafeBufferPointer<UInt8>, isKey: Bool) {
         unsafe append(atMost: text.count + 4) { end in
@@ -262,7 +287,7 @@ public struct JSONWriter: Sendable {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 
-    /// Writes the text in quotes, after a comma where one is needed, before a colon when it is a key.
+    /// Writes the text in quotes, with a comma before it if one is needed, and a colon after it if it is a key.
     private mutating func quote(_ text: String, isKey: Bool) {
         let utf8 = text.utf8
         let span = utf8.span
@@ -270,7 +295,7 @@ public struct JSONWriter: Sendable {
         unsafe span.withUnsafeBufferPointer { text in unsafe append(quoted: text, isKey: isKey) }
     }
 
-    /// The same for a text that something is to be escaped in.
+    /// Writes a text in quotes that needs escapes.
     private mutating func quoteEscaping(_ utf8: String.UTF8View, isKey: Bool) {
         let span = utf8.span
         separate()

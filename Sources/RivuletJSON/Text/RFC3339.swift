@@ -1,6 +1,6 @@
 import RivuletBase
 
-/// A point in time as RFC 3339 writes it, in the years 0000 to 9999.
+/// A point in time that RFC 3339 can express, in the years 0000 to 9999.
 ///
 /// Source: RFC 3339 section 5.6.
 package struct RFC3339: Hashable {
@@ -14,7 +14,7 @@ package struct RFC3339: Hashable {
     /// 0 ..< 1,000,000,000.
     let nanoseconds: Int
 
-    /// Creates a time; nil outside of the years that the text can name.
+    /// Creates a time; nil outside of the years 0000 to 9999.
     package init?(seconds: Int, nanoseconds: Int) {
         guard Self.secondsRange.contains(seconds), (0..<Self.nanosecondsPerSecond).contains(nanoseconds) else {
             return nil
@@ -23,9 +23,10 @@ package struct RFC3339: Hashable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Reads a text; nil when it is not RFC 3339.
+    /// Reads a text; nil if it is not RFC 3339.
     ///
-    /// Digits beyond the nanosecond are dropped. A leap second, `:60`, has no number: it would come back as the next minute.
+    /// Digits beyond the nanosecond are dropped. A leap second, `:60`, is refused: it would be read back as the next
+    /// minute.
     init?(parsing text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = Self.number(&rest, 4), Self.skip(&rest, "-"), let month = Self.number(&rest, 2),
@@ -43,7 +44,7 @@ package struct RFC3339: Hashable {
         )
     }
 
-    /// The text in UTC, with as many of three, six or nine digits of the second as it needs.
+    /// The text in UTC, with no, three, six or nine digits of the fraction, as needed.
     package var text: String {
         let days = seconds >= 0 ? seconds / Self.secondsPerDay : (seconds + 1) / Self.secondsPerDay - 1
         let second = seconds - days * Self.secondsPerDay
@@ -75,7 +76,9 @@ package struct RFC3339: Hashable {
         return value
     }
 
-    /// Goes past one character; a letter may be lower case.
+    /// Skips one character.
+    ///
+    /// A letter may be lower case.
     private static func skip(_ rest: inout ArraySlice<UInt8>, _ character: Unicode.Scalar) -> Bool {
         guard let byte = rest.first else { return false }
         let expected = UInt8(ascii: character)
@@ -97,7 +100,7 @@ package struct RFC3339: Hashable {
         return value
     }
 
-    /// The seconds that local time is ahead of UTC.
+    /// Returns the number of seconds by which local time is ahead of UTC.
     private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int? {
         if skip(&rest, "Z") { return 0 }
         let isAhead = skip(&rest, "+")

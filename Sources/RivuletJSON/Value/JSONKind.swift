@@ -1,4 +1,4 @@
-/// The kind of a JSON value, known from its first byte.
+/// The kind of a JSON value, determined by its first byte.
 public enum JSONKind: String, Hashable, Sendable {
     /// `null`.
     case null
@@ -13,7 +13,7 @@ public enum JSONKind: String, Hashable, Sendable {
     /// An object.
     case object
 
-    /// The kind with its article, as error texts need it.
+    /// The kind with its article, for error texts.
     var article: String {
         switch self {
         case .null: "null"

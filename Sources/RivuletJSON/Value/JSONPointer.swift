@@ -1,5 +1,8 @@
+import RivuletBase
+
 /// A path into a JSON value.
 ///
+/// Tokens are the same if they have the same bytes.
 /// Source: RFC 6901.
 public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     /// The unescaped reference tokens from the root down; none for the whole value.
@@ -12,8 +15,8 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a pointer's text: empty, or `/` before every token, with `~0` for `~` and `~1` for `/`.
     ///
-    /// - Throws: `malformed` when the text does not begin with `/` or has a `~` that is no escape. The offset counts
-    ///   bytes of the text.
+    /// - Throws: `malformed` if the text does not begin with `/`, or has a `~` that is not an escape. The offset
+    ///   counts bytes of the text.
     public init(parsing text: String) throws(JSONError) {
         guard let first = text.utf8.first else {
             tokens = []
@@ -53,17 +56,30 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// Whether this pointer is the other one or leads to something that contains it.
-    public func isPrefix(of other: JSONPointer) -> Bool {
-        other.tokens.starts(with: tokens)
+    /// Returns true if both have the same tokens, byte for byte.
+    public static func == (left: JSONPointer, right: JSONPointer) -> Bool {
+        left.tokens.count == right.tokens.count && left.isPrefix(of: right)
     }
 
-    /// Whether a change at this pointer changes what the other one points to: the same as ``isPrefix(of:)``.
+    /// Hashes the bytes of the tokens.
+    public func hash(into hasher: inout Hasher) {
+        for token in tokens { token.hashBytes(into: &hasher) }
+        hasher.combine(tokens.count)
+    }
+
+    /// Returns true if this pointer equals the other one, or leads to a value that contains the other's value.
+    public func isPrefix(of other: JSONPointer) -> Bool {
+        other.tokens.starts(with: tokens) { $0.hasSameBytes(as: $1) }
+    }
+
+    /// Returns true if a change at this pointer changes the value that the other one points to.
+    ///
+    /// The same as ``isPrefix(of:)``.
     public func covers(_ other: JSONPointer) -> Bool {
         isPrefix(of: other)
     }
 
-    /// The token as it stands in a pointer's text: `~` becomes `~0`, `/` becomes `~1`.
+    /// Returns the token as it is written in a pointer's text: `~` becomes `~0`, `/` becomes `~1`.
     public static func escape(_ token: String) -> String {
         guard needsEscape(token) else { return token }
         var bytes: [UInt8] = []
@@ -86,7 +102,9 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         return false
     }
 
-    /// The array index that a token stands for: digits only, no leading zero, at most eighteen; otherwise nil.
+    /// Returns the array index that a token stands for.
+    ///
+    /// The token has at most eighteen digits without a leading zero; otherwise the result is nil.
     public static func index(_ token: String) -> Int? {
         let digits = token.utf8
         guard (1...18).contains(digits.count), digits.first != UInt8(ascii: "0") || digits.count == 1 else {

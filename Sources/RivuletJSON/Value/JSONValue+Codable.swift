@@ -1,9 +1,9 @@
-// This file owns the bridge from JSON values to any other coder.
+// This file encodes and decodes JSON values with any other coder.
 
 extension JSONValue: Codable {
-    /// Writes this value to any encoder; whole numbers as integers where they fit 64 bits, others as Double.
+    /// Writes this value to any encoder: whole numbers as integers if they fit 64 bits, other numbers as Double.
     ///
-    /// - Throws: what the encoder throws, and `EncodingError` for a number that neither can hold.
+    /// - Throws: The error of the encoder, or `EncodingError` for a number that fits neither type.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:
@@ -25,9 +25,11 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Reads a value from any decoder; objects come in the order of their keys, for decoders have none.
+    /// Reads a value from any decoder.
     ///
-    /// - Throws: what the decoder throws, and `DecodingError` for a value that JSON does not have.
+    /// Objects have the order of their keys, because decoders have no order.
+    ///
+    /// - Throws: The error of the decoder, or `DecodingError` for a value that JSON does not have.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: Name.self) {
             let names = container.allKeys.sorted { $0.stringValue < $1.stringValue }
@@ -75,7 +77,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// The first of the single types that the decoder's value can be.
+    /// Returns the decoder's value as the first scalar type that it can be.
     private static func scalar(from container: any SingleValueDecodingContainer) throws -> JSONValue {
         if container.decodeNil() { return .null }
         if let value = try? container.decode(Bool.self) { return .bool(value) }

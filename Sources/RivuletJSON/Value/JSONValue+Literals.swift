@@ -1,4 +1,5 @@
-// This file owns the literals of JSON values; `nil` is not among them, lest it mean `.null` in place of no value.
+// This file makes JSON values from literals. `nil` is not supported, because it could mean `.null` instead of no
+// value.
 
 extension JSONValue: ExpressibleByBooleanLiteral {
     /// A boolean.

@@ -1,7 +1,9 @@
+import RivuletBase
+
 /// Any JSON value.
 ///
-/// Numbers keep their text, so that none is rounded, and objects keep their order. Both count for equality: `1` is not
-/// `1.0`.
+/// Numbers keep their text, so that none is rounded. Objects keep their order. Both matter for equality: `1` does not
+/// equal `1.0`.
 public indirect enum JSONValue: Hashable, Sendable {
     /// One member of an object.
     public struct Member: Hashable, Sendable {
@@ -15,72 +17,87 @@ public indirect enum JSONValue: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Returns true if both have the same key, by its bytes, and equal values.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
+        }
+
+        /// Hashes the bytes of the key, and the value.
+        public func hash(into hasher: inout Hasher) {
+            name.hashBytes(into: &hasher)
+            hasher.combine(value)
+        }
     }
 
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number as it is written; the text must be a JSON number.
+    /// A number as it is written.
+    ///
+    /// The text must be a JSON number.
     case number(String)
     /// A string.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object; the names must differ.
+    /// An object.
+    ///
+    /// The names must differ.
     case object([Member])
 
     /// Reads a whole JSON text.
     ///
-    /// - Throws: ``JSONError`` with the place, malformed only.
+    /// - Throws: ``JSONError`` with the position, malformed only.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         try self.init(jsonBytes: bytes)
     }
 
     /// Reads a whole JSON text.
     ///
-    /// - Throws: ``JSONError`` with the place, malformed only.
+    /// - Throws: ``JSONError`` with the position, malformed only.
     public init(parsing text: String) throws(JSONError) {
         try self.init(jsonBytes: Array(text.utf8))
     }
 
-    /// The JSON of a value.
+    /// Creates the JSON of a value.
     ///
-    /// - Throws: ``JSONError`` when the type's own encoding is not JSON.
+    /// - Throws: ``JSONError`` if the type's own encoding is not JSON.
     public init(encoding value: some JSONCodable) throws(JSONError) {
         try self.init(jsonBytes: value.jsonBytes())
     }
 
-    /// The value under a key, nil when this is no object or has no such key.
+    /// The value under a key; nil if this is not an object or has no such key.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 
-    /// The element at an index from 0, nil when this is no array or has no such element.
+    /// The element at an index from 0; nil if this is not an array or has no such element.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The value that a pointer leads to, nil when there is none.
+    /// The value that a pointer leads to; nil if there is none.
     public subscript(pointer: JSONPointer) -> JSONValue? {
         value(at: pointer.tokens[...])
     }
 
-    /// The boolean, nil when this is none.
+    /// The boolean; nil if this is not a boolean.
     public var boolValue: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The string, nil when this is none.
+    /// The string; nil if this is not a string.
     public var stringValue: String? {
         guard case .string(let value) = self else { return nil }
         return value
     }
 
-    /// The number as an integer, nil when this is no number, has a fraction or does not fit.
+    /// The number as an integer; nil if this is not a number, has a fraction or does not fit.
     public var integerValue: Int? {
         guard case .number(let text) = self else { return nil }
         do {
@@ -90,7 +107,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The number as the nearest Double, nil when this is no number or does not fit.
+    /// The number as the nearest Double; nil if this is not a number or does not fit.
     public var doubleValue: Double? {
         guard case .number(let text) = self else { return nil }
         do {
@@ -100,13 +117,13 @@ public indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The elements, nil when this is no array.
+    /// The elements; nil if this is not an array.
     public var elements: [JSONValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
-    /// The members in order, nil when this is no object.
+    /// The members in order; nil if this is not an object.
     public var members: [Member]? {
         guard case .object(let members) = self else { return nil }
         return members
@@ -159,7 +176,7 @@ extension JSONValue: JSONCodable {
         case .array: self = .array(try [JSONValue](json: &reader))
         case .object:
             var members: [Member] = []
-            try reader.object { (name, reader) throws(JSONError) in
+            try reader.object(keepsSpellings: true) { (name, reader) throws(JSONError) in
                 members.append(Member(name: name, value: try JSONValue(json: &reader)))
             }
             self = .object(members)

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Why a macro cannot be applied, and the mend.
+/// The errors of macros on states and events, with a fix in each message.
 enum MacroDiagnostic: DiagnosticMessage {
     case stateOnOtherType(kind: String, name: String)
     case privateInType(macro: String, name: String)
@@ -24,8 +24,9 @@ enum MacroDiagnostic: DiagnosticMessage {
     case rawValues(name: String)
     case tooManyCases(count: Int)
     case fieldMacroOnCase(attribute: String)
+    case plainType(name: String)
 
-    /// How many fields a change mark can tell apart.
+    /// The maximum number of fields that a change mark can distinguish.
     static let fieldsMax = 64
 
     var message: String {
@@ -80,6 +81,8 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'@ObservableState' tracks at most \(Self.fieldsMax) cases with a single value and this enum has \(count): nest some"
         case .fieldMacroOnCase(let attribute):
             "'@\(attribute)' says nothing of a case: put it on the field that holds the enum"
+        case .plainType(let name):
+            "JSON cannot have '\(name)': put '@ObservableState' on it, or name 'Codable' here"
         }
     }
 
@@ -110,11 +113,12 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .rawValues: "rawValues"
         case .tooManyCases: "tooManyCases"
         case .fieldMacroOnCase: "fieldMacroOnCase"
+        case .plainType: "plainType"
         }
     }
 }
 
-/// What a declaration gave: a model, or the reasons why there is none.
+/// The result of reading a declaration: a model, or the errors.
 enum Parsed<Model> {
     case model(Model)
     case diagnostics([Diagnostic])

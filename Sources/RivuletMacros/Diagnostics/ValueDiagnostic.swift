@@ -1,6 +1,7 @@
 import SwiftDiagnostics
 
-/// Why a type cannot be an observable value; the first three texts and their id are part of the contract.
+/// The errors of a type that cannot be an observable value; the first three texts and their id are part of the
+/// contract.
 ///
 /// Source: <Tests/Rows/Systems.md#b-diagnostics>.
 enum ValueDiagnostic: DiagnosticMessage {

@@ -1,6 +1,6 @@
 import SwiftDiagnostics
 
-/// Why a field cannot be put in a wrapper; the texts are part of the contract.
+/// The errors of a field that cannot be put in a wrapper; the texts are part of the contract.
 ///
 /// Source: <Tests/Rows/Systems.md#a-diagnostics>.
 enum WrapperDiagnostic: String, DiagnosticMessage {

@@ -5,9 +5,9 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@AppEvent`.
 ///
-/// Faults are reported by the member role, once; the extension role is silent.
+/// The member role reports errors, once; the extension role is silent.
 package struct AppEventMacro: MemberMacro, ExtensionMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(

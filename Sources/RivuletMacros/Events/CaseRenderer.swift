@@ -1,15 +1,16 @@
-/// Writes what every enum that travels as JSON needs; overloads in RivuletObservation choose by the values' types.
+/// Writes the members that every enum with a JSON form needs; overloads in RivuletObservation choose by the values'
+/// types.
 struct CaseRenderer {
     let model: EnumModel
 
     private var access: String { model.access }
 
-    /// The table of the cases, in a static member of this name.
+    /// Returns the table of the cases, in a static member with this name.
     func table(_ name: String) -> String {
         let cases = model.cases.map { element in
             let payload = element.payload.map { value in
                 let label = value.label?.quoted ?? "nil"
-                let hasDefault = value.standard == nil ? "" : ", hasDefault: true"
+                let hasDefault = value.defaultValue == nil ? "" : ", hasDefault: true"
                 return "RivuletObservation.EventCase.Payload(\(label), (\(value.type)).self\(hasDefault))"
             }
             let values = payload.isEmpty ? "" : ", payload: [\(payload.joined(separator: ", "))]"
@@ -34,21 +35,22 @@ struct CaseRenderer {
         )
     }
 
-    /// Cases are named with their type: the closure gives an optional, of which `.none` would be the case.
+    /// Cases are named with their type: the closure returns an optional, and a bare `.none` would mean the optional's
+    /// case.
     private func decoding(_ element: EnumModel.Case) -> [String] {
         let opening = "        case \(element.bareName.quoted):"
-        func standard(_ value: EnumModel.Payload) -> String { value.standard.map { ", default: \($0)" } ?? "" }
+        func defaultValue(_ value: EnumModel.Payload) -> String { value.defaultValue.map { ", default: \($0)" } ?? "" }
         guard let first = element.payload.first else {
             return [opening, "            try payload.none()", "            return Self.\(element.name)"]
         }
         if element.isSingle {
-            let value = "try payload.single((\(first.type)).self\(standard(first)))"
+            let value = "try payload.single((\(first.type)).self\(defaultValue(first)))"
             return [opening, "            return Self.\(element.name)(\(value))"]
         }
         let names = element.payload.indices.map { element.key($0).quoted }.joined(separator: ", ")
         let values = element.payload.enumerated().map { index, value in
             let label = value.label.map { "\($0): " } ?? ""
-            return "\(label)try values.value(\(element.key(index).quoted), (\(value.type)).self\(standard(value)))"
+            return "\(label)try values.value(\(element.key(index).quoted), (\(value.type)).self\(defaultValue(value)))"
         }
         return [
             opening, "            let values = try payload.values([\(names)])",

@@ -1,9 +1,9 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// An enum, of events or in a state, as it stands in the source.
+/// An enum, of events or in a state, as written in the source.
 struct EnumModel {
-    /// Which macro reads the enum.
+    /// The macro that reads the enum.
     enum Use: String {
         case events = "@AppEvent"
         case state = "@ObservableState"
@@ -13,7 +13,7 @@ struct EnumModel {
     struct Payload {
         let label: String?
         let type: String
-        let standard: String?
+        let defaultValue: String?
     }
 
     /// One case.
@@ -23,10 +23,10 @@ struct EnumModel {
         let bareName: String
         let payload: [Payload]
         let isSensitive: Bool
-        /// The attributes that say where the case is available, as written.
+        /// The attributes for the availability of the case, as written.
         let availability: [String]
 
-        /// Whether the payload is a single value without a label, which stands for itself in JSON.
+        /// True if the payload is a single value without a label, which stands for itself in JSON.
         var isSingle: Bool { payload.count == 1 && payload[0].label == nil }
 
         /// The JSON key of a value.
@@ -36,10 +36,10 @@ struct EnumModel {
     let cases: [Case]
     /// The names of the enum's own members.
     let memberNames: Set<String>
-    /// What generated members need in front, with a space after it.
+    /// The access modifier of generated members, with a space after it.
     let access: String
 
-    /// The cases whose value is a field with the case's name.
+    /// The cases with a single value without a label; each is a field with the case's name.
     var singles: [Case] { cases.filter(\.isSingle) }
 
     /// Reads a declaration.
@@ -72,6 +72,9 @@ struct EnumModel {
             }
         }
         guard !cases.isEmpty else { return fault(use == .events ? .noCases : .noStateCases, node) }
+        let types = cases.flatMap(\.payload).map(\.type)
+        let plain = declaration.memberBlock.members.plainTypes.filter { types.contains(where: $0.isPart) }
+        guard plain.isEmpty else { return .diagnostics(plain.map(\.fault)) }
         let model = EnumModel(
             cases: cases,
             memberNames: declaration.memberBlock.members.instanceNames,
@@ -83,9 +86,9 @@ struct EnumModel {
         return .model(model)
     }
 
-    /// The macros that say something of a struct's field.
+    /// The macros for a struct's fields.
     private static let fieldMacros: Set<String> = [
-        "ObservableStateWrapper", "ObservationStateIgnored", "Replaceable", "Transient",
+        "ObservableStateWrapper", "ObservationStateIgnored", "Replaceable", "Transient", "Wrapped",
     ]
 
     private static func fault(_ message: MacroDiagnostic, _ node: some SyntaxProtocol) -> Parsed<EnumModel> {
@@ -108,7 +111,7 @@ extension EnumModel.Payload {
         let label = parameter.firstName?.bareName
         self.label = label == "_" ? nil : label
         type = parameter.type.trimmedDescription
-        standard = parameter.defaultValue?.value.trimmedDescription
+        defaultValue = parameter.defaultValue?.value.trimmedDescription
     }
 }
 
@@ -124,7 +127,7 @@ extension EnumDeclSyntax {
         "UInt16", "UInt32", "UInt64", "UInt8",
     ]
 
-    /// Whether the cases have raw values, by the spelling.
+    /// True if the cases have raw values, judged by the spelling.
     fileprivate var hasRawValues: Bool {
         let first = inheritanceClause?.inheritedTypes.first?.type.trimmedDescription ?? ""
         return Self.rawTypes.contains(String(first.split(separator: ".").last ?? ""))
@@ -135,7 +138,8 @@ extension EnumDeclSyntax {
 }
 
 extension MemberBlockItemListSyntax {
-    /// The names of members that an instance has, and of type members, which may not be told apart from them by a name.
+    /// The names of instance members, and of type members, which a name alone may not distinguish from instance
+    /// members.
     fileprivate var instanceNames: Set<String> {
         reduce(into: []) { names, member in
             if let variable = member.decl.as(VariableDeclSyntax.self) {

@@ -4,7 +4,7 @@ struct EventRenderer {
 
     private var access: String { model.access }
 
-    /// All that names types of the source: an extension does not see what stands beside a nested type.
+    /// The members that name types of the source: an extension does not see types beside a nested type.
     var members: [String] {
         let shared = CaseRenderer(model: model)
         return [shared.table("eventCases"), shared.decode]

@@ -1,9 +1,9 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A forwarder as it stands in the source.
+/// A forwarder as written in the source.
 struct ForwarderModel {
-    /// One value on its way.
+    /// One forwarded value.
     struct Forward {
         /// Key paths as written.
         let state: String
@@ -16,13 +16,14 @@ struct ForwarderModel {
         /// A part of a key path.
         struct Part {
             let text: String
-            /// The property's name, or `*` for a subscript; nil for what names nothing.
+            /// The property's name, or `*` for a subscript; nil for a part without a name.
             let token: String?
         }
 
-        /// The properties that the state's key path goes through from a type; nil when it goes through anything else.
+        /// Returns the properties that the state's key path goes through from a type; nil if it goes through anything
+        /// else.
         ///
-        /// The type may have dots of its own, so that only its text tells where the properties begin.
+        /// The type may have dots of its own, so only its text shows the beginning of the properties.
         func properties(from type: String) -> [String]? {
             guard state.hasPrefix("\\\(type).") else { return nil }
             let names = state.dropFirst(type.count + 2).split(separator: ".", omittingEmptySubsequences: false)
@@ -30,7 +31,8 @@ struct ForwarderModel {
             return names.map { String($0).replacing("`", with: "") }
         }
 
-        /// The properties and subscripts that the state's key path goes through from a type; nil when it is not found in the path.
+        /// Returns the properties and subscripts that the state's key path goes through from a type; nil if the path
+        /// does not contain the type.
         func steps(from type: String) -> [Step]? {
             guard var path = parts.first?.text else { return nil }
             var rest = parts.dropFirst()
@@ -44,11 +46,11 @@ struct ForwarderModel {
             }
         }
 
-        /// One property or subscript on the way.
+        /// One property or subscript of a key path.
         struct Step {
             /// The property's name, or `*` for a subscript.
             let name: String
-            /// The key path to what has it.
+            /// The key path to the owner of the property or subscript.
             let owner: String
         }
     }
@@ -58,10 +60,10 @@ struct ForwarderModel {
     /// The state's type as written.
     let state: String
     let forwards: [Forward]
-    /// Whether there is a state manager to listen to: not for a state that `from:` names.
+    /// True if there is a state manager to listen to; false for a state that `from:` names.
     let isListener: Bool
 
-    /// Reads the attribute; the first failing check is the one that counts.
+    /// Reads the attribute, and reports only the first failing check.
     static func parse(_ node: AttributeSyntax, on declaration: some DeclGroupSyntax) -> Parsed<ForwarderModel> {
         let arguments = node.arguments?.as(LabeledExprListSyntax.self)
         let source = arguments?.first { $0.label?.text == "from" }
@@ -149,7 +151,7 @@ extension KeyPathExprSyntax {
             }
     }
 
-    /// The name of the property that the path ends with.
+    /// The name of the property at the end of the path.
     fileprivate var propertyName: String? {
         guard case .property(let property)? = components.last?.component else { return nil }
         let name = property.declName
@@ -157,7 +159,7 @@ extension KeyPathExprSyntax {
     }
 }
 
-/// Why nothing can be forwarded; the texts are part of the contract.
+/// The errors of a forwarder; the texts are part of the contract.
 ///
 /// Source: <Tests/Rows/Systems.md#d-diagnostics>.
 enum ForwarderDiagnostic: String, DiagnosticMessage {

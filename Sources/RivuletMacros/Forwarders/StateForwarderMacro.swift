@@ -4,10 +4,10 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@StateForwarder`.
 ///
-/// Upstream's `weak var receiver` would keep the class from being Sendable: here it is computed, over a receiver that locks.
-/// Source: <Tests/Rows/Systems.md#d-24> to D-27.
+/// Upstream's `weak var receiver` would keep the class from being Sendable. Here the property is computed, from a
+/// receiver that locks. Source: <Tests/Rows/Systems.md#d-24> to D-27.
 package struct StateForwarderMacro: MemberMacro, ExtensionMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(
@@ -32,14 +32,14 @@ package struct StateForwarderMacro: MemberMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) -> [ExtensionDeclSyntax] {
-        // Silent: the member role reports the faults, once.
+        // The member role reports errors, once; this role is silent.
         guard case .model = ForwarderModel.parse(node, on: declaration), !protocols.isEmpty else { return [] }
         return ExtensionDeclSyntax.list(of: type, conformingTo: protocols.map(\.trimmedDescription))
     }
 }
 
 extension ForwarderModel {
-    /// The members of upstream's forwarder, in its order, and the receiver behind the first two.
+    /// The members of upstream's forwarder, in its order, and the receiver that the first two use.
     fileprivate var listenerMembers: [String] {
         [
             """
@@ -88,7 +88,7 @@ extension ForwarderModel {
         ]
     }
 
-    /// What a hosted session calls, and the listener's members too.
+    /// The members that a hosted session calls, and the listener's members too.
     fileprivate var forwardingMembers: [String] {
         let arguments = forwards.map { "\($0.label): state[keyPath: \($0.state)]" }.joined(separator: ",\n")
         let fields = forwards.map { forward in
@@ -96,9 +96,9 @@ extension ForwarderModel {
             let path = forward.properties(from: state).map { list($0.map(\.quoted)) }
             let name = forward.label.replacing("`", with: "").quoted
             let steps = forward.steps(from: state) ?? []
-            // What has no place in the state's JSON goes through others all the same.
+            // A value without a path in the state's JSON still depends on the steps of its key path.
             let through = path == nil && !steps.isEmpty ? ", through: \(list(steps.map(\.name.quoted)))" : ""
-            // The first step is the state's own.
+            // The state itself is the owner of the first step.
             let owners = steps.count > 1 ? ", owners: \(list(steps.dropFirst().map(\.owner)))" : ""
             let arguments = "\(name), \(path ?? "nil"), \(forward.state), \(forward.object)\(through)\(owners)"
             return "RivuletEngine.ForwardedField(\(arguments)),"

@@ -1,22 +1,24 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes what @ObservationStateTracked and @Observing make of a field; the storages of a state are written by StateRenderer.
+/// Writes the accessors and peers of @ObservationStateTracked and @Observing; StateRenderer writes the storages of a
+/// state.
 ///
-/// Both read through the registrar. A state's fields are also written through it; an observable value writes its storage itself, so
-/// that `willSet` and `didSet` there run once for each write, and asks the type's own `shouldNotifyObservers`.
+/// Both macros read through the registrar. A state's fields are also written through it. An observable value writes its
+/// storage itself, so that `willSet` and `didSet` run once for each write. It also asks the type's own
+/// `shouldNotifyObservers`.
 struct FieldAccessors {
-    /// Whose rules count; ObservationRules in RivuletObservation says what follows from them.
+    /// The rules of the field's owner; ObservationRules in RivuletObservation describes their effects.
     enum Rules {
         case state
         case value
-        /// Those of a value, of a field that has a registrar of its own: nothing is generated for its class.
+        /// The rules of a value, for a field with a registrar of its own: nothing is generated for its class.
         case object
     }
 
     let field: TrackedField
     let rules: Rules
-    /// Whether only the running program knows if the field's value is an observable value.
+    /// True if only the running program can tell that the field's value is an observable value.
     var isOfOpenType = false
 
     private var registrar: String { rules == .object ? ownRegistrar : "_$observationRegistrar" }
@@ -28,7 +30,7 @@ struct FieldAccessors {
         AccessorDeclSyntax.list(reads + (rules == .state ? stateWrites : valueWrites))
     }
 
-    /// What stands beside the field: its storage, and the registrar where it has its own.
+    /// The declarations beside the field: its storage, and its own registrar if it has one.
     var peers: [DeclSyntax] {
         guard rules == .object else { return [storage] }
         let type = "RivuletObservation.ObservationStateRegistrar"
@@ -51,7 +53,7 @@ struct FieldAccessors {
         ]
     }
 
-    /// Where an observable value keeps the field, with its property observers.
+    /// The storage of an observable value's field, with its property observers.
     private var storage: DeclSyntax {
         let type = field.type.map { ": \($0.trimmedDescription)" } ?? ""
         let value = field.initializer.map { " = \($0)" } ?? ""

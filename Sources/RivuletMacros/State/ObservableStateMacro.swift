@@ -5,9 +5,9 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@ObservableState`.
 ///
-/// Faults are reported by the member role, once; the other roles are silent.
+/// The member role reports errors, once; the other roles are silent.
 package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, ExtensionMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(
@@ -19,7 +19,8 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         switch Expansion.parse(node, on: declaration, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            // What can be tracked still is: the fault is told once, and not once more for each use of a missing member.
+            // Fields that can be tracked still are, so that the error is reported once, and not again for each use of a
+            // missing member.
             return Expansion.recover(node, on: declaration, in: context.lexicalContext).map(members) ?? []
         case .model(let expansion):
             return members(expansion)
@@ -52,7 +53,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
     }
 }
 
-/// What is generated for a type; its text is written when a role asks for it.
+/// The generated code for a type; its text is written when a role asks for it.
 private enum Expansion {
     case state(StateRenderer)
     case stateEnum(StateEnumRenderer)
@@ -71,7 +72,7 @@ private enum Expansion {
         }
     }
 
-    /// The protocol that is for the other kind of type.
+    /// The protocol for the other kind of type.
     var otherProtocol: String {
         switch self {
         case .state: "ObservableEnum"
@@ -90,7 +91,7 @@ private enum Expansion {
         return StateModel.parse(node, on: declaration, in: context).map(Expansion.init)
     }
 
-    /// What is generated for a type in which not all can be tracked; nil when nothing can be.
+    /// Returns the generated code for a type in which not all members can be tracked; nil if none can be.
     static func recover(
         _ node: AttributeSyntax,
         on declaration: some DeclGroupSyntax,

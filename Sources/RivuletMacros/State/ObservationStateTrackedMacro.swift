@@ -3,7 +3,7 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@ObservationStateTracked`, which `@ObservableState` puts on fields that it has checked.
 package struct ObservationStateTrackedMacro: AccessorMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(

@@ -3,10 +3,10 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@Observing`, which `@ObservableValue` puts on fields that it has checked.
 ///
-/// Nothing outside of a type, nor with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each field stands for itself.
-/// Source: <Tests/Rows/Systems.md#b-07>.
+/// It generates nothing outside of a type, or with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each
+/// field is observed for itself. Source: <Tests/Rows/Systems.md#b-07>.
 package struct ObservingMacro: AccessorMacro, PeerMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(
@@ -43,7 +43,8 @@ package struct ObservingMacro: AccessorMacro, PeerMacro {
         )
     }
 
-    /// Whether a type in this one may depend on type parameters; what an extension extends is not known here.
+    /// Returns true if a type in this context may depend on type parameters; the type of an extension is not known
+    /// here.
     private static func isOpen(_ context: Syntax) -> Bool {
         context.is(ExtensionDeclSyntax.self)
             || context.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
@@ -51,7 +52,7 @@ package struct ObservingMacro: AccessorMacro, PeerMacro {
 }
 
 extension TypeSyntax {
-    /// Whether values of different types can have this one, by its spelling.
+    /// True if values of different types can have this type, judged by its spelling.
     fileprivate var isExistential: Bool {
         tokens(viewMode: .sourceAccurate).contains { ["any", "Any", "AnyObject"].contains($0.text) }
     }

@@ -1,15 +1,16 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Makes observers that stand at a field do at its storage what they did.
+/// Makes observers that are written at a field work in the same way at its storage.
 ///
-/// In its own observers Swift reads and writes a property without calling them again, where the property is named in the observer's own
-/// statements: by `name`, if nothing else there is called so, or by `self.name`. There the storage is named instead, or
-/// `didSet { count = min(count, 9) }` would call itself for ever. In closures and local functions Swift itself calls the observers again,
-/// so those are left as they are; so is `defer`, in the language mode 5.
-/// Source: <https://github.com/swiftlang/swift/blob/main/lib/AST/Decl.cpp>, `isDirectToStorageAccess`.
+/// In its own observers, Swift reads and writes a property without calling them again, if the observer's own statements
+/// name the property. They name it by `name`, if nothing else there has that name, or by `self.name`. In these
+/// positions the storage is named instead. Otherwise `didSet { count = min(count, 9) }` would call itself for ever. In
+/// closures and local functions Swift itself calls the observers again, so closures and local functions stay as they
+/// are. So does `defer`, in language mode 5. Source: <https://github.com/swiftlang/swift/blob/main/lib/AST/Decl.cpp>,
+/// `isDirectToStorageAccess`.
 enum PropertyObservers {
-    /// The text of the observers at the storage.
+    /// Returns the text of the observers at the storage.
     static func moved(_ observers: AccessorBlockSyntax, from name: String, to storage: String) -> String {
         let text = StorageRewriter(from: name, to: storage).rewrite(observers.trimmed).description
         let older = StorageRewriter(from: name, to: storage, visitsDefer: false)
@@ -18,7 +19,7 @@ enum PropertyObservers {
         return "{\n\(accessors.map { forBothModes($0, from: name, to: storage) }.joined(separator: "\n"))\n}"
     }
 
-    /// One observer, with its statements for either language mode.
+    /// Returns one observer, with statements for either language mode.
     private static func forBothModes(_ observer: AccessorDeclSyntax, from name: String, to storage: String) -> String {
         func statements(visitsDefer: Bool) -> String {
             let rewriter = StorageRewriter(from: name, to: storage, visitsDefer: visitsDefer)
@@ -37,12 +38,13 @@ enum PropertyObservers {
     }
 }
 
-/// Follows the scopes of an observer's statements, to know where the field's name still means the field.
+/// Follows the scopes of an observer's statements, to find the positions in which the field's name still means the
+/// field.
 private final class StorageRewriter: SyntaxRewriter {
     private let name: String
     private let storage: String
     private let visitsDefer: Bool
-    /// Whether something local has the name now.
+    /// True if a local declaration has the name now.
     private var isShadowed = false
 
     init(from name: String, to storage: String, visitsDefer: Bool = true) {
@@ -56,7 +58,7 @@ private final class StorageRewriter: SyntaxRewriter {
 
     override func visit(_ node: DeclReferenceExprSyntax) -> ExprSyntax {
         guard !isShadowed, isName(node) else { return ExprSyntax(node) }
-        // By `self`, for a local variable may be called as the storage.
+        // The storage is named with `self`, because a local variable may have the storage's name.
         let own = MemberAccessExprSyntax(
             base: DeclReferenceExprSyntax(baseName: .keyword(.self)),
             name: .identifier(storage)
@@ -90,9 +92,9 @@ private final class StorageRewriter: SyntaxRewriter {
     // MARK: - Scopes
 
     override func visit(_ node: AccessorDeclSyntax) -> DeclSyntax {
-        let standard = node.accessorSpecifier.text == "willSet" ? "newValue" : "oldValue"
+        let defaultValue = node.accessorSpecifier.text == "willSet" ? "newValue" : "oldValue"
         return scope {
-            declare(node.parameters?.name.bareName ?? standard)
+            declare(node.parameters?.name.bareName ?? defaultValue)
             return DeclSyntax(node.with(\.body, node.body.map { visit($0) }))
         }
     }
@@ -104,7 +106,7 @@ private final class StorageRewriter: SyntaxRewriter {
         }
     }
 
-    /// Functions and types are known before they are declared.
+    /// Declares functions and types, which are known before their declarations.
     private func declareEverywhere(in statements: CodeBlockItemListSyntax) {
         for statement in statements {
             guard case .decl(let declaration) = statement.item else { continue }
@@ -115,14 +117,14 @@ private final class StorageRewriter: SyntaxRewriter {
         }
     }
 
-    /// A variable is known after its declaration.
+    /// Declares a variable, which is known after its declaration.
     override func visit(_ node: PatternBindingSyntax) -> PatternBindingSyntax {
         let initializer = node.initializer.map { visit($0) }
         declare(node.pattern)
         return node.with(\.initializer, initializer)
     }
 
-    /// Without a value it is `if let name`, which only reads.
+    /// Declares a bound name; without a value it is `if let name`, which only reads the field.
     override func visit(_ node: OptionalBindingConditionSyntax) -> OptionalBindingConditionSyntax {
         let initializer = node.initializer.map { visit($0) }
         declare(node.pattern)
@@ -149,7 +151,7 @@ private final class StorageRewriter: SyntaxRewriter {
         return ExprSyntax(inner.with(\.elseBody, elseBody))
     }
 
-    /// What is bound is known after the statement, and not in its `else`.
+    /// Visits the `else` first, because the bound names are known after the statement, and not in its `else`.
     override func visit(_ node: GuardStmtSyntax) -> StmtSyntax {
         let body = visit(node.body)
         return StmtSyntax(node.with(\.conditions, visit(node.conditions)).with(\.body, body))
@@ -214,7 +216,7 @@ private final class PatternNames: SyntaxVisitor {
 }
 
 extension ExprSyntax {
-    /// Whether this is `self`, in parentheses perhaps.
+    /// True if this is `self`, possibly in parentheses.
     fileprivate var isSelf: Bool {
         if let tuple = self.as(TupleExprSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first {
             return only.label == nil && only.expression.isSelf

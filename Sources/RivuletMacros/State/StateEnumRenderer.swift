@@ -9,8 +9,10 @@ struct StateEnumRenderer {
 
     // MARK: - In the enum
 
-    /// For each case with a single value without a label, a variable for edits in place; and all that names types of the source,
-    /// because an extension does not see what stands beside a nested type.
+    /// The variables for edits in place, one for each case with a single value without a label, and all members that
+    /// name types of the source.
+    ///
+    /// They are not in an extension, because an extension does not see types beside a nested type.
     var members: [String] {
         let shared = CaseRenderer(model: model)
         let accessors = model.singles
@@ -19,13 +21,13 @@ struct StateEnumRenderer {
         return accessors + [shared.table("_$cases"), fields, shared.decode]
     }
 
-    /// The case that a nil makes of the enum.
+    /// The case that the enum gets if a variable is set to nil.
     private var empty: EnumModel.Case? {
         model.cases.first { $0.payload.isEmpty && $0.availability.isEmpty }
     }
 
     private func accessor(_ element: EnumModel.Case) -> String {
-        // While it is edited, the value is nowhere else: a large collection in it would be copied otherwise.
+        // During the edit, the value is stored nowhere else. Otherwise a large collection in it would be copied.
         let emptying = empty.map { ["        if value != nil {", "            self = .\($0.name)", "        }"] } ?? []
         return CaseRenderer.text(
             element.availability
@@ -66,7 +68,7 @@ struct StateEnumRenderer {
         return CaseRenderer.text([opening] + (fields.isEmpty ? ["    []"] : ["    ["] + fields + ["    ]"]) + ["}"])
     }
 
-    /// The cases whose values are compared as a part of the enum.
+    /// The cases with values that are compared as a part of the enum.
     private var several: [EnumModel.Case] { model.cases.filter { !$0.payload.isEmpty && !$0.isSingle } }
 
     private var collect: String {
@@ -101,7 +103,7 @@ struct StateEnumRenderer {
     }
 
     private var editPayload: String {
-        // As in the variables, the value is nowhere else meanwhile, if that can be.
+        // As in the variables, the value is stored nowhere else during the edit, if possible.
         let emptying = empty.map { ["        self = .\($0.name)"] } ?? []
         let cases = model.singles.enumerated().flatMap { index, element in
             ["    case .\(element.name)(var value):"] + emptying + [

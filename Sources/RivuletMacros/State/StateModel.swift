@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A state struct as it stands in the source.
+/// A state struct as written in the source.
 struct StateModel {
     /// One tracked field.
     struct Field {
@@ -24,14 +24,17 @@ struct StateModel {
         /// Source: RFC 6901 §3.
         var step: String { bareName.step }
 
-        /// The type as written; empty when it follows from the initialiser.
+        /// The type as written; empty if it follows from the initialiser.
         var typeText: String { type?.trimmedDescription ?? "" }
 
-        /// The value that the field has when JSON does not mention it; nil: JSON must mention it.
-        var standard: String? { initializer ?? (type?.isOptionalBySpelling == true ? "nil" : nil) }
+        /// The type of the field's values, as far as the source shows it.
+        let valueType: String?
+
+        /// The value that the field has if JSON does not mention it; nil if JSON must mention it.
+        var defaultValue: String? { initializer ?? (type?.isOptionalBySpelling == true ? "nil" : nil) }
     }
 
-    /// What stands in the struct: a field, or fields that are there on a condition.
+    /// A part of the struct: a field, or fields under a condition.
     indirect enum Part {
         /// A field, by its position in `fields`.
         case field(Int)
@@ -39,24 +42,24 @@ struct StateModel {
         case conditional([(opening: String, parts: [Part])])
     }
 
-    /// The fields in the order of declaration, those of all branches of an `#if` among them.
+    /// The fields in the order of declaration, including all branches of an `#if`.
     var fields: [Field] = []
     var parts: [Part] = []
-    /// What generated members need in front, with a space after it.
+    /// The access modifier of generated members, with a space after it.
     let access: String
 
-    /// Whether every field has a value before JSON is read.
-    var isDefaulted: Bool { fields.allSatisfy { $0.standard != nil } }
+    /// True if every field has a value before JSON is read.
+    var isDefaulted: Bool { fields.allSatisfy { $0.defaultValue != nil } }
 
-    /// Whether a field is there on a condition only, so that positions are not known here.
+    /// True if a field exists only under a condition, so that positions are not known here.
     var isConditional: Bool {
         parts.contains { if case .conditional = $0 { true } else { false } }
     }
 
-    /// Whether some member cannot be tracked; what is generated then only keeps the compiler from complaining more.
+    /// True if some member cannot be tracked; the generated code then only prevents further errors of the compiler.
     var isFaulty = false
 
-    /// Reads a declaration, with all faults of its members.
+    /// Reads a declaration, with all errors of its members.
     static func parse(
         _ node: AttributeSyntax,
         on declaration: some DeclGroupSyntax,
@@ -69,7 +72,7 @@ struct StateModel {
         return diagnostics.isEmpty ? .model(model) : .diagnostics(diagnostics)
     }
 
-    /// The model of what can be tracked in a struct in which not all can be.
+    /// Returns a model of the members that can be tracked, even if others cannot be.
     static func recover(
         _ node: AttributeSyntax,
         on declaration: some DeclGroupSyntax,
@@ -79,7 +82,7 @@ struct StateModel {
         return read(declaration, node, in: context).0
     }
 
-    /// Whether ``recover(_:on:in:)`` has a model; asked for each member, and so without reading them all.
+    /// Returns true if ``recover(_:on:in:)`` has a model; called for each member, and so reads no members.
     static func isRecoverable(_ declaration: some DeclGroupSyntax) -> Bool {
         guard let declaration = declaration.as(StructDeclSyntax.self) else { return false }
         return declaration.privateModifier == nil
@@ -93,20 +96,29 @@ struct StateModel {
         var diagnostics: [Diagnostic] = []
         var model = StateModel(access: declaration.memberAccess(in: context))
         model.parts = model.read(declaration.memberBlock.members, &diagnostics)
+        for type in declaration.memberBlock.members.plainTypes
+        where model.fields.contains(where: { $0.valueType.map(type.isPart) == true }) {
+            diagnostics.append(type.fault)
+        }
         if model.fields.count > MacroDiagnostic.fieldsMax {
             let message = MacroDiagnostic.tooManyFields(count: model.fields.count)
             diagnostics.append(Diagnostic(node: node, message: message))
         }
         if let modifier = declaration.privateModifier {
             let message = MacroDiagnostic.privateInType(macro: "@ObservableState", name: declaration.name.text)
-            let mend = Mend.replace(modifier, with: "fileprivate", "Replace 'private' with 'fileprivate'", id: "unhide")
-            diagnostics.append(Diagnostic(node: modifier, message: message, fixIts: [mend]))
+            let fix = SourceFix.replace(
+                modifier,
+                with: "fileprivate",
+                "Replace 'private' with 'fileprivate'",
+                id: "unhide"
+            )
+            diagnostics.append(Diagnostic(node: modifier, message: message, fixIts: [fix]))
         }
         model.isFaulty = !diagnostics.isEmpty
         return (model, diagnostics)
     }
 
-    /// Takes the fields of a list of members; members that are no fields leave nothing.
+    /// Reads the fields of a list of members; other members are left out.
     private mutating func read(_ members: MemberBlockItemListSyntax, _ diagnostics: inout [Diagnostic]) -> [Part] {
         var parts: [Part] = []
         for member in members {
@@ -125,7 +137,7 @@ struct StateModel {
         return parts
     }
 
-    /// Whether a member gets `@ObservationStateTracked`.
+    /// Returns true if a member gets `@ObservationStateTracked`.
     static func isTracked(_ member: some DeclSyntaxProtocol) -> Bool {
         var diagnostics: [Diagnostic] = []
         guard
@@ -150,8 +162,12 @@ struct StateModel {
 
     private static func field(_ member: DeclSyntax, _ diagnostics: inout [Diagnostic]) -> Field? {
         guard let variable = member.as(VariableDeclSyntax.self), !variable.isTypeMember else { return nil }
-        if let attribute = variable.attributes.attribute(named: "ObservableStateWrapper") {
-            // The wrapper macro reports its own faults.
+        if let fault = variable.kindFault {
+            diagnostics.append(fault)
+            return nil
+        }
+        if let attribute = variable.attributes.wrapper {
+            // The wrapper macro reports its own errors.
             guard case .model(let wrapper) = WrapperModel.parse(attribute, on: variable) else { return nil }
             if let fault = variable.storedFault { diagnostics.append(fault) }
             return Field(wrapper, variable)
@@ -179,7 +195,8 @@ extension StateModel.Field {
             initializer: wrapper.initializer,
             wrapper: wrapper,
             isTransient: variable.attributes.attribute(named: "Transient") != nil,
-            isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil
+            isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil,
+            valueType: variable.evidentType
         )
     }
 
@@ -191,7 +208,8 @@ extension StateModel.Field {
             initializer: tracked.initializer,
             wrapper: nil,
             isTransient: variable.attributes.attribute(named: "Transient") != nil,
-            isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil
+            isReplaceable: variable.attributes.attribute(named: "Replaceable") != nil,
+            valueType: variable.evidentType
         )
     }
 }

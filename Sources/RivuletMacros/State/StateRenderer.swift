@@ -6,8 +6,10 @@ struct StateRenderer {
 
     // MARK: - In the struct
 
-    /// The hidden registrar, the fields' positions, by which accessors name their field, and all that repeats text of the source:
-    /// only here it can name what stands beside a nested type.
+    /// The hidden registrar, the positions by which accessors name their fields, and all members that repeat text of
+    /// the source.
+    ///
+    /// Only members of the struct can name types beside a nested type.
     var members: [String] {
         [
             "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
@@ -17,9 +19,10 @@ struct StateRenderer {
         ] + encodeDefault + [edit] + [wrapping, storages].filter { !$0.isEmpty }.map { lines($0) }
     }
 
-    /// Where the values of fields without a wrapper are kept.
+    /// The storages of fields without a wrapper.
     ///
-    /// They are members of the struct and not peers of the fields: every role of every field costs a message to the macros' process.
+    /// They are members of the struct and not peers of the fields, because every role of every field costs a message to
+    /// the macros' process.
     private var storages: [String] {
         each { _, field in
             guard field.wrapper == nil else { return [] }
@@ -29,7 +32,8 @@ struct StateRenderer {
         }
     }
 
-    /// With an `#if` among the fields, the compiler counts those that are there, by the cases of an enum.
+    /// The fields' positions; with an `#if` among the fields, the compiler counts existing fields by the cases of an
+    /// enum.
     private var positions: [String] {
         guard model.isConditional else {
             return each { index, field in ["    static var \(field.name): Swift.Int { \(index) }"] }
@@ -39,7 +43,7 @@ struct StateRenderer {
             + each { _, field in ["    static var \(field.name): Swift.Int { _$Position.\(field.name).rawValue }"] }
     }
 
-    /// What stands for a field's position.
+    /// Returns the code for a field's position.
     private func position(_ index: Int, _ field: StateModel.Field) -> String {
         model.isConditional ? "Self._$Index.\(field.name)" : "\(index)"
     }
@@ -50,7 +54,9 @@ struct StateRenderer {
         [collect, settle, decode, encode]
     }
 
-    /// The compiler takes many times as long for a switch over texts as for a name looked up once and a switch over positions.
+    /// The function that looks up a field's position by its name.
+    ///
+    /// Other members switch over positions, because the compiler takes many times as long for a switch over strings.
     private var names: String {
         let opening = "\(access)static func _$position(of name: Swift.String) -> Swift.Int? {"
         guard model.isConditional else {
@@ -93,28 +99,29 @@ struct StateRenderer {
     private func description(of field: StateModel.Field) -> String {
         let transient = field.isTransient ? ", isTransient: true" : ""
         let name = field.bareName.quoted
-        let standard = field.standard == nil ? "" : ", hasDefault: true"
+        let defaultValue = field.defaultValue == nil ? "" : ", hasDefault: true"
         guard let wrapper = field.wrapper else {
-            return "RivuletObservation.StateField(\(name), \\Self.\(field.storage)\(standard)\(transient))"
+            return "RivuletObservation.StateField(\(name), \\Self.\(field.storage)\(defaultValue)\(transient))"
         }
         let text = wrapper.config?.quoted ?? "nil"
         return """
-            RivuletObservation.StateField(\(name), wrapper: \\Self.\(field.storage), named: \(wrapper.wrapperName.quoted), \
-            config: \(wrapper.config ?? "()"), text: \(text)\(standard)\(transient))
+            RivuletObservation.StateField(\(name), wrapper: \\Self.\(field.storage), named: \(wrapper.wrapperName), \
+            config: \(wrapper.config ?? "()"), text: \(text)\(defaultValue)\(transient))
             """
     }
 
-    /// Where every field has a default, an empty document gives all of them.
+    /// The function that writes defaults; it is not generated if every field has a default, because an empty document
+    /// then gives all of them.
     private var encodeDefault: [String] {
         guard !model.isDefaulted else { return [] }
         let cases = each { index, field in
-            guard let standard = field.standard else { return [] }
-            let wrapped = field.wrapper?.makeWrapper(standard)
+            guard let defaultValue = field.defaultValue else { return [] }
+            let wrapped = field.wrapper?.makeWrapper(defaultValue)
             let type = wrapped == nil && field.type != nil ? ": \(field.typeText)" : ""
             let label = wrapped == nil ? "" : "wrapper: "
             return [
                 "    case \(position(index, field)):",
-                "        let value\(type) = \(wrapped ?? standard)",
+                "        let value\(type) = \(wrapped ?? defaultValue)",
                 "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
@@ -155,9 +162,9 @@ struct StateRenderer {
     private var edit: String {
         let cases = each { index, field in
             let storage = "&self.\(field.storage)"
-            let place = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
+            let target = field.wrapper.map { "wrapper: \(storage), config: \($0.config ?? "()")" } ?? storage
             let position = position(index, field)
-            let call = "self._$observationRegistrar.edit(\(position), \(place), edit, json: &reader)"
+            let call = "self._$observationRegistrar.edit(\(position), \(target), edit, json: &reader)"
             return ["    case \(position): try \(call)"]
         }
         return lines(
@@ -186,14 +193,14 @@ struct StateRenderer {
         )
     }
 
-    /// Fields without a default are read first; then there is a value, into which the others are merged.
+    /// Reads fields without a default first; then there is a value, into which the other fields are merged.
     ///
-    /// Types follow from the storage: in an extension, names from beside a nested type are not in scope.
+    /// Types follow from the storage, because an extension does not see names beside a nested type.
     private var decode: String {
         let opening =
             "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {"
         guard !model.isFaulty else {
-            return lines(opening, "    throw reader.error(.mismatch, \"this type has a fault\")", "}")
+            return lines(opening, "    throw reader.error(.mismatch, \"this type has an error\")", "}")
         }
         guard !model.isDefaulted else { return lines(opening, "    try self._$merge(json: &reader)", "}") }
         return lines(
@@ -227,7 +234,7 @@ struct StateRenderer {
         )
     }
 
-    /// What tells the type of a field, and is never called.
+    /// Returns a closure that gives the type of a field and is never called.
     private func storage(_ field: StateModel.Field) -> String { "{ (state: Self) in state.\(field.storage) }" }
 
     private func label(_ field: StateModel.Field) -> String { field.wrapper == nil ? "" : "wrapper: " }
@@ -235,7 +242,7 @@ struct StateRenderer {
     /// The name of the function that wraps the value that was read for a field without a default.
     private func wrap(_ field: StateModel.Field) -> String { field.bareName.prefixed("_$wrap_") }
 
-    /// What wraps fields without a default.
+    /// The functions that wrap fields without a default.
     private var wrapping: [String] {
         guard !model.isFaulty else { return [] }
         return each(required) { field in
@@ -251,9 +258,9 @@ struct StateRenderer {
         }
     }
 
-    private func required(_ field: StateModel.Field) -> Bool { field.standard == nil }
+    private func required(_ field: StateModel.Field) -> Bool { field.defaultValue == nil }
 
-    /// Text for each field that is wanted, with the conditions around it.
+    /// Returns text for each field that is wanted, with the conditions around it.
     private func each(
         _ isWanted: (StateModel.Field) -> Bool,
         _ text: (StateModel.Field) -> [String]
@@ -280,7 +287,7 @@ struct StateRenderer {
 
     // MARK: - Text
 
-    /// What `render` makes of every field, with every `#if` among them repeated around its fields.
+    /// Returns the text that `render` makes of every field, and repeats every `#if` around its fields.
     private func each(_ render: (Int, StateModel.Field) -> [String]) -> [String] {
         func lines(_ parts: [StateModel.Part]) -> [String] {
             parts.flatMap { part in

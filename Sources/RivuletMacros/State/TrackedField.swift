@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// A stored `var` with a plain name, and perhaps with property observers.
+/// A stored `var` with a plain name, possibly with property observers.
 struct TrackedField {
     /// The name as written, with backticks if it has them.
     let name: String

@@ -4,7 +4,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension DeclSyntax {
-    /// A declaration that is its text only: the compiler parses what is generated, and it need not be parsed here to be printed.
+    /// Returns a declaration that is only its text: the compiler parses generated code, so it need not be parsed here
+    /// to be printed.
     static func text(_ text: String) -> DeclSyntax {
         DeclSyntax(MissingDeclSyntax(placeholder: .identifier(text)))
     }
@@ -20,14 +21,14 @@ extension String {
 }
 
 extension AccessorDeclSyntax {
-    /// Accessors as an accessor macro answers them, as deep as they stand in a variable's braces.
+    /// Returns accessors for an accessor macro, indented as in a variable's braces.
     static func list(_ texts: [String]) -> [AccessorDeclSyntax] {
         texts.map { AccessorDeclSyntax(accessorSpecifier: .identifier($0.indented)) }
     }
 }
 
 extension ExtensionDeclSyntax {
-    /// An extension as an extension macro answers it: of a type, with conformances, if there are any, and members.
+    /// Returns an extension for an extension macro: of a type, with members, and with conformances if there are any.
     static func list(
         of type: some TypeSyntaxProtocol,
         attributes: [String] = [],

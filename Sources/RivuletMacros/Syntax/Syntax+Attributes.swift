@@ -1,16 +1,16 @@
-// This file owns the small questions that every macro asks of the syntax: attributes, names, access.
+// This file owns the small queries that every macro makes of the syntax: attributes, names, access.
 
 import SwiftSyntax
 
 extension AttributeListSyntax {
-    /// The attribute of this name, which may be qualified by a module.
+    /// Returns the attribute with this name, which may be qualified by a module.
     func attribute(named name: String) -> AttributeSyntax? {
         lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.lastName == name }
     }
 }
 
 extension AttributeSyntax {
-    /// An attribute without arguments; it is not parsed, which is done for every field.
+    /// Returns an attribute without arguments; it is made without parsing, because every field gets one.
     static func named(_ name: String) -> AttributeSyntax {
         AttributeSyntax(attributeName: IdentifierTypeSyntax(name: .identifier(name)))
     }
@@ -34,20 +34,22 @@ extension DeclModifierListSyntax {
 }
 
 extension DeclGroupSyntax {
-    /// The modifier that hides the type from extensions of it: `private`, on a type in another one.
+    /// Returns the modifier that hides the type from its extensions: `private` on a nested type.
     func hidingModifier(in context: [Syntax]) -> DeclModifierSyntax? {
         guard context.contains(where: { $0.asProtocol((any DeclGroupSyntax).self) != nil }) else { return nil }
         return modifiers.first { $0.name.tokenKind == .keyword(.private) }
     }
 
-    /// The modifier `private`, which keeps even an extension at the top of the same file from the storage of generated fields.
+    /// The modifier `private`, which hides the storage of generated fields even from an extension at the top of the
+    /// same file.
     var privateModifier: DeclModifierSyntax? {
         modifiers.first { $0.name.tokenKind == .keyword(.private) }
     }
 
-    /// What a generated member needs in front, with a space after it, to be as visible as its type.
+    /// Returns the access modifier of a generated member, with a space after it, so that the member is as visible as
+    /// its type.
     ///
-    /// `context` is what the type stands in, from the inside out.
+    /// `context` has the declarations around the type, from the inside out.
     func memberAccess(in context: [Syntax]) -> String {
         if modifiers.contains(.public) || modifiers.contains(.open) { return "public " }
         if modifiers.contains(.package) { return "package " }
@@ -56,13 +58,13 @@ extension DeclGroupSyntax {
         if outer.contains(where: { $0.modifiers.contains(.private) || $0.modifiers.contains(.fileprivate) }) {
             return "fileprivate "
         }
-        // The modifier of an extension is that of the types in it.
+        // A type has the modifier of the extension around it.
         return outer.first?.as(ExtensionDeclSyntax.self)?.memberAccess(in: []) ?? ""
     }
 }
 
 extension TypeSyntax {
-    /// Whether the type is optional by its spelling: `T?` or `T!`.
+    /// True if the type is optional by its spelling: `T?` or `T!`.
     var isOptionalBySpelling: Bool {
         `is`(OptionalTypeSyntax.self) || `is`(ImplicitlyUnwrappedOptionalTypeSyntax.self)
     }
@@ -72,7 +74,7 @@ extension String {
     /// The name as a step of a JSON Pointer.
     var step: String { "/" + replacing("~", with: "~0").replacing("/", with: "~1") }
 
-    /// The identifier with something in front, in backticks if it is a raw one, such as `two words`.
+    /// Returns the identifier with a prefix, in backticks if it is a raw one, such as `two words`.
     func prefixed(_ prefix: String) -> String {
         let isPlain = allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
         return isPlain ? "\(prefix)\(self)" : "`\(prefix)\(self)`"

@@ -1,12 +1,14 @@
-// This file owns the comparison of declarations by name and signature, so that what a type has itself is not generated again.
+// This file owns the comparison of declarations by name and signature, so that a type's own members are not generated
+// again.
 
 import SwiftSyntax
 
 extension DeclSyntax {
-    /// What no two members of a type can have in common; nil for declarations that no macro here generates.
+    /// Returns a text that no two members of a type can have in common; nil for declarations that no macro here
+    /// generates.
     ///
-    /// Generic parameters count by their constraints, so that their names and the place of the constraints do not matter; and neither does
-    /// a `Swift.` in front of a type.
+    /// Generic parameters count by their constraints. Their names and the position of the constraints do not matter,
+    /// and neither does a `Swift.` in front of a type.
     func signature(in typeName: String) -> String? {
         if let function = self.as(FunctionDeclSyntax.self) { return function.signature(in: typeName) }
         if let variable = self.as(VariableDeclSyntax.self), !variable.isTypeMember {

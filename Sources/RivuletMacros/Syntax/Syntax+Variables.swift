@@ -1,12 +1,12 @@
-// This file owns the small questions that macros ask of variables: whose they are, and whether they are stored.
+// This file owns the small queries that macros make of variables: their owner and their storage.
 
 import SwiftSyntax
 
 extension VariableDeclSyntax {
-    /// Whether this is a member of the type itself, not of its values.
+    /// True if this is a member of the type itself, not of its values.
     var isTypeMember: Bool { modifiers.contains(.static) || modifiers.contains(.class) }
 
-    /// Whether a name of the declaration has storage: it has no accessors, or only observers.
+    /// True if a name of the declaration has storage: it has no accessors, or only observers.
     var isStored: Bool {
         bindings.contains { binding in
             switch binding.accessorBlock?.accessors {
@@ -20,7 +20,7 @@ extension VariableDeclSyntax {
 }
 
 extension IfConfigDeclSyntax {
-    /// Whether a stored variable of the values stands in one of the branches.
+    /// True if one of the branches has a stored variable of the values.
     var hasStoredVariable: Bool {
         clauses.contains { clause in
             guard case .decls(let members)? = clause.elements else { return false }

@@ -1,34 +1,35 @@
-// This file owns what keeps a stored variable from being a field of a state, and the mends.
+// This file owns the errors that keep a stored variable from being a field of a state, and the fix-its.
 
 import SwiftDiagnostics
 import SwiftSyntax
 
 extension VariableDeclSyntax {
-    /// What keeps this stored variable from being tracked, or, if it need not be, from having a value.
+    /// The error that keeps this stored variable from being tracked or, if it need not be tracked, from having a value.
     var stateFault: Diagnostic? {
         guard let binding = bindings.first else { return nil }
         let name = binding.pattern.trimmedDescription
-        if let fault = attributeFault(binding) { return fault }
+        if let fault = attributeFault { return fault }
         if bindingSpecifier.tokenKind == .keyword(.let) {
             guard bindings.contains(where: { $0.initializer == nil }) else { return nil }
-            let mend = Mend.makeVariable(bindingSpecifier, "private(set) var")
-            return fault(.constantWithoutValue(name: name), bindingSpecifier, modifiers.isEmpty ? mend : nil)
+            let fix = SourceFix.makeVariable(bindingSpecifier, "private(set) var")
+            return fault(.constantWithoutValue(name: name), bindingSpecifier, modifiers.isEmpty ? fix : nil)
         }
         if attributes.attribute(named: "ObservationStateIgnored") != nil {
             return hasValue ? nil : fault(.ignoredWithoutValue(name: name), binding.pattern)
         }
-        guard bindings.count == 1 else { return fault(.severalBindings, bindings, Mend.split(self)) }
+        guard bindings.count == 1 else { return fault(.severalBindings, bindings, SourceFix.split(self)) }
         guard binding.pattern.is(IdentifierPatternSyntax.self) else { return fault(.pattern, binding.pattern) }
         if let modifier = modifiers.first(where: { $0.name.tokenKind == .keyword(.lazy) }) {
-            return fault(.lazy(name: name), binding.pattern, Mend.remove(modifier))
+            return fault(.lazy(name: name), binding.pattern, SourceFix.remove(modifier))
         }
         if let accessors = binding.accessorBlock { return fault(.observers(name: name), accessors, ignoring) }
         return typeFault(binding, name) ?? storedFault
     }
 
-    /// What is wrong with a field that is not on disk, and that nothing gives a value when it is read from there.
+    /// The error of a field that is not on disk and has no value after it is read from there.
     ///
-    /// A replaceable field is half of an app's state, which is never made from what was stored: that goes into a new state.
+    /// A replaceable field is half of an app's state. It is never made from stored data, which goes into a new state
+    /// instead.
     var storedFault: Diagnostic? {
         guard !hasValue, let binding = bindings.first else { return nil }
         let cause: String
@@ -42,24 +43,24 @@ extension VariableDeclSyntax {
         return fault(.unstoredWithoutValue(name: binding.pattern.trimmedDescription, by: cause), binding.pattern)
     }
 
-    /// Whether the field is in the wrapper that leaves it out of JSON; another wrapper that does so cannot be told from here.
+    /// True if the field is in the wrapper that leaves it out of JSON.
     private var isOmitted: Bool {
-        guard
-            let attribute = attributes.attribute(named: "ObservableStateWrapper"),
-            case .model(let wrapper) = WrapperModel.parse(attribute, on: self)
-        else { return false }
-        return wrapper.wrapperName == "OmitCoding"
+        guard let attribute = attributes.wrapper, case .model(let wrapper) = WrapperModel.parse(attribute, on: self)
+        else {
+            return false
+        }
+        return wrapper.isOmitted
     }
 
-    /// Whether every name has a value when nothing has been assigned to it.
+    /// True if every name has a value before any assignment.
     private var hasValue: Bool {
         bindings.allSatisfy { $0.initializer != nil || $0.typeAnnotation?.type.isOptionalBySpelling == true }
     }
 
-    /// The mend that leaves the variable alone, if it can be.
-    private var ignoring: FixIt? { hasValue ? Mend.ignore(self) : nil }
+    /// The fix-it that leaves the variable alone, if possible.
+    private var ignoring: FixIt? { hasValue ? SourceFix.ignore(self) : nil }
 
-    /// What is wrong with a value that JSON cannot have.
+    /// Returns the error of a value that JSON cannot have.
     private func typeFault(_ binding: PatternBindingSyntax, _ name: String) -> Diagnostic? {
         let type = binding.typeAnnotation?.type.withoutSpelling
         let value = type == nil ? binding.initializer?.value : nil
@@ -72,52 +73,49 @@ extension VariableDeclSyntax {
         return nil
     }
 
-    /// What is wrong with an attribute that would make accessors too.
-    private func attributeFault(_ binding: PatternBindingSyntax) -> Diagnostic? {
+    /// The error of an attribute that would make accessors too.
+    private var attributeFault: Diagnostic? {
         for attribute in attributes.compactMap({ $0.as(AttributeSyntax.self) }) {
             let message = MacroDiagnostic.otherAttribute(name: attribute.lastName)
             switch attribute.lastName {
             case "ObservationIgnored":
-                return fault(message, attribute, Mend.use("@ObservationStateIgnored", insteadOf: attribute))
+                return fault(message, attribute, SourceFix.use("@ObservationStateIgnored", insteadOf: attribute))
             case "ObservationTracked":
-                return fault(message, attribute, Mend.use("@ObservationStateTracked", insteadOf: attribute))
-            case "Box", "Clamped", "OmitCoding", "PresentationState", "Presents":
-                return fault(message, attribute, wrapping(attribute, binding))
-            default: continue
+                return fault(message, attribute, SourceFix.use("@ObservationStateTracked", insteadOf: attribute))
+            default:
+                guard let kind = Self.wrapperKinds[attribute.lastName] else { continue }
+                return fault(message, attribute, wrapping(attribute, in: kind))
             }
         }
         return nil
     }
 
-    /// The mend that uses a property wrapper by `@ObservableStateWrapper`.
-    private func wrapping(_ attribute: AttributeSyntax, _ binding: PatternBindingSyntax) -> FixIt? {
-        let type = binding.typeAnnotation?.type
-        let isPresented = ["PresentationState", "Presents"].contains(attribute.lastName)
-        let wrapped = isPresented ? type?.as(OptionalTypeSyntax.self)?.wrappedType ?? type : type
-        let standard = binding.initializer?.value.literalType ?? "<#Type#>"
-        let name = isPresented ? "PresentationState" : attribute.lastName
-        var arguments = ["\(name)<\(wrapped?.trimmedDescription ?? standard)>.self"]
-        if isPresented { arguments.append("projected: true") }
-        if name == "Clamped" {
-            let range = attribute.arguments?.as(LabeledExprListSyntax.self)?.last?.expression
-            arguments.append("config: \(range?.trimmedDescription ?? "<#range#>")")
-        }
-        let text = "@ObservableStateWrapper(\(arguments.joined(separator: ", "))) @ObservationStateIgnored"
-        return Mend.use(text, insteadOf: attribute)
+    /// The arguments of `@Wrapped` in place of a property wrapper.
+    private static let wrapperKinds = [
+        "Box": "Boxed.self", "Boxed": "Boxed.self", "Clamped": "Clamped.self", "OmitCoding": "Omitted.self",
+        "Omitted": "Omitted.self", "PresentationState": "Presented.self, projected: true",
+        "Presented": "Presented.self, projected: true", "Presents": "Presented.self, projected: true",
+    ]
+
+    /// Returns the fix-it that uses `@Wrapped` in place of a property wrapper.
+    private func wrapping(_ attribute: AttributeSyntax, in kind: String) -> FixIt {
+        let range = attribute.arguments?.as(LabeledExprListSyntax.self)?.last?.expression.trimmedDescription
+        let config = attribute.lastName == "Clamped" ? ", \(range ?? "<#range#>")" : ""
+        return SourceFix.use("@Wrapped(\(kind)\(config))", insteadOf: attribute)
     }
 
-    private func fault(_ message: MacroDiagnostic, _ node: some SyntaxProtocol, _ mend: FixIt? = nil) -> Diagnostic {
-        Diagnostic(node: node, message: message, fixIts: mend.map { [$0] } ?? [])
+    private func fault(_ message: MacroDiagnostic, _ node: some SyntaxProtocol, _ fix: FixIt? = nil) -> Diagnostic {
+        Diagnostic(node: node, message: message, fixIts: fix.map { [$0] } ?? [])
     }
 }
 
 extension PatternBindingSyntax {
-    /// Where the type is: as written, or by the name.
+    /// The node for an error of the type: the type as written, or the name.
     fileprivate var faultyType: Syntax { typeAnnotation.map { Syntax($0.type) } ?? Syntax(pattern) }
 }
 
 extension TypeSyntax {
-    /// The type without `?`, attributes and parentheses, which say nothing of what it is.
+    /// The type without `?`, attributes and parentheses, which do not change its kind.
     fileprivate var withoutSpelling: TypeSyntax {
         if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.withoutSpelling }
         if let attributed = self.as(AttributedTypeSyntax.self) { return attributed.baseType.withoutSpelling }

@@ -1,12 +1,13 @@
+import SwiftDiagnostics
 package import SwiftSyntax
 import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
-/// The expansion of `@ObservableStateWrapper`.
+/// The expansion of `@ObservableStateWrapper` and of its short form, `@Wrapped`.
 ///
 /// Source: <Tests/Rows/Systems.md#a-01> to A-16.
 package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(
@@ -14,10 +15,10 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [AccessorDeclSyntax] {
-        switch WrapperModel.parse(node, on: declaration) {
+        switch parse(node, on: declaration, in: context) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            return stubs(for: declaration)
+            return WrapperForm(node).hasOtherForm(in: declaration) ? [] : stubs(for: declaration)
         case .model(let field):
             return accessors(of: field)
         }
@@ -28,13 +29,28 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [DeclSyntax] {
-        // Silent: the accessor role reports the faults, once.
-        guard case .model(let field) = WrapperModel.parse(node, on: declaration) else { return [] }
+        // The accessor role reports errors, once; this role is silent.
+        guard case .model(let field) = parse(node, on: declaration, in: context) else { return [] }
         let storage = storage(of: field)
         return field.isProjected ? [storage, projection(of: field)] : [storage]
     }
 
-    /// Accessors for a variable with a fault, so that the compiler does not complain of their absence too.
+    /// Reads a declaration; the long form does not look at the type around it.
+    ///
+    /// Source: <Tests/Rows/Systems.md#a-diagnostics>.
+    private static func parse(
+        _ node: AttributeSyntax,
+        on declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) -> Parsed<WrapperModel> {
+        let type = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
+        if WrapperForm(node) == .short, type?.attributes.attribute(named: "ObservableState") == nil {
+            return .diagnostics([Diagnostic(node: node, message: WrappedDiagnostic.notInState)])
+        }
+        return WrapperModel.parse(node, on: declaration)
+    }
+
+    /// Returns accessors for a variable with an error, so that the compiler does not report their absence too.
     private static func stubs(for declaration: some DeclSyntaxProtocol) -> [AccessorDeclSyntax] {
         guard
             let variable = declaration.as(VariableDeclSyntax.self),
@@ -46,14 +62,14 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
 
     private static func accessors(of field: WrapperModel) -> [AccessorDeclSyntax] {
         let config = field.config ?? "()"
-        // An init accessor may use nothing of the value but its storage.
+        // An init accessor may use nothing of the value except its storage.
         let registrar = "RivuletObservation.ObservationStateRegistrar"
-        let standard = field.standard.map { ", default: \($0)" } ?? ""
+        let defaultValue = field.defaultValue.map { ", default: \($0)" } ?? ""
         return AccessorDeclSyntax.list([
             """
             @storageRestrictions(initializes: \(field.storage))
             init(initialValue) {
-                \(field.storage) = \(registrar).initialized(Self.self, _$Index.\(field.name), \(field.makeWrapper("initialValue")), from: initialValue\(standard))
+                \(field.storage) = \(registrar).initialized(Self.self, _$Index.\(field.name), \(field.makeWrapper("initialValue")), from: initialValue\(defaultValue))
             }
             """,
             """
@@ -79,7 +95,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
     }
 
     private static func storage(of field: WrapperModel) -> DeclSyntax {
-        let value = field.standard.map { " = \(field.makeWrapper($0))" } ?? ""
+        let value = field.defaultValue.map { " = \(field.makeWrapper($0))" } ?? ""
         return .text("@ObservationStateIgnored\nprivate var \(field.storage): \(field.wrapper)\(value)")
     }
 
@@ -88,7 +104,7 @@ package struct ObservableStateWrapperMacro: AccessorMacro, PeerMacro {
             """
             var \(field.bareName.prefixed("$")): \(field.wrapper).ProjectedValue {
                 get {
-                    _$observationRegistrar.noteRead(_$Index.\(field.name), \(field.wrapper).self)
+                    _$observationRegistrar.recordRead(_$Index.\(field.name), \(field.wrapper).self)
                     return \(field.storage).projectedValue
                 }
                 set {

@@ -3,10 +3,11 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@Published`.
 ///
-/// The storage is a `let`, so that a `final class` of such fields is Sendable, which a property wrapper's is not. A field with a value is
-/// stored without it: the compiler hands the declared value to the init accessor first, and then whatever the initialiser assigns.
+/// The storage is a `let`, so that a `final class` with such fields is Sendable; a property wrapper's storage is no
+/// `let`. A field with a value is stored without it: the compiler passes the declared value to the init accessor first,
+/// and then any value that the initialiser assigns.
 package struct PublishedMacro: AccessorMacro, PeerMacro {
-    /// The generated text is written as it is to stand: formatting it anew took half of the macros' time.
+    /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
 
     package static func expansion(
@@ -28,7 +29,7 @@ package struct PublishedMacro: AccessorMacro, PeerMacro {
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) -> [DeclSyntax] {
-        // Silent: the accessor role reports the faults, once.
+        // The accessor role reports errors, once; this role is silent.
         guard case .model(let field) = PublishedModel.parse(node, on: declaration, in: context.lexicalContext) else {
             return []
         }
@@ -51,7 +52,7 @@ package struct PublishedMacro: AccessorMacro, PeerMacro {
         ]
     }
 
-    /// Accessors for a variable with a fault, so that the compiler does not complain of their absence too.
+    /// Returns accessors for a variable with an error, so that the compiler does not report their absence too.
     private static func stubs(for declaration: some DeclSyntaxProtocol) -> [AccessorDeclSyntax] {
         guard
             let variable = declaration.as(VariableDeclSyntax.self),

@@ -1,20 +1,20 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A published field as it stands in the source.
+/// A published field as written in the source.
 struct PublishedModel {
     /// The name without backticks.
     let name: String
     let type: String
     let value: Value
-    /// What the binding needs in front, with a space after it, to be as visible as the field.
+    /// The access modifier of the binding, with a space after it, so that the binding is as visible as the field.
     let access: String
 
-    /// What the field is before the enclosing initialiser assigns to it.
+    /// The value of the field before the enclosing initialiser assigns to it.
     enum Value {
-        /// Nothing: it must be assigned to.
+        /// No value: the field must be assigned to.
         case none
-        /// The value where it is declared.
+        /// The value in the declaration.
         case declared
         /// Nil, as for any optional that is declared without a value.
         case absent
@@ -23,7 +23,7 @@ struct PublishedModel {
     /// The storage's name.
     var storage: String { name.prefixed("_") }
 
-    /// Reads a declaration in what stands around it, from the inside out; the first fault is the one that counts.
+    /// Reads a declaration in its context, from the inside out, and reports only the first error.
     static func parse(
         _ node: AttributeSyntax,
         on declaration: some DeclSyntaxProtocol,
@@ -32,12 +32,12 @@ struct PublishedModel {
         guard
             let variable = declaration.as(VariableDeclSyntax.self), !variable.isTypeMember,
             context.first?.is(ClassDeclSyntax.self) == true
-        else { return fault(.place, node) }
+        else { return fault(.target, node) }
         guard let binding = variable.bindings.first, variable.bindings.count == 1 else {
-            return fault(.severalBindings, node, Mend.split(variable))
+            return fault(.severalBindings, node, SourceFix.split(variable))
         }
         guard variable.bindingSpecifier.tokenKind == .keyword(.var) else {
-            return fault(.constant, variable.bindingSpecifier, Mend.makeVariable(variable.bindingSpecifier))
+            return fault(.constant, variable.bindingSpecifier, SourceFix.makeVariable(variable.bindingSpecifier))
         }
         guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
             return fault(.pattern, binding.pattern)
@@ -47,11 +47,11 @@ struct PublishedModel {
         }
         let refused = ["lazy", "weak", "unowned"]
         if let modifier = variable.modifiers.first(where: { refused.contains($0.name.text) }) {
-            let mend = modifier.name.text == "lazy" ? Mend.remove(modifier) : nil
-            return fault(.storageModifier(modifier.name.text, identifier.bareName), modifier, mend)
+            let fix = modifier.name.text == "lazy" ? SourceFix.remove(modifier) : nil
+            return fault(.storageModifier(modifier.name.text, identifier.bareName), modifier, fix)
         }
         guard let type = binding.typeAnnotation?.type.valueType ?? binding.initializer?.value.evidentType else {
-            return fault(.type(identifier.bareName), binding.pattern, Mend.addType(binding))
+            return fault(.type(identifier.bareName), binding.pattern, SourceFix.addType(binding))
         }
         return .model(
             PublishedModel(
@@ -67,15 +67,15 @@ struct PublishedModel {
     private static func fault(
         _ message: PublishedDiagnostic,
         _ node: some SyntaxProtocol,
-        _ mend: FixIt? = nil
+        _ fix: FixIt? = nil
     ) -> Parsed<PublishedModel> {
-        .diagnostics([Diagnostic(node: node, message: message, fixIts: mend.map { [$0] } ?? [])])
+        .diagnostics([Diagnostic(node: node, message: message, fixIts: fix.map { [$0] } ?? [])])
     }
 }
 
-/// Why a variable cannot be published.
+/// The errors of a variable that cannot be published.
 enum PublishedDiagnostic: DiagnosticMessage {
-    case place
+    case target
     case severalBindings
     case constant
     case pattern
@@ -86,7 +86,7 @@ enum PublishedDiagnostic: DiagnosticMessage {
 
     var message: String {
         switch self {
-        case .place: "'@Published' can only be applied to a stored 'var' of a class that is an 'ObservableObject'"
+        case .target: "'@Published' can only be applied to a stored 'var' of a class that is an 'ObservableObject'"
         case .severalBindings: "'@Published' needs one 'var' for each field: split this declaration"
         case .constant: "'@Published' needs a 'var': a 'let' never changes"
         case .pattern: "'@Published' cannot publish a tuple pattern: declare one 'var' for each field"
@@ -108,7 +108,7 @@ enum PublishedDiagnostic: DiagnosticMessage {
 
     private var id: String {
         switch self {
-        case .place: "place"
+        case .target: "place"
         case .severalBindings: "severalBindings"
         case .constant: "constant"
         case .pattern: "pattern"
@@ -117,30 +117,6 @@ enum PublishedDiagnostic: DiagnosticMessage {
         case .storageModifier: "storageModifier"
         case .type: "type"
         }
-    }
-}
-
-extension TypeSyntax {
-    /// The type that a value of this one has: `T!` is a `T?`.
-    fileprivate var valueType: String {
-        self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map { "\($0.wrappedType.trimmedDescription)?" }
-            ?? trimmedDescription
-    }
-}
-
-extension ExprSyntax {
-    /// The type that an expression names or has by itself: that of a literal, of `Type(…)`, or of `[Type]()`.
-    fileprivate var evidentType: String? {
-        if let type = literalType { return type }
-        guard let called = self.as(FunctionCallExprSyntax.self)?.calledExpression.trimmed else { return nil }
-        if called.is(ArrayExprSyntax.self) || called.is(DictionaryExprSyntax.self) { return called.description }
-        let name = called.as(GenericSpecializationExprSyntax.self)?.expression ?? called
-        let last =
-            name.as(MemberAccessExprSyntax.self).flatMap { $0.base == nil ? nil : $0.declName.baseName.text }
-            ?? name.as(DeclReferenceExprSyntax.self)?.baseName.text
-        // By the naming that all Swift follows: functions begin in lower case.
-        guard let first = last?.first, first.isUppercase else { return nil }
-        return called.description
     }
 }
 

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// An observable value as it stands in the source.
+/// An observable value as written in the source.
 struct ValueModel {
     /// One stored property of the values, with its public name.
     struct CodingKey {
@@ -9,13 +9,13 @@ struct ValueModel {
         let name: String
     }
 
-    /// What stands in the struct: a stored variable of the values, or some that are there on a condition.
+    /// A part of the struct: a stored variable of the values, or variables under a condition.
     indirect enum Part {
         case variable(VariableDeclSyntax)
         /// The clauses of an `#if`, each with the line that opens it.
         case conditional([(opening: String, parts: [Part])])
 
-        /// The variables, those of all branches of an `#if` among them.
+        /// The variables, including all branches of an `#if`.
         var variables: [VariableDeclSyntax] {
             switch self {
             case .variable(let variable): [variable]
@@ -29,20 +29,20 @@ struct ValueModel {
     /// The stored variables of the values, fields and others.
     let parts: [Part]
     let fields: [TrackedField]
-    /// What generated members need in front, with a space after it.
+    /// The access modifier of generated members, with a space after it.
     let access: String
     /// The type's `@available` attributes.
     let availability: [String]
 
-    /// The type's own members, which are not to be generated.
+    /// The type's own members, which are not generated.
     var signatures: Set<String> { Set(members.compactMap { $0.signature(in: typeName) }) }
 
-    /// Whether some stored variables are there on a condition only.
+    /// True if some stored variables exist only under a condition.
     var isConditional: Bool {
         parts.contains { if case .conditional = $0 { true } else { false } }
     }
 
-    /// Whether a field is marked as deprecated, which generated code must not be told.
+    /// True if a field is marked as deprecated, which must cause no warnings in generated code.
     var hasDeprecatedField: Bool {
         fields.contains { field in
             field.attributes.contains { attribute in
@@ -52,7 +52,7 @@ struct ValueModel {
         }
     }
 
-    /// Reads a declaration, with all faults of its members.
+    /// Reads a declaration, with all errors of its members.
     static func parse(
         _ node: AttributeSyntax,
         on declaration: some DeclGroupSyntax,
@@ -106,25 +106,25 @@ struct ValueModel {
         }
     }
 
-    /// The field that a variable is, if it is one.
+    /// Returns the field that a variable is, if it is one.
     static func field(_ variable: VariableDeclSyntax) -> TrackedField? {
         isObservable(variable) ? TrackedField(variable) : nil
     }
 
-    /// Whether a variable is a field: stored in each value, with a plain name, and not ignored.
+    /// Returns true if a variable is a field: stored in each value, with a plain name, and not ignored.
     ///
     /// Source: <Tests/Rows/Systems.md#b-06>.
     static func isObservable(_ variable: VariableDeclSyntax) -> Bool {
         isMeant(variable) && fault(variable) == nil
     }
 
-    /// Whether a member gets `@Observing`.
+    /// Returns true if a member gets `@Observing`.
     static func isTagged(_ member: some DeclSyntaxProtocol) -> Bool {
         guard let variable = member.as(VariableDeclSyntax.self) else { return false }
         return variable.attributes.attribute(named: "Observing") == nil && isObservable(variable)
     }
 
-    /// Whether a variable is meant to be a field; what the type has under a generated name is not.
+    /// Returns true if a variable is meant to be a field; a variable of the type with a generated name is not.
     private static func isMeant(_ variable: VariableDeclSyntax) -> Bool {
         !variable.isTypeMember && variable.isStored && variable.bindingSpecifier.tokenKind == .keyword(.var)
             && variable.attributes.attribute(named: "Ignoring") == nil && !variable.hasGeneratedName
@@ -140,7 +140,7 @@ struct ValueModel {
         }
     }
 
-    /// What keeps a variable that is meant to be a field from being one.
+    /// Returns the error that keeps an intended field from being one.
     private static func fault(_ variable: VariableDeclSyntax) -> Diagnostic? {
         func diagnostic(_ message: ValueDiagnostic, _ node: some SyntaxProtocol) -> Diagnostic {
             Diagnostic(node: node, message: message)
@@ -157,9 +157,9 @@ struct ValueModel {
             .map { diagnostic(.storageModifier($0.name.text, name: name), $0) }
     }
 
-    /// What Codable is to code of a variable.
+    /// Returns the coding keys of a variable.
     static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
-        // As in Swift, what is made on demand is not coded; and neither is an identity.
+        // As in Swift, a lazy variable is not coded. An identity is not coded either.
         guard !variable.modifiers.contains(.lazy), !variable.hasGeneratedName else { return [] }
         if isObservable(variable), let field = TrackedField(variable) {
             return [CodingKey(storage: field.storage, name: field.bareName)]
@@ -176,7 +176,7 @@ struct ValueModel {
 }
 
 extension VariableDeclSyntax {
-    /// Whether the name is one that macros generate.
+    /// True if the name is one that macros generate.
     fileprivate var hasGeneratedName: Bool {
         bindings.contains { $0.pattern.trimmedDescription.hasPrefix("_$") }
     }

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// Writes the generated members of an observable value, in upstream's order, and after them what Rivulet adds.
+/// Writes the generated members of an observable value, in upstream's order, followed by Rivulet's own additions.
 ///
 /// Source: <Tests/Rows/Systems.md#b-03>, B-05.
 struct ValueRenderer {
@@ -20,7 +20,7 @@ struct ValueRenderer {
         """
     }
 
-    /// Not private: that would make the memberwise initialiser private, too.
+    /// The registrar is not private, because that would make the memberwise initialiser private, too.
     private var registrar: String {
         "@Ignoring\nvar _$observationRegistrar = RivuletObservation.ObservationStateRegistrar(.value)"
     }
@@ -69,7 +69,7 @@ struct ValueRenderer {
         """
     }
 
-    /// The fields' positions, by which accessors name their field; the compiler counts those that are there on a condition.
+    /// The fields' positions, by which accessors name their fields; the compiler counts fields under a condition.
     private var positions: String {
         guard model.isConditional else {
             let fields = model.fields.enumerated()
@@ -86,9 +86,10 @@ struct ValueRenderer {
         )
     }
 
-    /// The same for a field's key path, so that a read by key path is a read of the field.
+    /// The function that looks up a field's position by its key path, so that a read by key path is a read of the
+    /// field.
     ///
-    /// It is called through the protocol alone, so that it may be deprecated, as what it names is.
+    /// It is called only through the protocol, so it may be deprecated, like a field that it names.
     private var position: String {
         let cases = eachField { ["    case \\Self.\($0.name): _$Index.\($0.name)"] }
         let answer = cases.isEmpty ? ["    nil"] : ["    switch keyPath {"] + cases + ["    default: nil", "    }"]
@@ -112,7 +113,7 @@ struct ValueRenderer {
         each { variable in ValueModel.field(variable).map(render) ?? [] }
     }
 
-    /// What `render` makes of every stored variable, with every `#if` among them repeated around it.
+    /// Returns the text that `render` makes of every stored variable, and repeats every `#if` around its variables.
     private func each(_ render: (VariableDeclSyntax) -> [String]) -> [String] {
         func lines(_ parts: [ValueModel.Part]) -> [String] {
             parts.flatMap { part in
@@ -120,7 +121,7 @@ struct ValueRenderer {
                 case .variable(let variable): return render(variable)
                 case .conditional(let clauses):
                     let texts = clauses.map { (opening: $0.opening, lines: lines($0.parts)) }
-                    // Clauses without a line would be lines all the same.
+                    // An `#if` without a line in any clause is left out, because its directives would be lines too.
                     guard texts.contains(where: { !$0.lines.isEmpty }) else { return [] }
                     return texts.flatMap { [$0.opening] + $0.lines } + ["#endif"]
                 }

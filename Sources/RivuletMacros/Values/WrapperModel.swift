@@ -1,100 +1,85 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A field in a wrapper as it stands in the source.
+/// A field in a wrapper as written in the source.
 struct WrapperModel {
     /// The name as written, with backticks if it has them.
     let name: String
     let bareName: String
-    let type: TypeSyntax
+    /// The type as written; nil if it follows from the initialiser.
+    let type: TypeSyntax?
     let initializer: String?
-    /// The wrapper's type as written.
+    /// The code for the wrapper's type.
     let wrapper: String
+    /// The code for the wrapper's name, as a string without module and type arguments.
+    let wrapperName: String
+    /// True if the wrapper leaves the field out of JSON; another such wrapper cannot be recognised here.
+    let isOmitted: Bool
     let config: String?
     let isProjected: Bool
 
     /// The storage's name.
     var storage: String { bareName.prefixed("_") }
 
-    /// The wrapper's name without module and type arguments.
-    var wrapperName: String {
-        let withoutArguments = wrapper.prefix { $0 != "<" }
-        return String(withoutArguments.split(separator: ".").last ?? withoutArguments)
-    }
-
-    /// The value that a field has before anything is written to it: its initialiser's, or nil for an optional.
-    var standard: String? { initializer ?? (type.isOptionalBySpelling ? "nil" : nil) }
+    /// The value that a field has before the first write to it: its initialiser's, or nil for an optional.
+    var defaultValue: String? { initializer ?? (type?.isOptionalBySpelling == true ? "nil" : nil) }
 
     /// The call that wraps a value.
     func makeWrapper(_ value: String) -> String {
         "\(wrapper).makeWrapper(from: \(value)\(config.map { ", config: \($0)" } ?? ""))"
     }
 
-    /// Reads a declaration; the first failing check is the one that counts.
+    /// Reads a declaration with `@ObservableStateWrapper` or `@Wrapped`, and reports only the first failing check.
     ///
     /// Source: <Tests/Rows/Systems.md#a-diagnostics>.
     static func parse(_ node: AttributeSyntax, on declaration: some DeclSyntaxProtocol) -> Parsed<WrapperModel> {
+        let form = WrapperForm(node)
         guard let variable = declaration.as(VariableDeclSyntax.self), !variable.isTypeMember else {
-            return fault(.invalidDeclarationPlacement, node)
+            return form.fault(.invalidDeclarationPlacement, node)
         }
         guard let binding = variable.bindings.first, variable.bindings.count == 1 else {
-            return fault(.unsupportedMultiBinding, node, Mend.split(variable))
+            return form.fault(.unsupportedMultiBinding, node, SourceFix.split(variable))
         }
         guard variable.bindingSpecifier.tokenKind == .keyword(.var) else {
-            return fault(.requiresVar, variable.bindingSpecifier, Mend.makeVariable(variable.bindingSpecifier))
+            return form.fault(
+                .requiresVar,
+                variable.bindingSpecifier,
+                SourceFix.makeVariable(variable.bindingSpecifier)
+            )
         }
-        if let accessors = binding.accessorBlock { return fault(.existingAccessorsNotSupported, accessors) }
-        guard let type = binding.typeAnnotation?.type else {
+        if let accessors = binding.accessorBlock { return form.fault(.existingAccessorsNotSupported, accessors) }
+        guard let type = form.type(of: binding) else {
             let isName = binding.pattern.is(IdentifierPatternSyntax.self)
-            return fault(.requiresExplicitType, binding.pattern, isName ? Mend.addType(binding) : nil)
+            return form.fault(.requiresExplicitType, binding.pattern, isName ? SourceFix.addType(binding) : nil)
         }
         guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
-            return fault(.unsupportedPattern, binding.pattern)
+            return form.fault(.unsupportedPattern, binding.pattern)
         }
         let arguments = node.arguments?.as(LabeledExprListSyntax.self)
-        guard let wrapper = arguments?.first, wrapper.label == nil else { return fault(.missingWrapperArgument, node) }
+        guard let wrapper = arguments?.first, wrapper.label == nil else {
+            return form.fault(.missingWrapperArgument, node)
+        }
         guard
             let reference = wrapper.expression.as(MemberAccessExprSyntax.self),
             let base = reference.base,
             reference.declName.baseName.tokenKind == .keyword(.self)
-        else { return fault(.invalidWrapperExpression, wrapper.expression, Mend.addSelf(wrapper.expression)) }
-        if let diagnostic = attributeFault(node, variable.attributes) { return .diagnostics([diagnostic]) }
+        else { return form.fault(.invalidWrapperExpression, wrapper.expression, SourceFix.addSelf(wrapper.expression)) }
+        if let diagnostic = form.attributeFault(node, variable.attributes) ?? form.typeFault(base, of: binding) {
+            return .diagnostics([diagnostic])
+        }
         let projected = arguments?.first { $0.label?.text == "projected" }?.expression
         return .model(
             WrapperModel(
                 name: identifier.text,
                 bareName: identifier.bareName,
-                type: type.trimmed,
+                type: binding.typeAnnotation?.type.trimmed,
                 initializer: binding.initializer?.value.trimmedDescription,
-                wrapper: base.trimmedDescription,
-                config: arguments?.first { $0.label?.text == "config" }?.expression.trimmedDescription,
+                wrapper: form.wrapper(base, of: type),
+                wrapperName: form.wrapperName(base, of: type),
+                isOmitted: ["OmitCoding", "Omitted"].contains(base.typeName),
+                config: form.config(arguments)?.expression.trimmedDescription,
                 isProjected: projected?.as(BooleanLiteralExprSyntax.self)?.literal.tokenKind == .keyword(.true)
             )
         )
-    }
-
-    /// The fault in the order of the attributes, if there is one.
-    private static func attributeFault(_ node: AttributeSyntax, _ attributes: AttributeListSyntax) -> Diagnostic? {
-        guard let ignored = attributes.attribute(named: "ObservationStateIgnored") else {
-            let message = WrapperDiagnostic.missingObservationStateIgnored
-            return Diagnostic(node: node, message: message, fixIts: [Mend.ignore(after: node)])
-        }
-        let names = attributes.compactMap { $0.as(AttributeSyntax.self)?.lastName }
-        guard
-            let own = names.firstIndex(of: node.lastName),
-            let other = names.firstIndex(of: ignored.lastName),
-            other < own
-        else { return nil }
-        let mend = Mend.move(ignored, behind: node, in: attributes)
-        let message = WrapperDiagnostic.incorrectAttributeOrder
-        return Diagnostic(node: ignored, message: message, fixIts: mend.map { [$0] } ?? [])
-    }
-
-    private static func fault(
-        _ message: WrapperDiagnostic,
-        _ node: some SyntaxProtocol,
-        _ mend: FixIt? = nil
-    ) -> Parsed<WrapperModel> {
-        .diagnostics([Diagnostic(node: node, message: message, fixIts: mend.map { [$0] } ?? [])])
     }
 }

@@ -1,9 +1,10 @@
-// This file owns how the notes of a run become coercions with a path: each is looked for where the walk comes by.
+// This file owns the search for coercions: it turns a run's coercion records into coercions with a path, while the
+// collector walks over the state.
 
 import RivuletJSON
 
 extension ChangeCollector {
-    /// Looks for coercions inside of a value that has been compared as a whole, with the answer to whether it differed.
+    /// Looks for coercions inside of a value that has been compared as a whole; `isNew` says that the value differed.
     @usableFromInline
     mutating func collectCoercions(isNew: Bool, _ body: (inout ChangeCollector) -> Void) {
         guard let search else { return }
@@ -13,22 +14,25 @@ extension ChangeCollector {
         (purpose, search.isNewValue) = outer
     }
 
-    /// How many changes are reported, for a run with notes: other runs need not know.
-    @inlinable var notedChanges: Int { search == nil ? 0 : checkpoint.changes }
+    /// The number of changes reported so far in a run with coercion records; 0 in other runs, which do not need it.
+    @inlinable var recordedChanges: Int { search == nil ? 0 : checkpoint.changes }
 
-    /// Reports what a wrapper changed in a field of the current value, whose changes since `start` are reported; `value` writes it.
+    /// Reports a coercion of a field of the current value.
+    ///
+    /// `start` is the number of changes that were reported before the field. `value` writes the field's value.
     @usableFromInline
-    mutating func noteCoercion(_ field: Int, _ step: String, since start: Int, _ value: (inout JSONWriter) -> Void) {
+    mutating func recordCoercion(_ field: Int, _ step: String, since start: Int, _ value: (inout JSONWriter) -> Void) {
         guard let search else { return }
-        if let from = search.notes.written[mark.serial]?[field] {
+        if let from = search.records.written[mark.serial]?[field] {
             let to = text(value)
             if to != from { search.add(Coercion(path: path + step, from: from, to: to)) }
-        } else if comparesAll, !search.notes.made.isEmpty {
-            // Nothing is known of the value, so it may have been made in this run; one whose writes are known was not.
+        } else if comparesAll, !search.records.made.isEmpty {
+            // The writes of the value are unknown, so the value may have been made in this run. A value with known
+            // writes was not made in it.
             let container = ObjectIdentifier(search.container)
-            let making = CoercionNotes.Making(container: container, index: field, to: text(value))
-            guard search.notes.made[making] != nil else { return }
-            let isNew = purpose == .coercions ? search.isNewValue : notedChanges > start
+            let making = CoercionRecords.Making(container: container, index: field, to: text(value))
+            guard search.records.made[making] != nil else { return }
+            let isNew = purpose == .coercions ? search.isNewValue : recordedChanges > start
             search.add(CoercionSearch.Candidate(making: making, path: path + step, isNew: isNew))
         }
     }

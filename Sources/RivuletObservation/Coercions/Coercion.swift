@@ -1,8 +1,8 @@
-/// A write whose value a wrapper changed.
+/// A write of a value that a wrapper changed.
 public struct Coercion: Hashable, Sendable {
     /// The field's path as a JSON Pointer's text.
     public let path: String
-    /// What was written, JSON text; the last such write when there were several.
+    /// The written value, JSON text; the last one if the wrapper changed several writes.
     public let from: [UInt8]
     /// The field's value after the run, JSON text.
     public let to: [UInt8]

@@ -2,47 +2,48 @@ internal import CCurrentRun
 import RivuletJSON
 import Synchronization
 
-/// The coercions of runs that go on now, by the number of the run.
+/// The coercion records of the open runs, by the number of the run.
 ///
-/// Most runs leave no note: then this costs two writes of a thread-local variable.
+/// Most runs record nothing. Such a run costs two writes of a thread-local variable.
 @usableFromInline
 package enum CoercionLog {
-    fileprivate static let notes = Mutex<[UInt64: CoercionNotes]>([:])
+    fileprivate static let records = Mutex<[UInt64: CoercionRecords]>([:])
 
-    /// Whether this thread is in a run.
+    /// Indicates that this thread is in a run.
     static var isOpen: Bool { current_run().number != 0 }
 
-    /// A run that is open on this thread, inside of another one perhaps.
+    /// A run that is open on this thread, possibly inside of another run.
     @usableFromInline
     struct Run {
         /// The run's number.
         @usableFromInline let number: UInt64
         private let outer: CCurrentRun.current_run
 
-        /// Opens a run that goes on with these notes.
+        /// Opens a run that continues these records.
         @usableFromInline
-        init(_ notes: CoercionNotes? = nil) {
+        init(_ records: CoercionRecords? = nil) {
             number = ChangeMark.freshSerial()
             outer = current_run()
-            set_current_run(CCurrentRun.current_run(number: number, has_notes: notes != nil))
-            if let notes { CoercionLog.notes.withLock { $0[number] = notes } }
+            set_current_run(CCurrentRun.current_run(number: number, has_records: records != nil))
+            if let records { CoercionLog.records.withLock { $0[number] = records } }
         }
 
-        /// Closes it, and gives its notes if it has any.
+        /// Closes the run and returns its records, if it has any.
         @usableFromInline
-        func close() -> CoercionNotes? {
-            let hasNotes = current_run().has_notes
+        func close() -> CoercionRecords? {
+            let hasRecords = current_run().has_records
             set_current_run(outer)
-            return hasNotes ? notes.withLock { $0.removeValue(forKey: number) } : nil
+            return hasRecords ? records.withLock { $0.removeValue(forKey: number) } : nil
         }
     }
 
-    /// Makes a value that is to be put into a state later: the notes of its making belong into that run of ``ChangeRecorder``.
+    /// Makes a value that is put into a state later, and returns the coercion records of its making for that later run
+    /// of ``ChangeRecorder``.
     ///
     /// - Throws: what `body` throws.
     package static func noting<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> (value: Value, notes: CoercionNotes?) {
+    ) throws(Failure) -> (value: Value, records: CoercionRecords?) {
         let run = Run()
         do throws(Failure) {
             let value = try body()
@@ -53,21 +54,21 @@ package enum CoercionLog {
         }
     }
 
-    /// Whether the run that this thread is in has notes.
-    @usableFromInline static var hasNotes: Bool { current_run().has_notes }
+    /// Indicates that the current run of this thread has records.
+    @usableFromInline static var hasRecords: Bool { current_run().has_records }
 
-    /// Whether the run that this thread is in has a note of a field.
+    /// Returns true if the current run of this thread has a record for a field.
     static func hasNote(serial: UInt64, field: Int) -> Bool {
         let number = current_run().number
-        return notes.withLock { $0[number]?.written[serial]?[field] != nil }
+        return records.withLock { $0[number]?.written[serial]?[field] != nil }
     }
 
-    /// Changes the notes of the run that this thread is in, if it is in one.
-    static func edit(_ body: (inout CoercionNotes) -> Void) {
+    /// Changes the records of the current run of this thread, if there is one.
+    static func edit(_ body: (inout CoercionRecords) -> Void) {
         var run = current_run()
         guard run.number != 0 else { return }
-        run.has_notes = true
+        run.has_records = true
         set_current_run(run)
-        notes.withLock { body(&$0[run.number, default: CoercionNotes()]) }
+        records.withLock { body(&$0[run.number, default: CoercionRecords()]) }
     }
 }

@@ -1,46 +1,47 @@
-/// Looks for the notes of a run while a ``ChangeCollector`` walks over its state.
+/// Matches the coercion records of a run with fields while a ``ChangeCollector`` walks over the state.
 @usableFromInline
 final class CoercionSearch {
-    /// A field of a value that may be new, with the value that a note of an initialiser has.
+    /// A field that may match an initialiser's record, because it has the recorded value.
     struct Candidate {
-        let making: CoercionNotes.Making
+        let making: CoercionRecords.Making
         let path: String
-        /// Whether the value was reported as a change, so that it is more likely to be the new one.
+        /// True if the value was reported as a change, and so is more likely to be the new one.
         let isNew: Bool
     }
 
-    /// How much was found.
+    /// The number of findings up to a moment.
     @usableFromInline
     struct Checkpoint {
         fileprivate let coercions: Int
         fileprivate let candidates: Int
     }
 
-    let notes: CoercionNotes
-    /// The type of the value whose fields are walked now.
+    let records: CoercionRecords
+    /// The type of the value that is being walked.
     @usableFromInline var container: Any.Type = Never.self
-    /// Whether the value that is walked for coercions has been reported as a change.
+    /// True if the value that is searched for coercions has been reported as a change.
     @usableFromInline var isNewValue = false
     private var coercions: [Coercion] = []
     private var candidates: [Candidate] = []
 
-    init(_ notes: CoercionNotes) {
-        self.notes = notes
+    init(_ records: CoercionRecords) {
+        self.records = records
     }
 
-    /// Keeps what a wrapper certainly changed.
+    /// Adds a certain coercion.
     func add(_ coercion: Coercion) {
         coercions.append(coercion)
     }
 
-    /// Keeps a field that may be that of a note whose value nobody can name for certain.
+    /// Adds a field that may match an initialiser's record.
     func add(_ candidate: Candidate) {
         candidates.append(candidate)
     }
 
-    /// All that was found, with each note of an initialiser given to one candidate: to those that changed before those that did not.
+    /// All coercions that were found; each initialiser's record is assigned to one candidate, to changed candidates
+    /// first.
     var found: [Coercion] {
-        var made = notes.made
+        var made = records.made
         for making in made.keys { made[making]?.reverse() }
         var all = coercions
         for candidate in candidates.filter(\.isNew) + candidates.filter({ !$0.isNew }) {
@@ -50,7 +51,7 @@ final class CoercionSearch {
         return all
     }
 
-    /// Where `goBack` returns to, forgetting what was found after it.
+    /// The point to which `goBack` returns; it discards later findings.
     @usableFromInline var checkpoint: Checkpoint {
         Checkpoint(coercions: coercions.count, candidates: candidates.count)
     }

@@ -1,13 +1,14 @@
+import RivuletBase
 public import RivuletJSON
 
-/// The payload of a case whose name is known; generated code takes the case's values out of it.
+/// The payload of a case with a known name; generated code takes the case's values out of it.
 ///
-/// Serves enums of events and enums in states alike; they differ in the word by which errors call a case.
+/// It reads the cases of event enums and of enums in states. Only the noun for a case in error messages differs.
 public struct CaseReader {
-    /// How much of an unknown name an error repeats, in characters.
+    /// The maximum number of characters of an unknown name that an error repeats.
     private static let repeatedNameMax = 64
 
-    /// What errors call a case.
+    /// The noun for a case in error messages.
     private enum Noun: String {
         case event
         case `case`
@@ -18,15 +19,15 @@ public struct CaseReader {
     /// The case's name.
     private let name: String
     private let noun: Noun
-    /// A reader of the payload alone; nil when the value was only a name.
+    /// A reader of the payload alone; nil if the value was only a name.
     private let payload: JSONReader?
-    /// Where the value stands.
+    /// The reader at the start of the value.
     private let start: JSONReader
 
-    /// Reads one event of a type: its name, and what `make` makes of the payload.
+    /// Reads one event of a type; `make` makes it from its name and its payload.
     ///
-    /// `make` answers nil for a name that is no case.
-    /// - Throws: `mismatch` when the event is unknown, listing known ones, or has another form; errors of a value.
+    /// `make` returns nil for a name that is no case.
+    /// - Throws: `mismatch` if the event is unknown, with a list of known ones, or has another form; errors of a value.
     public static func read<Event: EventCoding>(
         _ type: Event.Type,
         from reader: inout JSONReader,
@@ -35,10 +36,10 @@ public struct CaseReader {
         try read(.event, from: &reader, known: Event.eventCases, make)
     }
 
-    /// Reads one value of an enum in a state: its case's name, and what `make` makes of the payload.
+    /// Reads one value of an enum in a state; `make` makes it from its case's name and its payload.
     ///
-    /// `make` answers nil for a name that is no case.
-    /// - Throws: `mismatch` when the case is unknown, listing known ones, or has another form; errors of a value.
+    /// `make` returns nil for a name that is no case.
+    /// - Throws: `mismatch` if the case is unknown, with a list of known ones, or has another form; errors of a value.
     public static func read<Value: ObservableEnum>(
         _ type: Value.Type,
         from reader: inout JSONReader,
@@ -47,9 +48,9 @@ public struct CaseReader {
         try read(.case, from: &reader, known: Value._$cases, make)
     }
 
-    /// Says that the case has no values.
+    /// Checks that the case has no values.
     ///
-    /// - Throws: `mismatch` when the payload is anything but an empty object.
+    /// - Throws: `mismatch` if the payload is anything but an empty object.
     public func none() throws(JSONError) {
         guard let payload else { return }
         guard payload.isEmptyObject else {
@@ -57,9 +58,10 @@ public struct CaseReader {
         }
     }
 
-    /// The payload of a case with several or labelled values, as an object with these keys.
+    /// Returns the payload of a case with several or labelled values, as an object with these keys.
     ///
-    /// - Throws: `mismatch` when it is no object, `unknownKey` when the reader refuses such keys.
+    /// - Throws: `mismatch` if the payload is no object, `unknownKey` if it has another key and the reader refuses
+    ///   unknown keys.
     public func values(_ names: [String]) throws(JSONError) -> CaseValues {
         let title = "the \(noun.rawValue) \"\(name)\""
         guard var payload else { return CaseValues(of: title, members: [:], start) }
@@ -69,7 +71,7 @@ public struct CaseReader {
         }
         var members: [String: JSONReader] = [:]
         try payload.object { (key, reader) throws(JSONError) in
-            if names.contains(key) {
+            if names.contains(where: { $0.hasSameBytes(as: key) }) {
                 members[key] = try reader.value()
             } else {
                 try reader.unknownKey(key)
@@ -100,10 +102,10 @@ public struct CaseReader {
         return value
     }
 
-    /// Reads the object form: one key, the name, whose value is the payload.
+    /// Reads the object form: an object with one key, which is the name, and the payload as its value.
     private static func member(of reader: inout JSONReader, _ noun: Noun) throws(JSONError) -> CaseReader {
         let start = reader
-        if let (name, payload) = try reader.soleMember() {
+        if let (name, payload) = try reader.singleMember() {
             return CaseReader(name: name, noun: noun, payload: payload, start: start)
         }
         var count = 0
@@ -133,24 +135,25 @@ extension CaseReader {
     /// - Throws: `missing`, or an error of the value.
     public func single<Value: JSONCodable>(
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        try single(absent: standard() ?? Value.jsonAbsent, hasOwnKey: Value.jsonSchema.hasKey(CaseWriter.singleKey)) {
+        try single(absent: defaultValue() ?? Value.jsonAbsent, hasOwnKey: Value.jsonSchema.hasKey(CaseWriter.singleKey))
+        {
             reader throws(JSONError) in try Value(json: &reader)
         }
     }
 
-    /// The only value of a case, without a label, whose inner writes are tracked.
+    /// The only value of a case, without a label, of a type with tracked inner writes.
     ///
     /// - Throws: `missing`, or an error of the value.
     public func single<Value: StateNode>(
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
         if let payload, Value.jsonSchema.hasKey(CaseWriter.singleKey) == true {
             return try Self.value(payload) { reader throws(JSONError) in try Value(json: &reader) }
         }
-        return try single(absent: standard() ?? Value.jsonAbsent, hasOwnKey: false) { reader throws(JSONError) in
+        return try single(absent: defaultValue() ?? Value.jsonAbsent, hasOwnKey: false) { reader throws(JSONError) in
             try Value(json: &reader)
         }
     }
@@ -161,17 +164,32 @@ extension CaseReader {
     @_disfavoredOverload
     public func single<Value: Codable>(
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        try single(absent: standard(), hasOwnKey: nil) { reader throws(JSONError) in
+        try single(absent: defaultValue(), hasOwnKey: nil) { reader throws(JSONError) in
             try CodableJSON.decode(type, from: &reader)
         }
     }
 
-    /// `hasOwnKey` says that values have a key `_0` of their own, nil that they might; Swift's form is looked for first all the same.
+    /// Reads the single value in Swift's form or in the short form.
     ///
-    /// `absent` is asked only for a payload that is missing or empty: an optional of a type that is not known here is dear to make.
+    /// `hasOwnKey` is true if values have a key `_0` of their own, and nil if they might have one. Swift's form is
+    /// tried first in all cases.
+    ///
+    /// `absent` is evaluated only for a payload that is missing or empty, because an optional of a generic type is
+    /// expensive to make.
     private func single<Value>(
+        absent: @autoclosure () -> Value?,
+        hasOwnKey: @autoclosure () -> Bool?,
+        _ read: (inout JSONReader) throws(JSONError) -> Value
+    ) throws(JSONError) -> Value {
+        if let payload, try payload.peek() != .object { return try Self.value(payload, read) }
+        return try rareSingle(absent: absent(), hasOwnKey: hasOwnKey(), read)
+    }
+
+    /// Reads the single value if there is no payload, or if the payload is an object.
+    @inline(never)
+    private func rareSingle<Value>(
         absent: @autoclosure () -> Value?,
         hasOwnKey: @autoclosure () -> Bool?,
         _ read: (inout JSONReader) throws(JSONError) -> Value
@@ -180,10 +198,9 @@ extension CaseReader {
             if let absent = absent() { return absent }
             throw start.error(.missing, "the \(noun.rawValue) \"\(name)\" needs a value: {\"\(name)\":…}")
         }
-        guard try payload.peek() == .object else { return try Self.value(payload, read) }
         let members = try Self.members(payload)
         if members.count == 1, let inner = members[CaseWriter.singleKey] {
-            // Swift's own form first: a type that ignores unknown keys would take `{"_0":…}` for its own.
+            // Swift's own form comes first: a type that ignores unknown keys would accept `{"_0":…}` as its own form.
             do throws(JSONError) {
                 return try Self.value(inner, read)
             } catch {
@@ -208,7 +225,7 @@ extension CaseReader {
 
 /// The values of a case's payload by name; generated code takes them one by one.
 public struct CaseValues {
-    /// What errors call the case.
+    /// The case as error messages name it, such as `the event "move"`.
     private let title: String
     private let members: [String: JSONReader]
     private let parent: JSONReader
@@ -219,28 +236,28 @@ public struct CaseValues {
         self.parent = parent
     }
 
-    /// The value under a name, its default, or what its absence means.
+    /// Returns the value under a name, or its default, or the value that an absent key stands for.
     ///
     /// - Throws: `missing`, or an error of the value.
     public func value<Value: JSONCodable>(
         _ name: String,
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        let absent = standard() ?? Value.jsonAbsent
+        let absent = defaultValue() ?? Value.jsonAbsent
         return try value(name, absent: absent) { reader throws(JSONError) in try Value(json: &reader) }
     }
 
-    /// The value under a name, or its default, of a type that is only Codable.
+    /// Returns the value under a name, or its default, of a type that is only Codable.
     ///
     /// - Throws: `missing`, or an error of the value.
     @_disfavoredOverload
     public func value<Value: Codable>(
         _ name: String,
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
-        try value(name, absent: standard()) { reader throws(JSONError) in
+        try value(name, absent: defaultValue()) { reader throws(JSONError) in
             try CodableJSON.decode(type, from: &reader)
         }
     }

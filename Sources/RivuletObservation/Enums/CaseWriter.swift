@@ -1,8 +1,8 @@
 public import RivuletJSON
 
-/// Writes the cases of enums, of events and in states; generated code calls it.
+/// Writes the cases of event enums and of enums in states; generated code calls it.
 public enum CaseWriter {
-    /// The key under which Swift's own form has a single value without a label.
+    /// The key of a single value without a label in Swift's own form.
     static let singleKey = "_0"
 
     /// Writes a value of a payload.
@@ -18,7 +18,7 @@ public enum CaseWriter {
 
     /// Writes a case with a single value without a label: `{"name":value}`.
     ///
-    /// A value that itself begins with a key `_0` gets Swift's own form around it, or it would be read as that form.
+    /// A value that begins with a key `_0` is wrapped in Swift's own form. Otherwise it would be read as that form.
     public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
         guard !Value.jsonSchema.isNoObject else {
             writer.beginObject()
@@ -29,7 +29,7 @@ public enum CaseWriter {
         guarded(name, into: &writer) { write(value, into: &$0) }
     }
 
-    /// Writes a case with a single value whose own places have key paths: always `{"name":value}`.
+    /// Writes a case with a single tracked value, which has key paths of its own: always `{"name":value}`.
     public static func single<Value: StateNode>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key(name)
@@ -64,7 +64,7 @@ public enum CaseWriter {
             writer.key(singleKey)
         }
         if inner.hasUnrepresentableNumber {
-            // Written anew, so that the outer writer knows of the number as well.
+            // The value is written again, so that the outer writer also records the unrepresentable number.
             value(&writer)
         } else {
             writer.raw(inner)
@@ -75,7 +75,7 @@ public enum CaseWriter {
 }
 
 extension JSONSchema {
-    /// Whether values are never objects, and so have no key; nothing is made to find it out.
+    /// True if values are never objects, and so have no keys; the check builds no schema.
     fileprivate var isNoObject: Bool {
         switch self {
         case .null, .boolean, .integer, .number, .string, .array: true
@@ -83,7 +83,7 @@ extension JSONSchema {
         }
     }
 
-    /// Whether objects of this shape have a field of this name; nil when they can have any key.
+    /// Returns true if objects of this shape have a field of this name, and nil if they can have any key.
     func hasKey(_ key: String) -> Bool? {
         switch self {
         case .object(_, _, let fields): return fields().contains { $0.name == key }

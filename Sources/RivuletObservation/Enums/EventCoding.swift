@@ -1,10 +1,10 @@
 public import RivuletJSON
 
-/// An enum whose cases are read and written as JSON by name.
+/// An enum that is read and written as JSON by the names of its cases.
 ///
-/// The `@AppEvent` macro implements it. `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, labelled or several
-/// values are an object: `{"move":{"x":1,"y":2}}`, unlabelled ones among them `_0`, `_1` by position. Also read are
-/// `{"increment":{}}` and Swift's own form `{"setCount":{"_0":5}}`.
+/// The `@AppEvent` macro implements it. `case increment` is `"increment"`, and `case setCount(Int)` is
+/// `{"setCount":5}`. Labelled or several values are an object: `{"move":{"x":1,"y":2}}`. Unlabelled values in it have
+/// the keys `_0`, `_1` by position. The forms `{"increment":{}}` and Swift's own `{"setCount":{"_0":5}}` are read too.
 public protocol EventCoding: JSONCodable, SendableMetatype {
     /// The cases in the order of declaration.
     static var eventCases: [EventCase] { get }
@@ -12,7 +12,7 @@ public protocol EventCoding: JSONCodable, SendableMetatype {
     /// The name of this event's case.
     var eventName: String { get }
 
-    /// Whether this event's payload must not be logged: its case is marked `@Sensitive`.
+    /// True if this event's payload must not be logged, because its case is marked `@Sensitive`.
     var isSensitive: Bool { get }
 }
 
@@ -22,11 +22,11 @@ extension EventCoding {
         .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) { .oneOf(eventCases.map(\.schema)) }
     }
 
-    /// The shapes of all forms in which events are read; describe it in the direction `read`.
+    /// The shapes of all accepted forms of events; describe this schema in the direction `read`.
     public static var acceptedSchema: JSONSchema { .anyOf(eventCases.flatMap(\.acceptedSchemas)) }
 }
 
-/// What an enum of events, or an enum in a state, says of one of its cases.
+/// The description of one case of an event enum or of an enum in a state.
 public struct EventCase: Sendable {
     /// One value of a case.
     public struct Payload: Sendable {
@@ -34,7 +34,7 @@ public struct EventCase: Sendable {
         public let label: String?
         /// The shape of the value's JSON.
         public let schema: JSONSchema
-        /// Whether the value must be there when it is one of several.
+        /// True if the value must be present when it is one of several.
         public let isRequired: Bool
         /// The fields that have key paths below the value.
         let addressed: (@Sendable () -> [StateField])?
@@ -50,7 +50,7 @@ public struct EventCase: Sendable {
             self.type = type
         }
 
-        /// Describes a value that is only Codable, by what its type tells.
+        /// Describes a value that is only Codable, from its type.
         @_disfavoredOverload
         public init<Value: Codable>(_ label: String?, _ type: Value.Type, hasDefault: Bool = false) {
             self.label = label
@@ -60,7 +60,7 @@ public struct EventCase: Sendable {
             self.type = type
         }
 
-        /// The key under which it stands when it is one of several, at this position.
+        /// Returns the key of the value at this position among several values.
         func key(at index: Int) -> String { label ?? "_\(index)" }
     }
 
@@ -68,7 +68,7 @@ public struct EventCase: Sendable {
     public let name: String
     /// The case's values in order.
     public let payload: [Payload]
-    /// Whether the payload must not be logged.
+    /// True if the payload must not be logged.
     public let isSensitive: Bool
 
     /// Describes a case.
@@ -84,10 +84,11 @@ public struct EventCase: Sendable {
         return Self.object(name, value)
     }
 
-    /// The shapes of the events of this case in each form in which they are read; a value can have more than one of them.
+    /// The shapes of all forms in which events of this case are read; a value can fit more than one of them.
     ///
-    /// A state among the values may have further keys here, so a fault in Swift's form fits its short form; the reader refuses both.
-    /// Source: <Documentation/HTTP.md#dispatch>.
+    /// The schema of a state allows further keys here. A wrong value in Swift's form therefore fits the schema of the
+    /// short form. The reader refuses both, the wrong value and the further keys. Source:
+    /// <Documentation/HTTP.md#dispatch>.
     public var acceptedSchemas: [JSONSchema] {
         let needsNothing = payload.allSatisfy { !$0.isRequired }
         guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }
@@ -99,10 +100,10 @@ public struct EventCase: Sendable {
         return needsNothing ? [.constant(name)] + forms : forms
     }
 
-    /// Whether the payload is one value that stands for itself.
+    /// True if the payload is one value without a label, which stands for itself.
     private var isSingle: Bool { payload.count == 1 && payload.first?.label == nil }
 
-    /// The shape of what stands under the case's name; nil when there is nothing to stand there.
+    /// The shape of the payload under the case's name; nil if the case has no values.
     var value: JSONSchema? {
         guard let first = payload.first else { return nil }
         if isSingle { return first.schema }
@@ -127,7 +128,7 @@ public struct EventCase: Sendable {
         return closed(.object(title: "") { fields })
     }
 
-    /// An object without further keys: dispatch refuses them.
+    /// Returns the object's shape without further keys, because dispatch refuses them.
     private static func closed(_ object: JSONSchema) -> JSONSchema {
         .annotated(object, [JSONSchema.Annotation("additionalProperties", false)])
     }

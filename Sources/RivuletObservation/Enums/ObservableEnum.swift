@@ -1,33 +1,35 @@
 public import RivuletJSON
 
-/// An enum in a state, whose payloads are tracked where they can be: an ``ObservableState`` that is a case's only value has key paths
-/// of its own, `/mode/editing/city`.
+/// An enum in a state, with a tracked payload if possible.
 ///
-/// Conform by the macro ``ObservableState()``, never by hand. JSON has the forms that events have: `"idle"`, `{"editing":{…}}`,
-/// `{"failed":{"code":1,"reason":"x"}}`; Swift's own `{"editing":{"_0":{…}}}` is read too. Another case, and another payload that is
-/// no tracked value, are one change at the enum's own key path.
+/// An ``ObservableState`` that is a case's only value has key paths of its own, `/mode/editing/city`.
 ///
-/// The enum has no mark of its own. What its payload's mark says holds because the payload is entered together with the enum, and
-/// under a serial that is the case's own.
+/// Conform by the macro ``ObservableState()``, never by hand. The JSON forms are those of events: `"idle"`,
+/// `{"editing":{…}}`, `{"failed":{"code":1,"reason":"x"}}`. Swift's own `{"editing":{"_0":{…}}}` is read too. A change
+/// to another case is one change at the enum's own key path. So is another payload that is not tracked.
+///
+/// The enum has no mark of its own. Its payload's mark is valid, because the payload is entered together with the enum,
+/// under a serial that belongs to the case.
 public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
     /// The cases in the order of declaration.
     static var _$cases: [EventCase] { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// The cases with a single value without a label, in the order of declaration; their positions here are their indices.
+    /// The cases with a single value without a label, in the order of declaration; a position in this array is the
+    /// case's field index.
     static var _$fields: [StateField] { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Offers the payload to an edit, if this value is of a case in ``_$fields``.
+    /// Passes the payload to an edit, if ``_$fields`` has this value's case.
     ///
-    /// - Throws: what the edit throws; this value then has what the edit left in the payload.
+    /// - Throws: the error of the edit; this value then keeps what the edit has written to the payload.
     mutating func _$editPayload<Edit: PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure)
 }
 
 extension ObservableEnum {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Hands a serial of the case's own to the payload, if that can take one.
+    /// Passes a serial of the case's own to the payload, if the payload takes one.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         var edit = PayloadEntry(mark: ChangeMark(serial: serial))
@@ -35,33 +37,33 @@ extension ObservableEnum {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// An enum is in no place itself; its payload is.
-    @inlinable public var _$place: ObservedPlace? { nil }
+    /// Always nil: an enum has no observed node itself; its payload has one.
+    @inlinable public var _$node: ObservedNode? { nil }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether the payload is the one that is observed in its case at this place.
-    public func _$isObserved(at place: ObservedPlace) -> Bool {
-        var edit = PayloadIdentity(place: place)
+    /// Returns true if the payload is the one observed in its case at this node.
+    public func _$isObserved(at node: ObservedNode) -> Bool {
+        var edit = PayloadIdentity(node: node)
         var copy = self
         copy._$editPayload(&edit)
         return edit.isObserved
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Hands the case's place to the payload, if that can take one.
-    public mutating func _$observe(at place: ObservedPlace) {
-        var edit = PayloadObservation(place: place)
+    /// Passes the case's node to the payload, if the payload can be observed.
+    public mutating func _$observe(at node: ObservedNode) {
+        var edit = PayloadObservation(node: node)
         _$editPayload(&edit)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads a whole value: a document that mentions an enum mentions all of it.
+    /// Reads a whole value: a document that mentions an enum replaces all of it.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         self = try Self(json: &reader)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads this value, or does something below the payload of the case that it has.
+    /// Reads this value, or applies an operation below the payload of its current case.
     public mutating func _$apply(
         _ operation: StateChange.Operation,
         at path: ArraySlice<String>,
@@ -78,7 +80,7 @@ extension ObservableEnum {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Puts the payload in order.
+    /// Finishes deferred work of the payload.
     public mutating func _$settle() {
         var edit = PayloadSettling()
         _$editPayload(&edit)
@@ -89,7 +91,7 @@ extension ObservableEnum {
         .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) { .oneOf(_$cases.map(\.schema)) }
     }
 
-    /// Writes what is at a path, whose first token is the name of the case; false when there is no such value.
+    /// Writes the value at a path that begins with the name of the case; returns false if there is no such value.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         guard !path.isEmpty else {
             encodeJSON(into: &writer)
@@ -113,7 +115,7 @@ extension ObservableEnum {
 
     /// Reads any of the JSON forms from a decoder of any format.
     ///
-    /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
+    /// - Throws: what the decoder throws, or ``JSONError`` if the value does not fit this type.
     public init(from decoder: any Decoder) throws {
         try self.init(jsonFrom: decoder)
     }

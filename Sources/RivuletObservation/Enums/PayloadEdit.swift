@@ -1,33 +1,33 @@
 public import RivuletJSON
 
-/// Something to do with a case's single value, which generated code offers; overloads choose by the value's type.
+/// An operation on a case's single value, which generated code passes to it; overloads choose by the value's type.
 public protocol PayloadEdit {
-    /// What it can throw.
+    /// The errors of the operation.
     associatedtype Failure: Error
 
-    /// Does it with a value whose inner writes are tracked.
+    /// Runs the operation on a value with tracked inner writes.
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
 
-    /// Does it with a leaf.
+    /// Runs the operation on a leaf.
     mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
 
-    /// Does it with a leaf that is only Codable.
+    /// Runs the operation on a leaf that is only Codable.
     @_disfavoredOverload
     mutating func payload<Value: Codable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
 }
 
 extension PayloadEdit {
-    /// A leaf has no place of its own.
+    /// Does nothing: a leaf has no node of its own.
     @inlinable
     public mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) {}
 
-    /// A leaf that is only Codable has no place of its own.
+    /// Does nothing: a leaf that is only Codable has no node of its own.
     @inlinable
     @_disfavoredOverload
     public mutating func payload<Value: Codable>(_ index: Int, _ name: String, _ value: inout Value) {}
 }
 
-/// Gives the payload the serial of its case's place.
+/// Gives the payload the serial of its case.
 @usableFromInline
 struct PayloadEntry: PayloadEdit {
     /// The mark that the enum would have.
@@ -44,26 +44,26 @@ struct PayloadEntry: PayloadEdit {
     }
 }
 
-/// Gives the payload its case's place.
+/// Gives the payload the observed node of its case.
 struct PayloadObservation: PayloadEdit {
-    let place: ObservedPlace
+    let node: ObservedNode
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
-        value._$observe(at: place.child(.field(index)))
+        value._$observe(at: node.child(.field(index)))
     }
 }
 
-/// Asks whether the payload has its case's place.
+/// Checks that the payload has the observed node of its case.
 struct PayloadIdentity: PayloadEdit {
-    let place: ObservedPlace
+    let node: ObservedNode
     var isObserved = false
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
-        isObserved = value._$isObserved(at: place.child(.field(index)))
+        isObserved = value._$isObserved(at: node.child(.field(index)))
     }
 }
 
-/// Does what a recorded change did at a path, whose first token is the case.
+/// Applies a recorded change at a path that begins with the name of the case.
 struct PayloadApplication: PayloadEdit {
     let operation: StateChange.Operation
     let path: ArraySlice<String>
@@ -91,18 +91,18 @@ struct PayloadApplication: PayloadEdit {
     }
 }
 
-/// Puts the payload in order between two runs.
+/// Finishes deferred work of the payload between two runs.
 struct PayloadSettling: PayloadEdit {
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
         value._$settle()
     }
 }
 
-/// Writes the value at a path, whose first token is the case.
+/// Writes the value at a path that begins with the name of the case.
 struct PayloadWriting: PayloadEdit {
     let path: ArraySlice<String>
     var writer: JSONWriter
-    /// Whether the path leads into the single value of the case.
+    /// True if the path leads into the single value of the case.
     var isPayload = false
     var isFound = false
 
@@ -124,11 +124,11 @@ struct PayloadWriting: PayloadEdit {
         enter(name) { StateCoding.write(value, at: $0, into: &$1) }
     }
 
-    /// Writes a place in a case with several values, which is rarely asked for, by way of the whole value.
+    /// Writes a value in a case with several values, by way of the whole value; this is rarely needed.
     mutating func writeValue(of whole: some ObservableEnum) {
         var text = JSONWriter(notingKeyed: false, includesTransient: writer.includesTransient)
         whole.encodeJSON(into: &text)
-        isFound = NotedJSON(text).write(at: path, into: &writer)
+        isFound = KeyedJSON(text).write(at: path, into: &writer)
     }
 
     private mutating func enter(_ name: String, _ write: (ArraySlice<String>, inout JSONWriter) -> Bool) {

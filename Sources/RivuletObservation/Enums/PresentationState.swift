@@ -1,12 +1,12 @@
-/// A child state that is there while it is presented, and nil otherwise.
+/// A child state that exists while it is presented, and is nil otherwise.
 ///
-/// An edit inside of the child reports the child's own paths; presenting, dismissing and replacing it reports the field. With
-/// `projected: true` the field has a `$field`, which says whether it is presented and can dismiss it. The child is on the heap, so
-/// a state may present itself.
-/// Source: <Tests/Rows/Systems.md#a-21>, F-10.
+/// `@Wrapped(Presented.self, projected: true) var alert: Alert?`. An edit inside of the child reports the child's own
+/// paths. Presenting, dismissing or replacing the child reports the field. With `projected: true` the field has a
+/// `$field`, which says if a child is presented and can dismiss it. The child is on the heap, so a state may present
+/// itself. Source: <Tests/Rows/Systems.md#a-21>, F-10.
 @propertyWrapper
 public struct PresentationState<Value> {
-    /// The child, or nothing: the buffer is what makes a recursive state possible.
+    /// The child, or nothing; the buffer makes a recursive state possible.
     @usableFromInline var buffer: [Value]
 
     /// Presents a child, or none.
@@ -20,7 +20,7 @@ public struct PresentationState<Value> {
         get { buffer.first }
         set { buffer = newValue.map { [$0] } ?? [] }
         _modify {
-            // Taken out for the time of the edit, so that the child is not copied.
+            // The child is taken out during the edit, so that it is not copied.
             var value = buffer.popLast()
             defer { if let value { buffer.append(value) } }
             yield &value
@@ -33,7 +33,7 @@ public struct PresentationState<Value> {
         set { self = newValue }
     }
 
-    /// Whether there is a child.
+    /// True if there is a child.
     @inlinable public var isPresented: Bool { !buffer.isEmpty }
 
     /// Removes the child.
@@ -44,7 +44,7 @@ public struct PresentationState<Value> {
 }
 
 extension PresentationState: ObservableWrapperProjected {
-    /// What `$field` gives.
+    /// The type of `$field`.
     public typealias ProjectedValue = PresentationState<Value>
 
     /// Presents a child, or none.
@@ -53,7 +53,7 @@ extension PresentationState: ObservableWrapperProjected {
         PresentationState(wrappedValue: value)
     }
 
-    /// Any value is taken as it is.
+    /// Always true: any value is taken as it is.
     @inlinable public static var editsInPlace: Bool { true }
 }
 

@@ -3,20 +3,30 @@ public import RivuletJSON
 extension Keyed: JSONCodable {
     /// Writes an array of the elements in their order.
     public func encodeJSON(into writer: inout JSONWriter) {
-        let isDeep = writer.noteKeyed { map(\.id.keyPathToken) }
+        let isDeep = writer.recordKeyed { map(\.id.keyPathToken) }
         writer.beginArray()
-        if isDeep { for element in self { element.encodeJSON(into: &writer) } }
+        if isDeep {
+            for element in self {
+                if !element.id.isAddressable { writer.hasUnaddressableID = true }
+                element.encodeJSON(into: &writer)
+            }
+        }
         writer.endArray()
     }
 
-    /// Reads an array whose elements have different ids.
+    /// Reads an array; its elements must have different ids.
     public init(json reader: inout JSONReader) throws(JSONError) {
         var list = KeyedList<Element>()
         try reader.array { (_, reader) throws(JSONError) in
             let offset = reader.offset
             let element = try Element(json: &reader)
-            guard list.ids.firstIndex(of: element.id) == nil else {
+            guard list.keys.firstIndex(of: KeyedKey(element.id)) == nil else {
                 let detail = "an element before this one has the id \"\(element.id.keyPathToken)\" too"
+                throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
+            }
+            // Stored ids stay readable.
+            guard element.id.isAddressable || reader.unknownKeys == .ignore else {
+                let detail = "an element's id cannot have a NUL, which no URL can carry"
                 throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
             }
             list.append(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id)
@@ -24,23 +34,23 @@ extension Keyed: JSONCodable {
         self.init(list)
     }
 
-    /// An array whose elements are addressed by their ids.
+    /// An array of elements that are addressed by their ids.
     public static var jsonSchema: JSONSchema {
         .keyed(Element.jsonSchema) { token in Element.ID.from(exactKeyPathToken: token) != nil }
     }
 
-    /// Writes the value at the path, whose first token is an element's id.
+    /// Writes the value at a path that begins with an element's id.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         guard let token = path.first else {
             encodeJSON(into: &writer)
             return true
         }
         guard let position = position(token: token) else { return false }
-        writer.noteElement(at: position, remaining: path.count)
+        writer.recordElement(at: position, remaining: path.count)
         return self[id: element(at: position).id]?.encodeJSON(at: path.dropFirst(), into: &writer) ?? false
     }
 
-    /// The position of the element whose id is spelled exactly so.
+    /// Returns the position of the element with an id of exactly this spelling.
     func position(token: String) -> Int? {
         guard
             let id = Element.ID.from(keyPathToken: token), let position = position(of: id),
@@ -61,9 +71,9 @@ extension Keyed: Encodable where Element: Encodable {
 }
 
 extension Keyed: Decodable where Element: Decodable {
-    /// Reads an array whose elements have different ids.
+    /// Reads an array; its elements must have different ids.
     ///
-    /// - Throws: what the decoder throws, or `dataCorrupted` at an element whose id an earlier one has.
+    /// - Throws: what the decoder throws, or `dataCorrupted` at an element with the id of an earlier one.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         self.init()
@@ -78,7 +88,7 @@ extension Keyed: Decodable where Element: Decodable {
     }
 }
 
-/// An index in the path of a fault.
+/// An index in the path of an error.
 private struct ElementKey: CodingKey {
     let index: Int
     var stringValue: String { "Index \(index)" }

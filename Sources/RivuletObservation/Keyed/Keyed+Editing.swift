@@ -1,10 +1,13 @@
 // This file owns the public edits of a keyed collection.
 
+public import RivuletBase
+
 extension Keyed {
     /// The element with this id, or nil; edited in place.
     ///
-    /// Setting nil removes the element. Setting an element where there is none appends it, or puts it in the place of the element
-    /// that has its own id. An element that gets another id by an edit keeps its place; another element that had this id goes away.
+    /// Setting nil removes the element. Setting an element under an absent id appends it, or replaces the element that
+    /// has the new element's own id. An element that gets another id by an edit keeps its position. Another element
+    /// with that id is removed.
     @inlinable
     public subscript(id id: Element.ID) -> Element? {
         get {
@@ -20,10 +23,18 @@ extension Keyed {
         }
         _modify {
             switch position(of: id).map({ begin(at: $0) }) {
-            case .base(let position):
+            case .base(let position) where base.tree.isFlat:
                 defer { end(.base(position)) }
-                var slots = base.list.slots.mutableSpan
+                var slots = base.tree.flatValues.mutableSpan
                 yield &slots[position].element
+            case .base(let position):
+                // The element is taken out of its leaf during the edit, because a path of nodes cannot be yielded.
+                var element = base.tree.update(at: position) { $0.element.take() }
+                defer {
+                    base.tree.update(at: position) { swap(&$0.element, &element) }
+                    end(.base(position))
+                }
+                yield &element
             case .edit(let index):
                 defer { end(.edit(index)) }
                 var edits = overlay.edits.list.mutableSpan
@@ -40,7 +51,7 @@ extension Keyed {
         }
     }
 
-    /// Adds an element at the end; one with a known id is left as it is.
+    /// Adds an element at the end, unless there is one with its id.
     @inlinable
     @discardableResult
     public mutating func append(_ element: Element) -> (inserted: Bool, index: Int) {
@@ -49,15 +60,16 @@ extension Keyed {
         return (true, length - 1)
     }
 
-    /// Adds elements at the end; those with known ids are left as they are.
+    /// Adds elements at the end, except elements with ids that are already there.
     @inlinable
     public mutating func append(contentsOf elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }
 
-    /// Adds an element at a position; one with a known id is left as it is.
+    /// Adds an element at a position, unless there is one with its id.
     ///
-    /// A position before the start means the start, and one past the end the end, for it may be a client's.
+    /// A position before the start means the start, and one past the end means the end, because the position may come
+    /// from a client.
     @inlinable
     @discardableResult
     public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
@@ -65,12 +77,12 @@ extension Keyed {
         let position = Swift.max(position, 0)
         guard position < length else { return append(element) }
         own()
-        base.list.insert(KeyedSlot(element, stamp: KeyedStamp.next()), id: element.id, at: position)
+        base.tree.insert(KeyedSlot(element, stamp: KeyedStamp.next()), under: Key(element.id), at: position)
         if observed != nil { tellOrder([element.id]) }
         return (true, position)
     }
 
-    /// Puts an element in the place of the one with its id, which is returned, or at the end.
+    /// Replaces the element with the same id and returns the old one, or appends the new element.
     @inlinable
     @discardableResult
     public mutating func updateOrAppend(_ element: Element) -> Element? {
@@ -81,21 +93,21 @@ extension Keyed {
         return exchange(at: position, element)
     }
 
-    /// Removes the element with this id and returns it; nil when there is none.
+    /// Removes the element with this id and returns it; nil if there is none.
     @inlinable
     @discardableResult
     public mutating func remove(id: Element.ID) -> Element? {
         position(of: id).flatMap { remove(at: $0) }
     }
 
-    /// Removes and returns the element at a position; nil where there is none.
+    /// Removes and returns the element at a position; nil if there is none.
     @inlinable
     @discardableResult
     public mutating func remove(at position: Int) -> Element? {
         guard position >= 0, position < length else { return nil }
         guard position < length - 1 else { return popLast() }
         own()
-        let element = base.list.remove(at: position).value
+        let element = base.tree.remove(at: position).value.value
         if observed != nil { tellOrder([element.id]) }
         return element
     }
@@ -108,7 +120,7 @@ extension Keyed {
         return element
     }
 
-    /// Removes and returns the last element; nil when there is none.
+    /// Removes and returns the last element; nil if there is none.
     @inlinable
     public mutating func popLast() -> Element? {
         guard length > 0 else { return nil }
@@ -122,7 +134,7 @@ extension Keyed {
     @inlinable
     public mutating func removeAll() {
         let removed = observed == nil ? [] : ids
-        base = KeyedBase(KeyedList())
+        base = KeyedBase(Tree())
         overlay = KeyedOverlay()
         tellOrder(removed)
     }
@@ -135,7 +147,7 @@ extension Keyed {
         let kept = try slots { try !isRemoved($0) }
         guard kept.count < length else { return }
         let before = observed == nil ? [] : ids
-        base = KeyedBase(KeyedList(slots: kept))
+        base = KeyedBase(KeyedList(slots: kept).tree)
         overlay = KeyedOverlay()
         tellOrder(before.filter { position(of: $0) == nil })
     }
@@ -148,9 +160,10 @@ extension Keyed {
         Keyed(KeyedList(slots: try slots(where: isIncluded)))
     }
 
-    /// Moves the element with this id to a position, counted without it; false when there is none.
+    /// Moves the element with this id to a position, counted without the element; false if there is no such element.
     ///
-    /// The element is then at `position`; one before the start means the start, and one past the end the end, for it may be a client's.
+    /// The element is then at `position`. A position before the start means the start, and one past the end means the
+    /// end, because the position may come from a client.
     @inlinable
     @discardableResult
     public mutating func move(id: Element.ID, to position: Int) -> Bool {
@@ -158,8 +171,8 @@ extension Keyed {
         let position = Swift.min(Swift.max(position, 0), length - 1)
         guard old != position else { return true }
         own()
-        let slot = base.list.remove(at: old)
-        base.list.insert(slot, id: id, at: position)
+        let (key, slot) = base.tree.remove(at: old)
+        base.tree.insert(slot, under: key, at: position)
         tellOrder([])
         return true
     }
@@ -170,7 +183,7 @@ extension Keyed {
     @inlinable
     public mutating func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
         let sorted = try slots { _ in true }.sorted { try areInIncreasingOrder($0.value, $1.value) }
-        base = KeyedBase(KeyedList(slots: ContiguousArray(sorted)))
+        base = KeyedBase(KeyedList(slots: ContiguousArray(sorted)).tree)
         overlay = KeyedOverlay()
         tellOrder([])
     }

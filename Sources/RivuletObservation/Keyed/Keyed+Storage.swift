@@ -1,6 +1,7 @@
 public import OrderedCollections
+public import RivuletBase
 
-/// Where the element is that is being edited.
+/// The location of an element that is being edited.
 @usableFromInline
 enum KeyedAccess {
     /// In the base, at a position.
@@ -15,27 +16,26 @@ extension Keyed {
     /// Begins an in-place edit of the element at a valid position, which gets a new stamp; `end` must follow.
     @inlinable
     mutating func begin(at position: Int) -> KeyedAccess {
-        let place = place
+        let stamps = stamps
         let observed = observed
         if ownsBase() {
-            var slots = base.list.slots.mutableSpan
-            place.enter(&slots[position], observed)
+            base.tree.update(at: position) { stamps.enter(&$0, observed) }
             return .base(position)
         }
         guard position < kept else {
             let offset = position - kept
             var slots = overlay.tail.slots.mutableSpan
-            place.enter(&slots[offset], observed)
+            stamps.enter(&slots[offset], observed)
             return .tail(offset)
         }
         let (index, isThere) = overlay.edits.index(of: position)
-        if !isThere { overlay.edits.insert(base.list.slots.span[position], of: position, at: index) }
+        if !isThere { overlay.edits.insert(base.tree.value(at: position), of: position, at: index) }
         var edits = overlay.edits.list.mutableSpan
-        place.enter(&edits[index].slot, observed)
+        stamps.enter(&edits[index].slot, observed)
         return .edit(index)
     }
 
-    /// Ends an edit; an element that is nil now is removed.
+    /// Ends an edit, and removes the element if it is nil now.
     @inlinable
     mutating func end(_ access: KeyedAccess) {
         let position: Int
@@ -44,23 +44,23 @@ extension Keyed {
         switch access {
         case .base(let index):
             position = index
-            id = base.list.ids[index]
-            newID = base.list.slots.span[index].element?.id
+            id = base.tree.key(at: index).id
+            newID = base.tree.read(at: index) { $0.element?.id }
         case .edit(let index):
             position = overlay.edits.list.span[index].position
-            id = base.list.ids[position]
+            id = base.tree.key(at: position).id
             newID = overlay.edits.list.span[index].slot.element?.id
         case .tail(let offset):
             position = offset + kept
-            id = overlay.tail.ids[offset]
+            id = overlay.tail.keys[offset].id
             newID = overlay.tail.slots.span[offset].element?.id
         }
-        guard let newID, newID == id else { return finish(id, newID, at: position) }
+        guard let newID, newID.isSpelled(like: id) else { return finish(id, newID, at: position) }
         foldIfHeavy()
         if observed != nil { tellReplacement(of: id, by: element(at: position)) }
     }
 
-    /// Puts an element, or nothing, in the place of the one at a valid position, which is returned.
+    /// Replaces the element at a valid position by another one or by nothing, and returns the old element.
     @inlinable
     @discardableResult
     mutating func exchange(at position: Int, _ element: Element?) -> Element? {
@@ -69,8 +69,7 @@ extension Keyed {
         var element = element
         switch access {
         case .base(let index):
-            var slots = base.list.slots.mutableSpan
-            swap(&slots[index].element, &element)
+            base.tree.update(at: index) { swap(&$0.element, &element) }
         case .edit(let index):
             var edits = overlay.edits.list.mutableSpan
             swap(&edits[index].slot.element, &element)
@@ -87,21 +86,30 @@ extension Keyed {
         defer { tellOrder(new.map { [old, $0] } ?? [old]) }
         if let new {
             own()
-            base.list.rename(at: position, to: new)
+            rename(at: position, to: new)
         } else if position == length - 1 {
             removeEnd()
         } else {
             own()
-            base.list.remove(at: position)
+            base.tree.remove(at: position)
         }
     }
 
-    /// Appends an element whose id is not known yet.
+    /// Gives the element at a position another id, and removes another element with that id; the base must not be
+    /// shared.
+    @inlinable
+    mutating func rename(at position: Int, to id: Element.ID) {
+        let other = base.tree.position(of: Key(id))
+        if let other { base.tree.remove(at: other) }
+        base.tree.rename(at: other.map { $0 < position } == true ? position - 1 : position, to: Key(id))
+    }
+
+    /// Appends an element with a new id.
     @inlinable
     mutating func appendNew(_ element: Element) {
         let slot = KeyedSlot(element, stamp: KeyedStamp.next())
         if ownsBase() {
-            base.list.append(slot, id: element.id)
+            base.tree.append(slot, under: Key(element.id))
         } else {
             overlay.tail.append(slot, id: element.id)
             foldIfHeavy()
@@ -109,22 +117,24 @@ extension Keyed {
         if observed != nil { tellOrder([element.id]) }
     }
 
-    /// Removes the last of at least one element.
+    /// Removes the last element; there must be one.
     @inlinable
     mutating func removeEnd() {
         if ownsBase() {
-            base.list.removeLast(1)
+            base.tree.removeLast(1)
             return
         }
         if overlay.tail.count > 0 {
-            overlay.tail.removeLast(1)
+            overlay.tail.removeLast()
         } else {
             overlay.cut += 1
             overlay.edits.remove(at: kept)
         }
     }
 
-    /// Whether the base is nobody else's, so that it can be edited; it has everything then, and there is no overlay.
+    /// Returns true if no other collection shares the base, so that the base can be edited.
+    ///
+    /// If so, the overlay is moved into the base first.
     @inlinable
     mutating func ownsBase() -> Bool {
         guard isKnownUniquelyReferenced(&base) else { return false }
@@ -132,41 +142,47 @@ extension Keyed {
         return true
     }
 
-    /// Makes the base this collection's own, by copying it when it is shared.
+    /// Makes the base this collection's own; a shared base is copied in O(1).
     @inlinable
     mutating func own() {
         guard !ownsBase() else { return }
-        base = KeyedBase(base.list)
+        base = KeyedBase(base.tree)
         if !overlay.isEmpty { fold() }
     }
 
     /// Moves the overlay into the base, which must not be shared.
     ///
-    /// For `isSettling` the edited elements are put in order, once the elements that they replace are gone: those share what is in them.
+    /// With `isSettling`, deferred work of each edited element is finished after the replaced element is gone, because
+    /// both elements share their contents.
     @inlinable
     mutating func fold(isSettling: Bool = false) {
         foldEdits(isSettling: isSettling)
         guard !overlay.keepsOrder else { return }
-        base.list.removeLast(overlay.cut)
-        for (id, slot) in zip(overlay.tail.ids, overlay.tail.slots) { base.list.append(slot, id: id) }
+        base.tree.removeLast(overlay.cut)
+        for (key, slot) in zip(overlay.tail.keys, overlay.tail.slots) { base.tree.append(slot, under: key) }
         overlay = KeyedOverlay()
     }
 
     @inlinable
     mutating func foldEdits(isSettling: Bool) {
         guard overlay.edits.count > 0 else { return }
-        var slots = base.list.slots.mutableSpan
+        let base = base
         var edits = overlay.edits.list.mutableSpan
         for index in edits.indices {
-            let position = edits[index].position
-            slots[position].stamp = edits[index].slot.stamp
-            slots[position].element = edits[index].slot.element.take()
-            if isSettling { slots[position].element?._$settle() }
+            let stamp = edits[index].slot.stamp
+            var element = edits[index].slot.element.take()
+            base.tree.update(at: edits[index].position) { slot in
+                slot.stamp = stamp
+                swap(&slot.element, &element)
+            }
+            // The old element goes before its successor finishes deferred work, because both share their contents.
+            element = nil
+            if isSettling { base.tree.update(at: edits[index].position) { $0.element?._$settle() } }
         }
         overlay.edits = KeyedEdits()
     }
 
-    /// Copies the base once the overlay has so many elements that it is paid for.
+    /// Copies the base if the overlay has so many elements that the copy is worth its cost.
     @inlinable
     mutating func foldIfHeavy() {
         guard overlay.weight > Self.overlayElementsMax else { return }
@@ -178,11 +194,11 @@ extension Keyed {
         if weight * weight > length { own() }
     }
 
-    /// Whether both share the bulk of their elements.
+    /// Returns true if both collections share the base, with the bulk of their elements.
     package func sharesBase(with other: Keyed) -> Bool {
         base === other.base
     }
 
-    /// How many elements it holds beside those that it shares, or could share.
+    /// The number of elements that this collection holds outside of its base, which can be shared.
     package var overlaidCount: Int { overlay.weight }
 }

@@ -1,17 +1,18 @@
-// This file owns how a keyed collection takes part in runs and replays: as a value that is tracked below itself.
+// This file owns the tracking of keyed collections, element by element, in runs and replays.
 
+import RivuletBase
 public import RivuletJSON
 
 extension Keyed: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a place, with nothing written yet.
+    /// Takes the serial of a location, with nothing written yet.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
-        place = KeyedPlace(serial: serial)
+        stamps = KeyedStamps(serial: serial)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Moves what was edited beside the shared elements back among them, when nobody shares them any more.
+    /// Moves edited elements from the overlay back into the base, if no copy shares the base any more.
     @inlinable
     public mutating func _$settle() {
         guard !overlay.isEmpty, isKnownUniquelyReferenced(&base) else { return }
@@ -19,11 +20,12 @@ extension Keyed: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// A replaced collection is compared element by element too.
+    /// Always true: a replaced collection is compared element by element too.
     @inlinable public static var _$isComparedByParts: Bool { true }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reports elements that came, went, moved or differ; false, with nothing reported, when that would be too many changes.
+    /// Reports added, removed, moved and changed elements; returns false, and reports nothing, if there are too many
+    /// changes.
     @inlinable
     public static func _$collect(
         from old: Keyed,
@@ -33,16 +35,15 @@ extension Keyed: StateNode {
     ) -> Bool {
         if collector.purpose == .differences, new.isEditOnly(since: old) {
             let start = collector.checkpoint
-            if new.collectEdits(since: old, serial: serial, into: &collector) {
-                let changes = collector.checkpoint.changes - start.changes
-                if !KeyedDifference<Element>.isTooMany(changes, of: new.length) { return true }
-            }
+            new.collectEdits(since: old, serial: serial, into: &collector)
+            let changes = collector.checkpoint.changes - start.changes
+            if !KeyedDifference<Element>.isTooMany(changes, of: new.length) { return true }
             collector.goBack(to: start)
         }
         return compare(old, new, serial: serial, into: &collector)
     }
 
-    /// Whether the one difference from `old` is that elements of the common base were edited, and few of them.
+    /// Returns true if the only difference from `old` is a few edited elements of the common base.
     @inlinable
     func isEditOnly(since old: Keyed) -> Bool {
         base === old.base && overlay.keepsOrder && overlay.edits.count <= Self.overlayElementsMax
@@ -50,9 +51,9 @@ extension Keyed: StateNode {
             && old.overlay.edits.list.allSatisfy { overlay.edits.index(of: $0.position).isThere }
     }
 
-    /// Reports what differs in the edited elements; false when one has another id.
+    /// Reports the differences in the edited elements.
     @inlinable
-    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) {
         let edits = overlay.edits.list
         for index in edits.indices {
             let position = edits[index].position
@@ -61,12 +62,9 @@ extension Keyed: StateNode {
             let before = old.element(at: position)
             let element = edits[index].slot.value
             let id = element.id
-            // A client sees how an id is spelled; one that is spelled anew is another one.
-            guard id.isSpelled(like: before.id) else { return false }
-            let expected = serial.map { KeyedPlace.serial(of: stamp, in: $0) }
+            let expected = serial.map { KeyedStamps.serial(of: stamp, in: $0) }
             collector.element(id.keyPathToken, before, element, serial: expected)
         }
-        return true
     }
 
     @inlinable
@@ -79,15 +77,15 @@ extension Keyed: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads an array in the place of this collection.
+    /// Replaces this collection by an array that is read.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         self = try Self(json: &reader)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Does what a recorded change did: to the collection, to the order of its elements, or below an element.
+    /// Applies a recorded change to the collection, to the order of its elements, or below an element.
     ///
-    /// An index past the end means the end; an added element takes the place of one with its id.
+    /// An index past the end means the end. An added element replaces the element with its id.
     public mutating func _$apply(
         _ operation: StateChange.Operation,
         at path: ArraySlice<String>,
@@ -140,7 +138,7 @@ extension Keyed: StateNode {
     private mutating func putIn(_ slot: KeyedSlot<Element>, at index: Int?) {
         own()
         let position = Swift.min(Swift.max(index ?? length, 0), length)
-        base.list.insert(slot, id: slot.value.id, at: position)
+        base.tree.insert(slot, under: Key(slot.value.id), at: position)
         if observed != nil { tellOrder([slot.value.id]) }
     }
 }

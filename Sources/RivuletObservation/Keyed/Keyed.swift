@@ -1,62 +1,63 @@
 public import OrderedCollections
+public import RivuletBase
 
 /// An ordered collection of elements with ids, tracked element by element.
 ///
-/// In JSON it is an array in its own order. In key paths an element is addressed by its id, `/p/todos/a/title`, and a change of one
-/// field of one element is recorded as just that; elements that come, go and move are recorded as `add`, `remove` and `move`.
+/// In JSON it is an array in its own order. In key paths an element is addressed by its id: `/p/todos/a/title`. A
+/// change of one field of one element is recorded as just that. Elements that are added, removed or moved are recorded
+/// as `add`, `remove` and `move`.
 ///
-/// A value like Array: copies are independent. Reading and in-place editing by id are O(1), so are appending and removing the last
-/// element, amortised; inserting, removing and moving elsewhere are O(n). Copies share their elements, and an edit of a shared
-/// collection is kept beside them, so that it costs what it touches and not what the collection holds.
+/// A value like Array: copies are independent, and share their elements. Reading, editing, inserting, removing or
+/// moving one element costs O(log n), amortised, also while copies are held. Up to 1,024 elements are one array. Two
+/// ids are the same if their key path tokens have the same bytes.
 ///
-/// An element's `id` must be part of its JSON, under the key `id`, for clients to find it.
+/// An element's `id` must be part of its JSON, under the key `id`, so that clients can find the element.
 public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID {
+    @usableFromInline typealias Key = KeyedKey<Element.ID>
+    @usableFromInline typealias Tree = KeyedTree<Key, KeyedSlot<Element>>
+
     @usableFromInline var base: KeyedBase<Element>
     @usableFromInline var overlay = KeyedOverlay<Element>()
-    /// The place in the run that edits it; no part of the value.
-    @usableFromInline var place = KeyedPlace()
-    /// Where it is observed, no part of the value; nil: nobody can be watching.
-    @usableFromInline var observed: ObservedPlace?
+    /// The location in the run that edits the collection; no part of the value.
+    @usableFromInline var stamps = KeyedStamps()
+    /// The node at which the collection is observed, no part of the value; nil if it can have no observers.
+    @usableFromInline var observed: ObservedNode?
 
-    /// The most elements that an overlay holds while its base is shared, unless the square root of the count is more.
+    /// The maximum number of elements in an overlay while the base is shared, unless the square root of the count is
+    /// more.
     @usableFromInline static var overlayElementsMax: Int { 256 }
 
     /// Creates an empty collection.
     @inlinable
     public init() {
-        base = KeyedBase(KeyedList())
+        base = KeyedBase(Tree())
     }
 
-    /// Creates a collection of elements in their order; a later one takes the place of an earlier one with its id.
+    /// Creates a collection of elements in their order; a later element replaces an earlier one with its id.
     @inlinable
     public init(_ elements: some Sequence<Element>) {
-        base = KeyedBase(KeyedList(elements))
+        base = KeyedBase(KeyedList(elements).tree)
     }
 
     @inlinable
     init(_ list: KeyedList<Element>) {
-        base = KeyedBase(list)
+        base = KeyedBase(list.tree)
     }
 
-    /// The ids in the order of their elements.
-    ///
-    /// O(n) for a shared collection whose end has been changed, else O(1).
+    /// The ids in the order of their elements, in O(n).
     @inlinable public var ids: [Element.ID] {
         observed?.accessOrder()
-        guard !overlay.keepsOrder else {
-            return base.list.ids.elements
-        }
-        return base.list.ids.elements.prefix(kept) + overlay.tail.ids.elements
+        return base.tree.prefix(kept).map(\.key.id) + overlay.tail.keys.map(\.id)
     }
 
-    /// Whether there is an element with this id.
+    /// Returns true if there is an element with this id.
     @inlinable
     public func contains(id: Element.ID) -> Bool {
         if let observed { observed.child(.element(id.keyPathToken)).accessPresence() }
         return position(of: id) != nil
     }
 
-    /// The position of the element with this id, from 0; nil when there is none.
+    /// The position of the element with this id, from 0; nil if there is none.
     @inlinable
     public func index(id: Element.ID) -> Int? {
         observed?.accessOrder()
@@ -65,19 +66,25 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
 
     @inlinable
     func position(of id: Element.ID) -> Int? {
-        let position = base.list.ids.firstIndex(of: id)
+        let position = base.tree.position(of: Key(id))
         if let position, position < kept { return position }
         guard overlay.tail.count > 0 else { return nil }
-        return overlay.tail.ids.firstIndex(of: id).map { $0 + kept }
+        return overlay.tail.keys.firstIndex(of: Key(id)).map { $0 + kept }
     }
 
-    /// How many elements of the base are still there: the first ones.
-    @inlinable var kept: Int { base.list.count - overlay.cut }
+    /// The number of the base's elements that remain; these are its first elements.
+    @inlinable var kept: Int { base.tree.count - overlay.cut }
 
     /// The id at a valid position.
     @inlinable
     func id(at position: Int) -> Element.ID {
-        position < kept ? base.list.ids[position] : overlay.tail.ids[position - kept]
+        key(at: position).id
+    }
+
+    /// The key at a valid position.
+    @inlinable
+    func key(at position: Int) -> Key {
+        position < kept ? base.tree.key(at: position) : overlay.tail.keys[position - kept]
     }
 
     /// The stamp of the element at a valid position.
@@ -85,7 +92,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     func stamp(at position: Int) -> UInt64 {
         guard position < kept else { return overlay.tail.slots.span[position - kept].stamp }
         let (index, isEdited) = overlay.edits.index(of: position)
-        return isEdited ? overlay.edits.list.span[index].slot.stamp : base.list.slots.span[position].stamp
+        return isEdited ? overlay.edits.list.span[index].slot.stamp : base.tree.read(at: position) { $0.stamp }
     }
 
     /// The element at a valid position.
@@ -93,7 +100,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     func element(at position: Int) -> Element {
         guard position < kept else { return overlay.tail.slots.span[position - kept].value }
         let (index, isEdited) = overlay.edits.index(of: position)
-        return isEdited ? overlay.edits.list.span[index].slot.value : base.list.slots.span[position].value
+        return isEdited ? overlay.edits.list.span[index].slot.value : base.tree.read(at: position) { $0.value }
     }
 
     /// The slot at a valid position.
@@ -101,7 +108,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     func slot(at position: Int) -> KeyedSlot<Element> {
         guard position < kept else { return overlay.tail.slots.span[position - kept] }
         let (index, isEdited) = overlay.edits.index(of: position)
-        return isEdited ? overlay.edits.list.span[index].slot : base.list.slots.span[position]
+        return isEdited ? overlay.edits.list.span[index].slot : base.tree.value(at: position)
     }
 }
 
@@ -115,7 +122,7 @@ extension Keyed: RandomAccessCollection {
         return length
     }
 
-    /// The number of elements, for this type's own use: nobody is noted as a reader.
+    /// The number of elements, for this type's own use; records no read.
     @inlinable var length: Int {
         kept + overlay.tail.count
     }
@@ -127,10 +134,38 @@ extension Keyed: RandomAccessCollection {
         guard observed == nil else { return observedElement(at: position) }
         return element(at: position)
     }
+
+    /// All elements in their order, in O(n).
+    @inlinable
+    public func makeIterator() -> KeyedIterator<Element> { KeyedIterator(self) }
+}
+
+/// Reads the elements of a ``Keyed`` in their order.
+public struct KeyedIterator<Element: StateNode & Identifiable>: IteratorProtocol where Element.ID: KeyedID {
+    @usableFromInline let elements: Keyed<Element>
+    @usableFromInline var position = 0
+    /// Reads the base if the overlay is empty and the collection is not observed.
+    @usableFromInline var slots: TreeIterator<KeyedKey<Element.ID>, KeyedSlot<Element>>?
+
+    @inlinable
+    init(_ elements: Keyed<Element>) {
+        self.elements = elements
+        guard elements.observed == nil, elements.overlay.isEmpty else { return }
+        slots = elements.base.tree.makeIterator()
+    }
+
+    /// The next element; nil at the end.
+    @inlinable
+    public mutating func next() -> Element? {
+        guard slots == nil else { return slots?.next()?.value.value }
+        guard position < elements.endIndex else { return nil }
+        defer { position += 1 }
+        return elements[position]
+    }
 }
 
 extension Keyed: ExpressibleByArrayLiteral {
-    /// Creates a collection of elements in their order; a later one takes the place of an earlier one with its id.
+    /// Creates a collection of elements in their order; a later element replaces an earlier one with its id.
     @inlinable
     public init(arrayLiteral elements: Element...) {
         self.init(elements)
@@ -138,9 +173,10 @@ extension Keyed: ExpressibleByArrayLiteral {
 }
 
 extension Keyed: Sendable where Element: Sendable {}
+extension KeyedIterator: Sendable where Element: Sendable {}
 
 extension Keyed: Equatable where Element: Equatable {
-    /// Whether both hold equal elements in the same order.
+    /// Returns true if both have equal elements in the same order.
     public static func == (first: Keyed, second: Keyed) -> Bool {
         first.elementsEqual(second)
     }

@@ -1,15 +1,20 @@
-/// What leads from one version of a collection to another: removals, then changed elements, then placements, in this order.
+public import RivuletBase
+
+/// The steps from one version of a collection to another: removals, then changed elements, then placements, in this
+/// order.
 ///
-/// Versions that share their base are compared where their overlays say so, others id by id. Elements are matched by id; slots of
-/// one stamp are equal without a look.
+/// Versions that share their base are compared at the positions that their overlays name. Other versions are compared
+/// in the leaves that they do not share. Elements are matched by id. Slots with the same stamp are equal without a
+/// comparison.
 @usableFromInline
 struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: KeyedID {
-    /// An element that is new or elsewhere.
+    /// An element that is new or was moved.
     @usableFromInline
     struct Placement {
         /// Its final position.
         @usableFromInline let position: Int
-        /// Where to insert it, once all with smaller positions are in place and it is taken out itself.
+        /// The index at which to insert the element, after all elements with smaller positions are in place and the
+        /// element itself is taken out.
         @usableFromInline let index: Int
         @usableFromInline let isMove: Bool
 
@@ -21,11 +26,12 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         }
     }
 
-    /// More changes than this, and than half the elements, are reported as one replacement of the collection.
+    /// The number of changes above which the collection is reported as one replacement, if they are also more than half
+    /// the elements.
     @inlinable static var changesMax: Int { 256 }
 
-    @usableFromInline let old: Keyed<Element>
-    @usableFromInline let new: Keyed<Element>
+    @usableFromInline var old: Keyed<Element>
+    @usableFromInline var new: Keyed<Element>
     @usableFromInline var removed: [Int] = []
     /// Elements that may differ, by their positions.
     @usableFromInline var changed: [(old: Int, new: Int)] = []
@@ -33,29 +39,41 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     @inlinable
     init(from old: Keyed<Element>, to new: Keyed<Element>) {
-        self.old = old
-        self.new = new
-        var start = 0
+        var gaps: [TreeGap]
         if old.base === new.base {
-            start = Swift.min(old.kept, new.kept)
+            (self.old, self.new) = (old, new)
+            let start = Swift.min(old.kept, new.kept)
+            gaps = [TreeGap(old: start..<old.length, new: start..<new.length)]
             compareEdits(below: start)
         } else {
-            while start < Swift.min(old.length, new.length), old.id(at: start) == new.id(at: start) {
-                compare(start, start)
-                start += 1
-            }
+            (self.old, self.new) = (old, new)
+            self.old.own()
+            self.new.own()
+            gaps = self.new.base.tree.gaps(since: self.old.base.tree)
         }
-        var oldEnd = old.length
-        var newEnd = new.length
-        while oldEnd > start, newEnd > start, old.id(at: oldEnd - 1) == new.id(at: newEnd - 1) {
-            oldEnd -= 1
-            newEnd -= 1
-            compare(oldEnd, newEnd)
-        }
-        arrange(start..<oldEnd, start..<newEnd)
+        for index in gaps.indices { narrow(&gaps[index]) }
+        arrange(gaps)
     }
 
-    /// Tells the collector; false, with nothing told, when there is too much to tell.
+    /// Removes elements that stay from both ends of a gap.
+    @inlinable
+    mutating func narrow(_ gap: inout TreeGap) {
+        var (start, newStart) = (gap.old.lowerBound, gap.new.lowerBound)
+        var (end, newEnd) = (gap.old.upperBound, gap.new.upperBound)
+        while start < end, newStart < newEnd, old.key(at: start) == new.key(at: newStart) {
+            record(start, newStart)
+            start += 1
+            newStart += 1
+        }
+        while end > start, newEnd > newStart, old.key(at: end - 1) == new.key(at: newEnd - 1) {
+            end -= 1
+            newEnd -= 1
+            record(end, newEnd)
+        }
+        gap = TreeGap(old: start..<end, new: newStart..<newEnd)
+    }
+
+    /// Reports to the collector; returns false, and reports nothing, if there are too many changes.
     @inlinable
     func report(serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
         guard !Self.isTooMany(removed.count + placed.count, of: new.length) else { return false }
@@ -64,7 +82,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         for pair in changed.sorted(by: { $0.new < $1.new }) {
             let slot = old.slot(at: pair.old)
             let element = new.element(at: pair.new)
-            let expected = serial.map { KeyedPlace.serial(of: slot.stamp, in: $0) }
+            let expected = serial.map { KeyedStamps.serial(of: slot.stamp, in: $0) }
             collector.element(element.id.keyPathToken, slot.value, element, serial: expected)
         }
         for placement in placed.sorted(by: { $0.position < $1.position }) {
@@ -89,83 +107,80 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     // MARK: - Elements that stay where they are
 
-    /// Compares what one of the overlays has at positions of the common base.
+    /// Compares the elements that one of the overlays has at positions of the common base.
     @inlinable
     mutating func compareEdits(below end: Int) {
-        for edit in new.overlay.edits.list where edit.position < end { compare(edit.position, edit.position) }
+        for edit in new.overlay.edits.list where edit.position < end { record(edit.position, edit.position) }
         for edit in old.overlay.edits.list where edit.position < end {
-            if new.overlay.edits[edit.position] == nil { compare(edit.position, edit.position) }
+            if new.overlay.edits[edit.position] == nil { record(edit.position, edit.position) }
         }
     }
 
-    /// Compares two elements of equal ids that are in place.
+    /// Records that the elements with one id may differ.
     @inlinable
-    mutating func compare(_ position: Int, _ newPosition: Int) {
-        if isMatch(position, newPosition) {
-            note(position, newPosition)
-        } else {
-            removed.append(position)
-            placed.append(Placement(position: newPosition, index: newPosition, isMove: false))
-        }
-    }
-
-    @inlinable
-    mutating func note(_ position: Int, _ newPosition: Int) {
+    mutating func record(_ position: Int, _ newPosition: Int) {
         guard old.stamp(at: position) != new.stamp(at: newPosition) else { return }
         changed.append((position, newPosition))
     }
 
-    /// Whether two elements of equal ids are one for a client too, who sees how an id is spelled.
-    @inlinable
-    func isMatch(_ position: Int, _ newPosition: Int) -> Bool {
-        guard old.stamp(at: position) != new.stamp(at: newPosition) else { return true }
-        return new.element(at: newPosition).id.isSpelled(like: old.element(at: position).id)
-    }
-
     // MARK: - Elements that come, go and move
 
+    /// Matches the elements in the gaps by their ids; all others stay.
     @inlinable
-    mutating func arrange(_ oldRange: Range<Int>, _ newRange: Range<Int>) {
-        var unmatched = Dictionary(uniqueKeysWithValues: oldRange.map { (old.id(at: $0), $0) })
-        // The old position of each new element; nil for one that came.
-        let sources = newRange.map { position -> Int? in
-            let id = new.id(at: position)
-            guard let source = unmatched[id], isMatch(source, position) else { return nil }
-            unmatched[id] = nil
-            note(source, position)
-            return source
+    mutating func arrange(_ gaps: [TreeGap]) {
+        var unmatched: [KeyedKey<Element.ID>: Int] = [:]
+        for position in gaps.lazy.flatMap(\.old) { unmatched[old.key(at: position)] = position }
+        // The old position of each new element; nil for an added element.
+        let sources = gaps.map { gap in
+            gap.new.map { position -> Int? in
+                guard let source = unmatched.removeValue(forKey: new.key(at: position)) else { return nil }
+                record(source, position)
+                return source
+            }
         }
         removed += unmatched.values
-        place(sources, from: newRange.lowerBound)
+        place(sources, in: gaps)
     }
 
-    /// Finds the fewest elements that have to move, and the index of each at its turn.
+    /// Finds the fewest elements that have to move, and the index of each at the time of its move.
+    ///
+    /// An element that came into another gap has passed elements that stay, so it moves.
     @inlinable
-    mutating func place(_ sources: [Int?], from start: Int) {
-        let kept = sources.compactMap { $0 }
-        let staying = Set(Self.longestIncreasing(kept))
-        let movers = kept.filter { !staying.contains($0) }.sorted()
+    mutating func place(_ sources: [[Int?]], in gaps: [TreeGap]) {
+        let kept = sources.map { $0.compactMap { $0 } }
+        var staying: Set<Int> = []
+        for (gap, kept) in zip(gaps, kept) {
+            staying.formUnion(Self.longestIncreasing(kept.filter { gap.old.contains($0) }))
+        }
+        let movers = kept.joined().filter { !staying.contains($0) }.sorted()
         let ranks = Dictionary(uniqueKeysWithValues: movers.enumerated().map { ($0.element, $0.offset) })
         var isPlaced = [Bool](repeating: false, count: movers.count)
-        // The movers that stand before the last staying element passed, and how many of them are still there.
+        // `passed` counts the movers before the last staying element that was passed. `waiting` counts the movers among
+        // these that are not placed yet.
         var passed = 0
         var waiting = 0
-        for (offset, source) in sources.enumerated() {
-            let position = start + offset
-            guard let source else {
-                placed.append(Placement(position: position, index: position + waiting, isMove: false))
-                continue
+        func pass(_ source: Int) {
+            while passed < movers.count, movers[passed] < source {
+                if !isPlaced[passed] { waiting += 1 }
+                passed += 1
             }
-            guard let rank = ranks[source] else {
-                while passed < movers.count, movers[passed] < source {
-                    if !isPlaced[passed] { waiting += 1 }
-                    passed += 1
+        }
+        for (gap, sources) in zip(gaps, sources) {
+            // The elements before the gap stay.
+            pass(gap.old.lowerBound)
+            for (position, source) in zip(gap.new, sources) {
+                guard let source else {
+                    placed.append(Placement(position: position, index: position + waiting, isMove: false))
+                    continue
                 }
-                continue
+                guard let rank = ranks[source] else {
+                    pass(source)
+                    continue
+                }
+                isPlaced[rank] = true
+                if rank < passed { waiting -= 1 }
+                placed.append(Placement(position: position, index: position + waiting, isMove: true))
             }
-            isPlaced[rank] = true
-            if rank < passed { waiting -= 1 }
-            placed.append(Placement(position: position, index: position + waiting, isMove: true))
         }
     }
 

@@ -1,6 +1,6 @@
 /// Edited elements by their positions in the base, in ascending order.
 ///
-/// There are few of them, mostly one: a sorted array needs one allocation and no hashing.
+/// There are few edits, mostly one, and a sorted array needs one allocation and no hashing.
 @usableFromInline
 struct KeyedEdits<Element> {
     /// An edited element.
@@ -23,7 +23,7 @@ struct KeyedEdits<Element> {
 
     @inlinable var count: Int { list.count }
 
-    /// The index in ``list`` at which a position is, or is to be inserted.
+    /// Returns the index of a position in ``list``, or the index at which to insert it.
     @inlinable
     func index(of position: Int) -> (index: Int, isThere: Bool) {
         let list = list.span
@@ -36,14 +36,14 @@ struct KeyedEdits<Element> {
         return (low, low < list.count && list[low].position == position)
     }
 
-    /// The edited element at a position; nil when the base's is meant.
+    /// The edited element at a position; nil if the base has the current element.
     @inlinable
     subscript(position: Int) -> KeyedSlot<Element>? {
         let (index, isThere) = index(of: position)
         return isThere ? list[index].slot : nil
     }
 
-    /// Adds an edit of a position that has none; `index` is where it belongs.
+    /// Adds an edit of a position that has none, at its index in ``list``.
     @inlinable
     mutating func insert(_ slot: consuming KeyedSlot<Element>, of position: Int, at index: Int) {
         let edit = Edit(position: position, slot: slot)
@@ -54,7 +54,7 @@ struct KeyedEdits<Element> {
         }
     }
 
-    /// Forgets the edit at a position, if there is one.
+    /// Removes the edit at a position, if there is one.
     @inlinable
     mutating func remove(at position: Int) {
         let (index, isThere) = index(of: position)

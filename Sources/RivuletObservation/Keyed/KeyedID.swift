@@ -1,31 +1,42 @@
 public import FoundationEssentials
+import RivuletBase
 
 /// An id that can be a token of a key path.
 ///
-/// Two ids of one collection need different tokens. Strings, all integers and raw-representable types of these conform; a type of
-/// one's own conforms by giving its text.
+/// Two ids are the same if their tokens have the same bytes. The same characters in another spelling are another id.
+/// Strings, all integers and raw-representable types of these conform. A type of your own conforms by giving its text.
 public protocol KeyedID: Hashable, Sendable {
     /// The id as text, unescaped.
     var keyPathToken: String { get }
 
-    /// Reads what `keyPathToken` gives; nil for any other text.
+    /// Returns the id with this token; nil for any other text.
     ///
-    /// No initialiser, so that `compactMap(Int.init)` keeps meaning what it did.
+    /// This is no initialiser, so that `compactMap(Int.init)` keeps its meaning.
     static func from(keyPathToken token: String) -> Self?
 
-    /// Whether an equal id has the same token, byte for byte.
+    /// Returns true if both ids have the same token, byte for byte, and so are the same id.
     func isSpelled(like other: Self) -> Bool
+
+    /// Hashes the bytes of the token.
+    func hashSpelling(into hasher: inout Hasher)
+
+    /// True if a URL can carry the token, because it has no NUL.
+    var isAddressable: Bool { get }
 }
 
 extension KeyedID {
     /// Compares the tokens.
-    public func isSpelled(like other: Self) -> Bool {
-        keyPathToken.utf8.elementsEqual(other.keyPathToken.utf8)
-    }
+    public func isSpelled(like other: Self) -> Bool { keyPathToken.hasSameBytes(as: other.keyPathToken) }
+
+    /// Hashes the bytes of the token.
+    public func hashSpelling(into hasher: inout Hasher) { keyPathToken.hashBytes(into: &hasher) }
+
+    /// Looks for a NUL in the token.
+    public var isAddressable: Bool { !keyPathToken.utf8.contains(0) }
 
     /// Reads a token that is spelled as `keyPathToken` spells it.
     ///
-    /// Another spelling, such as that of a UUID in upper case, names nothing.
+    /// Another spelling, such as a UUID in upper case, names no element.
     package static func from(exactKeyPathToken token: String) -> Self? {
         guard let id = from(keyPathToken: token), id.keyPathToken.utf8.elementsEqual(token.utf8) else { return nil }
         return id
@@ -38,17 +49,30 @@ extension String: KeyedID {
 
     /// Takes any string.
     public static func from(keyPathToken token: String) -> String? { token }
+
+    /// Compares the bytes.
+    public func isSpelled(like other: String) -> Bool { hasSameBytes(as: other) }
+
+    /// Hashes the bytes.
+    public func hashSpelling(into hasher: inout Hasher) { hashBytes(into: &hasher) }
 }
 
 extension KeyedID where Self: FixedWidthInteger {
-    /// A number is spelled in one way.
+    /// Compares the numbers: a number has only one spelling.
     @inlinable
     public func isSpelled(like other: Self) -> Bool { self == other }
+
+    /// Hashes the number.
+    @inlinable
+    public func hashSpelling(into hasher: inout Hasher) { hasher.combine(self) }
+
+    /// Always true: digits have no NUL.
+    @inlinable public var isAddressable: Bool { true }
 
     /// The number in decimal digits.
     public var keyPathToken: String { String(self) }
 
-    /// Reads decimal digits; nil when the number does not fit.
+    /// Reads decimal digits; nil if the number does not fit.
     public static func from(keyPathToken token: String) -> Self? { Self(token) }
 }
 
@@ -58,6 +82,12 @@ extension UUID: KeyedID {
 
     /// Reads the form with hyphens, in any case.
     public static func from(keyPathToken token: String) -> UUID? { UUID(uuidString: token) }
+
+    /// Compares the UUIDs: a UUID has only one spelling.
+    public func isSpelled(like other: UUID) -> Bool { self == other }
+
+    /// Hashes the UUID.
+    public func hashSpelling(into hasher: inout Hasher) { hasher.combine(self) }
 }
 
 extension Int: KeyedID {}
@@ -77,8 +107,31 @@ extension KeyedID where Self: RawRepresentable, RawValue: KeyedID {
     /// The raw value's token.
     public var keyPathToken: String { rawValue.keyPathToken }
 
-    /// Reads the raw value's token; nil when no value has it.
+    /// Reads the raw value's token; nil if no value has it.
     public static func from(keyPathToken token: String) -> Self? {
         RawValue.from(keyPathToken: token).flatMap { Self(rawValue: $0) }
     }
+
+    /// Compares the raw values.
+    public func isSpelled(like other: Self) -> Bool { rawValue.isSpelled(like: other.rawValue) }
+
+    /// Hashes the raw value.
+    public func hashSpelling(into hasher: inout Hasher) { rawValue.hashSpelling(into: &hasher) }
+}
+
+/// An id as a dictionary key, compared by the bytes of its token.
+@usableFromInline
+struct KeyedKey<ID: KeyedID>: Hashable, Sendable {
+    @usableFromInline let id: ID
+
+    @inlinable
+    init(_ id: ID) {
+        self.id = id
+    }
+
+    @inlinable
+    static func == (left: KeyedKey, right: KeyedKey) -> Bool { left.id.isSpelled(like: right.id) }
+
+    @inlinable
+    func hash(into hasher: inout Hasher) { id.hashSpelling(into: &hasher) }
 }

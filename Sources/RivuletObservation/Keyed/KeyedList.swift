@@ -1,12 +1,13 @@
 public import OrderedCollections
+public import RivuletBase
 import Synchronization
 
 /// An element with the stamp of its last write.
 @usableFromInline
 struct KeyedSlot<Element> {
-    /// The element; nil only for one that an edit set to nil, until the edit ends and removes it.
+    /// The element; nil only if an edit set it to nil, until the edit ends and removes it.
     @usableFromInline var element: Element?
-    /// Names one write in the process: two slots of one stamp hold the same value.
+    /// The number of one write in the process; two slots with the same stamp hold the same value.
     @usableFromInline var stamp: UInt64
 
     @inlinable
@@ -25,13 +26,13 @@ struct KeyedSlot<Element> {
 /// The source of stamps.
 @usableFromInline
 enum KeyedStamp {
-    /// A stamp that no slot has, larger than all before.
+    /// Returns a stamp that no slot has, larger than all earlier ones.
     @usableFromInline
     static func next() -> UInt64 {
         last.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// The first of `count` new stamps that follow each other.
+    /// Returns the first of `count` new consecutive stamps.
     @usableFromInline
     static func next(_ count: Int) -> UInt64 {
         last.wrappingAdd(UInt64(count), ordering: .relaxed).oldValue + 1
@@ -40,26 +41,22 @@ enum KeyedStamp {
 
 private let last = Atomic<UInt64>(0)
 
-/// Elements in their order, each under its id; the two arrays always have the same count.
+/// Elements in their order, each under its id, in two arrays of the same count.
 @usableFromInline
-struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
-    @usableFromInline var ids: OrderedSet<Element.ID>
-    @usableFromInline var slots: ContiguousArray<KeyedSlot<Element>>
+struct KeyedList<Element: StateNode & Identifiable> where Element.ID: KeyedID {
+    @usableFromInline var keys: OrderedSet<KeyedKey<Element.ID>> = []
+    @usableFromInline var slots: ContiguousArray<KeyedSlot<Element>> = []
 
     @inlinable
-    init() {
-        ids = []
-        slots = []
-    }
+    init() {}
 
-    /// Takes elements in order; a later one takes the place of an earlier one with its id.
+    /// Takes elements in order; a later element replaces an earlier one with its id.
     @inlinable
     init(_ elements: some Sequence<Element>) {
-        self.init()
-        ids.reserveCapacity(elements.underestimatedCount)
+        keys.reserveCapacity(elements.underestimatedCount)
         slots.reserveCapacity(elements.underestimatedCount)
         for element in elements {
-            let (inserted, index) = ids.append(element.id)
+            let (inserted, index) = keys.append(KeyedKey(element.id))
             if inserted {
                 slots.append(KeyedSlot(element, stamp: 0))
             } else {
@@ -73,50 +70,25 @@ struct KeyedList<Element: Identifiable> where Element.ID: KeyedID {
     /// Takes slots as they are; their ids must differ.
     @inlinable
     init(slots: ContiguousArray<KeyedSlot<Element>>) {
-        ids = OrderedSet(uncheckedUniqueElements: slots.lazy.map(\.value.id))
+        keys = OrderedSet(uncheckedUniqueElements: slots.lazy.map { KeyedKey($0.value.id) })
         self.slots = slots
     }
 
     @inlinable var count: Int { slots.count }
 
+    /// The same elements as a tree.
+    @inlinable var tree: Keyed<Element>.Tree { KeyedTree(keys: keys, values: slots) }
+
     @inlinable
     mutating func append(_ slot: KeyedSlot<Element>, id: Element.ID) {
-        ids.append(id)
+        keys.append(KeyedKey(id))
         slots.append(slot)
     }
 
     @inlinable
-    mutating func insert(_ slot: KeyedSlot<Element>, id: Element.ID, at position: Int) {
-        ids.insert(id, at: position)
-        slots.insert(slot, at: position)
-    }
-
-    @inlinable
-    @discardableResult
-    mutating func remove(at position: Int) -> KeyedSlot<Element> {
-        ids.remove(at: position)
-        return slots.remove(at: position)
-    }
-
-    @inlinable
-    mutating func removeLast(_ count: Int) {
-        guard count > 0 else { return }
-        ids.removeLast(count)
-        slots.removeLast(count)
-    }
-
-    /// Puts the element at a position under another id; an element that had this id goes away.
-    @inlinable
-    mutating func rename(at position: Int, to id: Element.ID) {
-        ids.remove(at: position)
-        if let other = ids.firstIndex(of: id) {
-            // `ids` lacks the renamed element just now, `slots` does not.
-            ids.remove(at: other)
-            slots.remove(at: other < position ? other : other + 1)
-            ids.insert(id, at: other < position ? position - 1 : position)
-        } else {
-            ids.insert(id, at: position)
-        }
+    mutating func removeLast() {
+        keys.removeLast()
+        slots.removeLast()
     }
 }
 

@@ -1,41 +1,44 @@
+public import RivuletBase
+
 /// The elements that copies of a collection share.
 @usableFromInline
-final class KeyedBase<Element: Identifiable> where Element.ID: KeyedID {
-    // SAFETY: only a collection reads and edits it, for the time of an access to the collection itself, which is checked.
-    @exclusivity(unchecked) @usableFromInline var unchecked: KeyedList<Element>
+final class KeyedBase<Element: StateNode & Identifiable> where Element.ID: KeyedID {
+    // SAFETY: Only a collection reads and edits the tree, and only during an access to the collection itself, which is
+    // checked.
+    @exclusivity(unchecked) @usableFromInline var unchecked: Keyed<Element>.Tree
 
     /// The elements; not checked for overlapping accesses.
-    @inlinable var list: KeyedList<Element> {
+    @inlinable var tree: Keyed<Element>.Tree {
         @inline(__always) _read { yield unsafe unchecked }
         @inline(__always) _modify { yield unsafe &unchecked }
     }
 
     @inlinable
-    init(_ list: KeyedList<Element>) {
-        unsafe unchecked = list
+    init(_ tree: Keyed<Element>.Tree) {
+        unsafe unchecked = tree
     }
 }
 
-/// What a collection has otherwise than its base, while others share the base.
+/// The differences of a collection from its base, while other collections share the base.
 @usableFromInline
-struct KeyedOverlay<Element: Identifiable> where Element.ID: KeyedID {
-    /// Edited elements of the base, all among those that are still there.
+struct KeyedOverlay<Element: StateNode & Identifiable> where Element.ID: KeyedID {
+    /// Edited elements of the base, all among the elements that remain.
     @usableFromInline var edits = KeyedEdits<Element>()
-    /// How many of the base's last elements are gone.
+    /// The number of the base's last elements that are removed.
     @usableFromInline var cut = 0
-    /// The elements after those of the base.
+    /// The elements that follow the base's elements.
     @usableFromInline var tail = KeyedList<Element>()
 
     @inlinable
     init() {}
 
-    /// Whether the elements are those of the base, edited perhaps, in the same order.
+    /// True if the elements are the base's in the same order, possibly edited.
     @inlinable var keepsOrder: Bool { cut == 0 && tail.count == 0 }
 
-    /// Whether there is nothing.
+    /// True if there are no differences from the base.
     @inlinable var isEmpty: Bool { edits.count == 0 && keepsOrder }
 
-    /// How many elements it holds.
+    /// The number of elements in the overlay.
     @inlinable var weight: Int { edits.count + tail.count }
 }
 

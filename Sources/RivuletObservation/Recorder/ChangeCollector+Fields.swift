@@ -1,9 +1,9 @@
-// This file owns how each kind of field is compared: leaves, nested states, and both in wrappers.
+// This file owns the comparison of each kind of field: leaves, nested states, and both in wrappers.
 
 public import RivuletJSON
 
-// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable` is for
-// nested states whose replacement is reported field by field.
+// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable`
+// is for nested states that are reported field by field if they are replaced.
 extension ChangeCollector {
     /// Compares a leaf.
     @inlinable
@@ -32,7 +32,7 @@ extension ChangeCollector {
         enter(step: step, isTransient: isTransient) { $0.report { new.encodeJSON(into: &$0) } }
     }
 
-    /// Compares a truth value.
+    /// Compares a Boolean.
     public mutating func field(
         _ index: Int,
         _ step: String,
@@ -89,9 +89,9 @@ extension ChangeCollector {
             } _: {
                 CodableJSON.encode(new, into: &$0)
             }
-            // An encoder does not say what it leaves out.
+            // An encoder does not report the fields that it leaves out.
             if found != .different, OmittedFields.mayBe(in: Value.self) {
-                collector.noteOmittedWrite(inCodable: old, new)
+                collector.recordOmittedWrite(inCodable: old, new)
             }
         }
     }
@@ -112,7 +112,9 @@ extension ChangeCollector {
         }
     }
 
-    /// Compares the nested value at the current path: by its parts, where they are known or asked for, or as a whole.
+    /// Compares the nested value at the current path, by its parts or as a whole.
+    ///
+    /// It is compared by its parts if their writes are known, or if its type or its field asks for that.
     @inlinable
     mutating func node<Value: StateNode>(_ old: Value, _ new: Value, serial: UInt64?, isReplaceable: Bool) {
         if purpose == .coercions {
@@ -123,14 +125,14 @@ extension ChangeCollector {
             guard !Value._$collect(from: old, to: new, serial: serial, into: &self) else { return }
         }
         if isReplaceable, Value._$collect(from: old, to: new, serial: nil, into: &self) { return }
-        let start = notedChanges
+        let start = recordedChanges
         let found = compare(bearsState: true) {
             old.encodeJSON(into: &$0)
         } _: {
             new.encodeJSON(into: &$0)
         }
-        if found == .equalBesideOmitted { noteOmittedWrite(json: old, new) }
-        collectCoercions(isNew: notedChanges > start) {
+        if found == .equalBesideOmitted { recordOmittedWrite(json: old, new) }
+        collectCoercions(isNew: recordedChanges > start) {
             _ = Value._$collect(from: new, to: new, serial: nil, into: &$0)
         }
     }
@@ -144,7 +146,7 @@ extension ChangeCollector {
             } _: {
                 new.encodeJSON(into: &$0)
             }
-            if found == .equalBesideOmitted { collector.noteOmittedWrite(json: old, new) }
+            if found == .equalBesideOmitted { collector.recordOmittedWrite(json: old, new) }
         }
     }
 
@@ -159,21 +161,22 @@ extension ChangeCollector {
             guard collector.purpose == .differences else {
                 return new._$collectCoercions(since: nil, into: &collector)
             }
-            let start = collector.notedChanges
+            let start = collector.recordedChanges
             let found = collector.compare(bearsState: true) {
                 old.encodeJSON(into: &$0)
             } _: {
                 new.encodeJSON(into: &$0)
             }
-            if found == .equalBesideOmitted { collector.noteOmittedWrite(json: old, new) }
-            collector.collectCoercions(isNew: collector.notedChanges > start) {
+            if found == .equalBesideOmitted { collector.recordOmittedWrite(json: old, new) }
+            collector.collectCoercions(isNew: collector.recordedChanges > start) {
                 new._$collectCoercions(since: old, into: &$0)
             }
         }
     }
 }
 
-// Wrappers: of an omitted field it is only said that it may have another value; what a wrapper changed is reported.
+// Wrappers. Of an omitted field, it is only reported that it may have another value. A value that a wrapper changed is
+// reported as a coercion.
 extension ChangeCollector {
     /// Compares a leaf in a wrapper.
     @inlinable
@@ -186,11 +189,11 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else {
-            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+            return recordOmittedWrite(json: old.wrappedValue, new.wrappedValue)
         }
-        let start = notedChanges
+        let start = recordedChanges
         leaf(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
-        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
+        recordCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 
     /// Compares a leaf with states in it, in a wrapper.
@@ -204,11 +207,11 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
         guard !Wrapper.isOmittedFromCoding else {
-            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+            return recordOmittedWrite(json: old.wrappedValue, new.wrappedValue)
         }
-        let start = notedChanges
+        let start = recordedChanges
         bearing(step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
-        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
+        recordCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 
     /// Compares a leaf that is only Codable, in a wrapper.
@@ -223,7 +226,7 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: Codable {
         guard !Wrapper.isOmittedFromCoding else {
-            return noteOmittedWrite(codable: old.wrappedValue, new.wrappedValue)
+            return recordOmittedWrite(codable: old.wrappedValue, new.wrappedValue)
         }
         field(index, step, old.wrappedValue, new.wrappedValue, isTransient: isTransient)
     }
@@ -239,9 +242,9 @@ extension ChangeCollector {
         isReplaceable: Bool = false
     ) where Wrapper.WrappedValue: StateNode {
         guard !Wrapper.isOmittedFromCoding else {
-            return noteOmittedWrite(json: old.wrappedValue, new.wrappedValue)
+            return recordOmittedWrite(json: old.wrappedValue, new.wrappedValue)
         }
-        let start = notedChanges
+        let start = recordedChanges
         field(
             index,
             step,
@@ -250,15 +253,16 @@ extension ChangeCollector {
             isTransient: isTransient,
             isReplaceable: isReplaceable
         )
-        noteCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
+        recordCoercion(index, step, since: start) { new.wrappedValue.encodeJSON(into: &$0) }
     }
 }
 
-// Payloads: an enum has no mark, so it asks its payload, and is compared whole when that does not know.
+// Payloads. An enum has no mark, so its payload's mark counts. If the payload's writes are unknown, the enum is
+// compared as a whole.
 extension ChangeCollector {
-    /// Reports what differs in the tracked value of a case that an enum had before and has now.
+    /// Reports the differences in the tracked value of a case that an enum had before and has now.
     ///
-    /// False, with nothing reported, when the enum must be compared whole.
+    /// Returns false, and reports nothing, if the enum must be compared as a whole.
     public mutating func payload<Value: StateNode>(
         _ index: Int,
         _ step: String,
@@ -274,7 +278,7 @@ extension ChangeCollector {
         return isCollected
     }
 
-    /// A leaf with states in it is compared as a part of its enum.
+    /// Looks for coercions in a leaf with states in it; the leaf is compared as part of its enum.
     public mutating func payload<Value: StateBearing>(
         _ index: Int,
         _ step: String,
@@ -283,7 +287,7 @@ extension ChangeCollector {
         serial: UInt64?
     ) -> Bool { part(step, new) }
 
-    /// A leaf is compared as a part of its enum.
+    /// Returns false: a leaf is compared as part of its enum.
     @_disfavoredOverload
     public mutating func payload<Value>(
         _ index: Int,
@@ -293,7 +297,9 @@ extension ChangeCollector {
         serial: UInt64?
     ) -> Bool { false }
 
-    /// Looks for coercions in a value of a case that has several, or a labelled one; false, for it is compared as a part of its enum.
+    /// Looks for coercions in one value of a case that has several values or a labelled one.
+    ///
+    /// Returns false, because the value is compared as part of its enum.
     public mutating func part<Value: StateBearing>(_ step: String, _ value: Value) -> Bool {
         if purpose == .coercions {
             enter(step: step, isTransient: false) { value._$collectCoercions(since: nil, into: &$0) }
@@ -301,7 +307,7 @@ extension ChangeCollector {
         return false
     }
 
-    /// A value without states has none.
+    /// Returns false: a value without states has no coercions.
     @_disfavoredOverload
     @inlinable
     public mutating func part<Value>(_ step: String, _ value: Value) -> Bool { false }

@@ -1,15 +1,15 @@
-// This file owns what is reported of the elements of a keyed collection, each at its own path.
+// This file owns the reports on elements of a keyed collection, each at its own path.
 
 public import RivuletJSON
 
 extension ChangeCollector {
-    /// Compares an element; a nil serial compares it whole.
+    /// Compares an element; if the serial is nil, compares it as a whole.
     @inlinable
     mutating func element<Value: StateNode>(_ token: String, _ old: Value, _ new: Value, serial: UInt64?) {
         enter(token) { $0.node(old, new, serial: serial, isReplaceable: false) }
     }
 
-    /// Reports an element that came, to be inserted at an index.
+    /// Reports an added element, to be inserted at an index.
     @inlinable
     mutating func addition<Value: StateNode>(of element: Value, _ token: String, at index: Int) {
         enter(token) { collector in
@@ -20,19 +20,19 @@ extension ChangeCollector {
         }
     }
 
-    /// Reports an element that went.
+    /// Reports a removed element.
     @usableFromInline
     mutating func removal(of token: String) {
         enter(token) { $0.report(.remove, index: nil) }
     }
 
-    /// Reports an element that is to be taken out and inserted at an index.
+    /// Reports a moved element, to be taken out and inserted at an index.
     @usableFromInline
     mutating func move(of token: String, to index: Int) {
         enter(token) { $0.report(.move, index: index) }
     }
 
-    /// Runs `body` with the path of the element that a token names.
+    /// Runs `body` with the path of the element with this token.
     @inlinable
     mutating func enter(_ token: String, _ body: (inout ChangeCollector) -> Void) {
         let outer = path

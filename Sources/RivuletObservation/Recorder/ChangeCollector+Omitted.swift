@@ -1,14 +1,16 @@
-// This file owns whether a written field that is in no JSON has another value than before.
+// This file owns the check for changed values of fields that are in no JSON.
 
 import RivuletJSON
 
-// None of this is asked for a field that is in JSON and has no such field in it.
+// The check is skipped for fields that are in JSON and hold no omitted field.
 extension ChangeCollector {
-    /// Notes that a field in no JSON, or one in a value whose texts are equal, was written, unless its values are equal.
+    /// Records a write of an omitted field, or of a value with equal texts that holds one, unless the old and the new
+    /// value are equal.
     ///
-    /// A type's `==` alone would lose writes that it does not look at, and the text those of what it leaves out: both must agree.
+    /// The type's `==` alone would lose writes of fields that it ignores. The text alone would lose writes of fields
+    /// that it leaves out. So both must agree.
     @usableFromInline
-    mutating func noteOmittedWrite<Value: JSONCodable>(json old: Value, _ new: Value) {
+    mutating func recordOmittedWrite<Value: JSONCodable>(json old: Value, _ new: Value) {
         func text(_ value: Value) -> [UInt8] {
             var writer = JSONWriter()
             writer.includesOmitted = true
@@ -16,32 +18,33 @@ extension ChangeCollector {
             return writer.bytes
         }
         guard !Self.areEqual(old, new) || text(old) != text(new) else { return }
-        noteOmittedWrite()
+        recordOmittedWrite()
     }
 
-    /// Notes that a field in no JSON, of a type that is only Codable, was written, unless its values are equal.
+    /// Records a write of an omitted field of a type that is only Codable, unless its values are equal.
     @usableFromInline
-    mutating func noteOmittedWrite<Value: Codable>(codable old: Value, _ new: Value) {
+    mutating func recordOmittedWrite<Value: Codable>(codable old: Value, _ new: Value) {
         func text(_ value: Value) -> [UInt8] {
             var writer = JSONWriter()
             CodableJSON.encode(value, into: &writer)
             return writer.bytes
         }
         guard !Self.areEqual(old, new) || text(old) != text(new) else { return }
-        noteOmittedWrite()
+        recordOmittedWrite()
     }
 
-    /// Notes that fields in no JSON were written in a value that is only Codable and whose texts are equal, unless the values are.
+    /// Records a write of omitted fields in a value that is only Codable and has equal texts, unless the values are
+    /// equal.
     ///
-    /// No encoder writes such fields: the type's `==` decides alone.
+    /// No encoder writes such fields, so only the type's `==` decides.
     @usableFromInline
-    mutating func noteOmittedWrite<Value: Codable>(inCodable old: Value, _ new: Value) {
-        if !Self.areEqual(old, new) { noteOmittedWrite() }
+    mutating func recordOmittedWrite<Value: Codable>(inCodable old: Value, _ new: Value) {
+        if !Self.areEqual(old, new) { recordOmittedWrite() }
     }
 
-    /// Whether two values are equal by their type's `==`; those of a type without one may differ.
+    /// Returns true if two values are equal by their type's `==`; values of a type without `==` count as different.
     private static func areEqual<Value>(_ old: Value, _ new: Value) -> Bool {
-        // The type is asked, not a value: a nil would be taken for none.
+        // The type is cast, not a value, because a nil would not be recognised as `Equatable`.
         func areEqual<Known: Equatable>(as type: Known.Type) -> Bool {
             guard let old = old as? Known, let new = new as? Known else { return false }
             return old == new

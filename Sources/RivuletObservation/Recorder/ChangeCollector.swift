@@ -1,58 +1,61 @@
 import RivuletJSON
 
-/// Compares the fields that a run touched and keeps what differs.
+/// Compares the fields that a run touched and collects the differences.
 ///
-/// What counts as different is the JSON text, never `==`: a custom `==`, or one for which "é" has two spellings, would lose writes.
-/// Generated code calls `field`; its overloads are in `ChangeCollector+Fields.swift`.
+/// Values differ if their JSON texts differ. The comparison never uses `==`: a custom `==`, or one for which two
+/// spellings of "é" are equal, would lose writes. Generated code calls `field`; its overloads are in
+/// `ChangeCollector+Fields.swift`.
 public struct ChangeCollector {
-    /// What the walk is for.
+    /// The purpose of the walk.
     @usableFromInline
     enum Purpose: Equatable {
-        /// Report what differs.
+        /// Report the differences.
         case differences
         /// Find the coercions inside of a value that is reported as a whole.
         case coercions
     }
 
-    /// What a comparison of two JSON texts found.
+    /// The result of a comparison of two JSON texts.
     @usableFromInline
     enum Finding: Equatable {
         case equal
-        /// The texts are equal, and were written without all fields.
+        /// The texts are equal, but do not contain all fields.
         case equalBesideOmitted
         case different
     }
 
-    /// The mark of the value whose fields are walked now.
+    /// The mark of the value that is being walked.
     @usableFromInline var mark = ChangeMark()
-    /// Whether every field of it is compared, and not only the touched ones.
+    /// True if every field of the value is compared, and not only the touched ones.
     @usableFromInline var comparesAll = true
     @usableFromInline var purpose = Purpose.differences
-    /// The pointer to the current value; one step needs no new string, and short ones no allocation.
+    /// The JSON Pointer of the current value; one step makes no new string, and a short one no allocation.
     @usableFromInline var path = ""
-    /// Whether the current value is below a transient field.
+    /// True if the current value is below a transient field.
     @usableFromInline var isTransient = false
 
     private var changes: [StateChange] = []
     private var hasUnrepresentableNumber = false
+    private var hasUnaddressableID = false
     private var hasOmittedWrite = false
-    /// What is found of the run's notes; nil for a run without.
+    /// The search for coercions; nil for a run without coercion records.
     @usableFromInline let search: CoercionSearch?
 
-    /// The texts of the last comparison, whose room the next one uses.
+    /// The texts of the last comparison; the next comparison reuses their memory.
     private var texts = Comparison()
 
     @usableFromInline
-    init(_ notes: CoercionNotes?) {
-        search = notes.map(CoercionSearch.init)
+    init(_ records: CoercionRecords?) {
+        search = records.map(CoercionSearch.init)
     }
 
-    /// What was found.
+    /// All findings.
     @usableFromInline var recording: Recording {
         Recording(
             changes: changes,
             coercions: search?.found ?? [],
             hasUnrepresentableNumber: hasUnrepresentableNumber,
+            hasUnaddressableID: hasUnaddressableID,
             hasOmittedWrite: hasOmittedWrite
         )
     }
@@ -63,7 +66,7 @@ public struct ChangeCollector {
         _ = State._$collect(from: old, to: new, serial: serial, into: &self)
     }
 
-    /// Walks the fields of one value: all of them, or those that its mark says were touched.
+    /// Walks the fields of one value: all fields, or only those that its mark has as touched.
     @inlinable
     mutating func walk(
         _ container: Any.Type,
@@ -80,21 +83,22 @@ public struct ChangeCollector {
         if let outerContainer { search?.container = outerContainer }
     }
 
-    /// Whether the field may differ; generated code asks before it hands over the values.
+    /// Returns true if the field may differ; generated code asks before it passes the values.
     ///
-    /// Mutating, because an unoptimised build would copy the collector for each call.
+    /// The method is mutating, because an unoptimised build would copy the collector for each call.
     @inlinable
     public mutating func visits(_ field: Int) -> Bool {
         comparesAll || mark.isTouched(field)
     }
 
-    /// The serial that a value carries if it knows what was touched in it; nil where nothing is known.
+    /// Returns the serial that the value in a field carries if its writes are known; nil if nothing is known.
     @inlinable
     func serial(of field: Int) -> UInt64? {
         comparesAll ? nil : mark.serial(of: field)
     }
 
-    /// Runs `body` with the path, and the transience, of what is one step below; a step is a slash and an escaped token.
+    /// Runs `body` one step below the current path, with the transience of that step; a step is a slash and an escaped
+    /// token.
     @inlinable
     mutating func enter(step: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
         let outer = (path, self.isTransient)
@@ -106,7 +110,7 @@ public struct ChangeCollector {
 
     /// Reports the current path if the two values differ as JSON.
     ///
-    /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk is another one.
+    /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk differs.
     @usableFromInline
     mutating func compare(
         bearsState: Bool,
@@ -115,10 +119,11 @@ public struct ChangeCollector {
     ) -> Finding {
         guard purpose == .differences else { return .equal }
         texts.encode(old, new, includesTransient: true)
-        // Before the comparison: a NaN that takes the place of a nil is `null` like it, and must not slip through.
+        // This comes before the comparison: a NaN that replaces a nil is also `null`, and must not slip through.
         if texts.new.hasUnrepresentableNumber, !texts.old.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
         guard texts.isDifferent else { return texts.new.hasOmittedFields ? .equalBesideOmitted : .equal }
         if texts.new.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+        if texts.new.hasUnaddressableID, !texts.old.hasUnaddressableID { hasUnaddressableID = true }
         guard bearsState, !isTransient else {
             append(StateChange(operation: .replace, path: path, value: texts.takeNew(), isTransient: isTransient))
             return .different
@@ -152,6 +157,7 @@ public struct ChangeCollector {
             var writer = JSONWriter()
             value(&writer)
             if writer.hasUnrepresentableNumber { hasUnrepresentableNumber = true }
+            if writer.hasUnaddressableID || operation == .add && path.utf8.contains(0) { hasUnaddressableID = true }
             change.value = writer.bytes
             if !isTransient {
                 writer = JSONWriter(includesTransient: false)
@@ -162,18 +168,18 @@ public struct ChangeCollector {
         append(change)
     }
 
-    /// Keeps a change; most runs have one, and an array of one is made more quickly than an array that grows.
+    /// Adds a change; most runs have one, and an array of one is made faster than an array that grows.
     @inline(__always)
     private mutating func append(_ change: StateChange) {
         if changes.isEmpty { changes = [change] } else { changes.append(change) }
     }
 
-    /// Notes that a field in no JSON, or one in a value, has another value now.
-    mutating func noteOmittedWrite() {
+    /// Records that an omitted field, or one in a value, has another value now.
+    mutating func recordOmittedWrite() {
         hasOmittedWrite = true
     }
 
-    /// How much has been found; `goBack` forgets what was found after it.
+    /// The number of findings so far; `goBack` discards later ones.
     @usableFromInline var checkpoint: (changes: Int, search: CoercionSearch.Checkpoint?) {
         (changes.count, search?.checkpoint)
     }
@@ -184,7 +190,7 @@ public struct ChangeCollector {
         if let found = checkpoint.search { search?.goBack(to: found) }
     }
 
-    /// Reports the current path, whose values are known to differ and hold no state.
+    /// Reports the current path for values that are known to differ and hold no state.
     @usableFromInline
     mutating func report(_ value: (inout JSONWriter) -> Void) {
         guard purpose == .differences else { return }
@@ -193,13 +199,13 @@ public struct ChangeCollector {
         append(StateChange(operation: .replace, path: path, value: writer.bytes, isTransient: isTransient))
     }
 
-    /// The JSON texts of a value as it was and as it is.
+    /// The JSON texts of the old and of the new value.
     private struct Comparison {
-        /// Without room at first: most runs compare nothing.
+        /// The writers begin without capacity, because most runs compare nothing.
         private(set) var old = JSONWriter(capacity: 0)
         private(set) var new = JSONWriter(capacity: 0)
 
-        /// The room for a text at first.
+        /// The initial capacity for a text, in bytes.
         private static let roomBytes = 256
 
         var isDifferent: Bool { old.bytes != new.bytes }
@@ -213,7 +219,7 @@ public struct ChangeCollector {
             Self.write(new, into: &self.new, includesTransient: includesTransient)
         }
 
-        /// Gives the text of the value as it is away.
+        /// Takes the text of the new value out.
         mutating func takeNew() -> [UInt8] { new.takeBytes() }
 
         private static func write(

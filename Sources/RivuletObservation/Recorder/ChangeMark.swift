@@ -1,57 +1,58 @@
 import Synchronization
 
-/// What a value knows of the writes to it since its run began.
+/// The record of the writes to a value since its run began.
 ///
-/// `serial` names a place in one run of ``ChangeRecorder``: the root has a fresh one for every run, and a nested value's, which it
-/// gets at its first edit in the run, follows from its parent's and its field. What makes the recorder right is one rule, kept by
-/// every accessor: *a value that carries the serial of a place is what was there when the run began, but for the fields in
-/// `touched`*. The mark moves with the value, so the rule holds for copies too, wherever they are edited and put back; a value in
-/// a place whose serial it does not carry (made anew, from another place, from an earlier run) is compared whole.
+/// `serial` names a location in one run of ``ChangeRecorder``. The root has a fresh serial for every run. A nested
+/// value gets its serial at its first edit in the run; the serial follows from its parent's serial and its field. The
+/// recorder is correct because every accessor keeps one rule. *A value that carries the serial of a location is the
+/// value from the beginning of the run, except for the fields in `touched`*. The mark moves with the value, so the rule
+/// also holds for copies, wherever they are edited and put back. A value that does not carry the serial of its location
+/// is compared as a whole. It was made anew, or comes from another location or an earlier run.
 @usableFromInline
 struct ChangeMark: Sendable {
-    /// The place; 0 for a value that was in none yet.
+    /// The location; 0 for a value that has none yet.
     @usableFromInline var serial: UInt64
     /// One bit for each field.
     @usableFromInline var touched: UInt64
 
-    /// Marks a value with the serial of its place, with nothing written yet; 0 for a value that is in no place yet.
+    /// Marks a value with the serial of its location, with nothing written yet; 0 for a value that has no location yet.
     @inlinable
     init(serial: UInt64 = 0) {
         self.serial = serial
         touched = 0
     }
 
-    /// Marks a value that is in no place yet with a serial of its own, by which a note of it can be found.
+    /// Marks a value that has no location yet with a serial of its own, by which its coercion record can be found.
     ///
-    /// Every field counts as written: no nested value is to take a serial from this one, and so lose its own.
+    /// Every field counts as written, so that no nested value takes a serial from this value and loses its own.
     static func ownSerial() -> ChangeMark {
         var mark = ChangeMark(serial: freshSerial() | ownBit)
         mark.touched = .max
         return mark
     }
 
-    /// Whether the serial is the value's own, and not that of a place.
+    /// True if the serial is the value's own, and not a location's.
     var isOwn: Bool { serial & Self.ownBit != 0 }
 
-    /// The bit that no place's serial has.
+    /// The bit that no location's serial has.
     private static let ownBit: UInt64 = 1 << 63
 
-    /// How many fields a mark can tell apart.
+    /// The maximum number of fields that a mark can distinguish.
     static let fieldsMax = 64
 
-    /// The serial of the value in a field of this place.
+    /// Returns the serial of the value in a field of this location.
     @inlinable
     func serial(of field: Int) -> UInt64 {
         Self.mix(serial &+ (UInt64(truncatingIfNeeded: field) &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// Says that a field was written.
+    /// Records that a field was written.
     @inlinable
     mutating func touch(_ field: Int) {
         touched |= Self.bit(field)
     }
 
-    /// Says that a field is about to be edited; true for its first write in this run.
+    /// Records that a field is about to be edited; returns true for its first write in this run.
     @inlinable
     mutating func begin(_ field: Int) -> Bool {
         guard touched & Self.bit(field) == 0 else { return false }
@@ -59,7 +60,7 @@ struct ChangeMark: Sendable {
         return true
     }
 
-    /// Whether a field may differ from what it was when the run began.
+    /// Returns true if a field may differ from its value at the beginning of the run.
     @inlinable
     func isTouched(_ field: Int) -> Bool {
         touched & Self.bit(field) != 0
@@ -75,7 +76,7 @@ struct ChangeMark: Sendable {
         1 &<< UInt64(truncatingIfNeeded: field)
     }
 
-    /// Spreads a number over 63 bits; the last one is for serials that are no place's.
+    /// Spreads a number over 63 bits; the highest bit is for serials that belong to no location.
     ///
     /// Source: <https://doi.org/10.1145/2660193.2660195>, SplitMix64.
     @inlinable

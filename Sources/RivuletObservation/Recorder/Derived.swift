@@ -5,9 +5,11 @@
 /// open.update(to: state, after: recording.changes)
 /// ```
 ///
-/// A nested state that is read but into which no further read goes (it is returned, compared or encoded as a whole) counts with all its
-/// fields. Of a keyed collection that is counted or walked, which elements there are and their order count, and of each element what is
-/// read of it. What is not tracked is not seen: members with `@ObservationStateIgnored`, and what mirrors print. A computation that reads an omitted field is made again at every update, since nobody reports that field's changes.
+/// A nested state that is returned, compared or encoded as a whole counts with all its fields. A nested state that the
+/// computation reads further into does not. For a keyed collection that is counted or walked, the set and the order of
+/// its elements count, and the fields that are read of each element. Untracked reads are not recorded: of members with
+/// `@ObservationStateIgnored`, and of the output of mirrors. A computation that reads an omitted field is repeated at
+/// every update, because the field's changes are not reported.
 public struct Derived<State: ObservableState, Value> {
     /// The value as of the last computation.
     public private(set) var value: Value
@@ -16,7 +18,7 @@ public struct Derived<State: ObservableState, Value> {
 
     /// The key paths that the last computation read, JSON Pointers in the order of their text.
     ///
-    /// A collection's stands for its order if elements of it are there too.
+    /// The path of a collection stands for its order if paths of its elements are in the list too.
     public var keyPaths: [String] { reads.keyPaths.sorted() }
 
     /// Computes the value for the first time.
@@ -25,9 +27,10 @@ public struct Derived<State: ObservableState, Value> {
         (value, reads) = Self.run(compute, on: state)
     }
 
-    /// Computes the value again if one of the changes, which led to this state, touches what the computation read.
+    /// Computes the value again if one of the changes touches what the computation read.
     ///
-    /// - Returns: whether it was computed again; the value may be the same.
+    /// The changes must be the ones that led to this state.
+    /// - Returns: true if the value was computed again; the value may be the same.
     @discardableResult
     public mutating func update(to state: State, after changes: [StateChange]) -> Bool {
         guard changes.contains(where: reads.areTouched) || reads.hasUnreported else { return false }
@@ -36,12 +39,12 @@ public struct Derived<State: ObservableState, Value> {
     }
 
     private static func run(_ compute: (State) -> Value, on state: State) -> (Value, DerivedReads) {
-        let place = ObservedPlace()
+        let node = ObservedNode()
         var state = state
-        state._$observe(at: place)
+        state._$observe(at: node)
         let value = compute(state)
         var reads = DerivedReads()
-        place.collect(into: &reads, among: State._$fields)
+        node.collect(into: &reads, among: State._$fields)
         return (value, reads)
     }
 }
@@ -49,7 +52,7 @@ public struct Derived<State: ObservableState, Value> {
 extension Derived: Sendable where Value: Sendable {}
 
 extension ObservableState {
-    /// Computes a value from this state, and finds out what it depends on.
+    /// Computes a value from this state, and records the key paths that it depends on.
     public func observe<Value>(_ compute: @escaping @Sendable (Self) -> Value) -> Derived<Self, Value> {
         Derived(of: self, compute)
     }

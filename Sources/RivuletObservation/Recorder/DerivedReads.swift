@@ -1,15 +1,15 @@
-/// Places that were read, in a form in which a change is looked up in the time of its path's length.
+/// The paths that were read, stored so that a change is looked up in the time of its path's length.
 struct DerivedReads: Sendable {
-    /// Values that were read.
+    /// The paths of values that were read.
     private var values: Set<String> = []
-    /// Collections of which it was read what elements they have, and in which order.
+    /// The paths of collections of which the set and the order of elements were read.
     private var orders: Set<String> = []
-    /// Everything that contains one of these, and they themselves.
+    /// The read paths and all paths that contain them.
     private var outer: Set<String> = []
-    /// Whether a field was read whose changes nobody reports.
+    /// True if a field with unreported changes was read.
     var hasUnreported = false
 
-    /// All that was read, in no order.
+    /// All read paths, in no order.
     var keyPaths: Set<String> { values.union(orders) }
 
     /// Adds a value at a path.
@@ -24,11 +24,11 @@ struct DerivedReads: Sendable {
         addOuter(path)
     }
 
-    /// Whether a change may give a computation another result.
+    /// Returns true if a change may change the result of the computation.
     func areTouched(by change: StateChange) -> Bool {
         let parent = Self.parent(of: change.path)
         if change.operation != .replace, let parent, orders.contains(parent) { return true }
-        // An element that moves stays what it is; what contains it does not.
+        // A move does not change the element itself, but it changes the values that contain the element.
         let isMove = change.operation == .move
         if !isMove, outer.contains(change.path) { return true }
         var path = isMove ? parent : change.path
@@ -41,11 +41,11 @@ struct DerivedReads: Sendable {
 
     private mutating func addOuter(_ path: String) {
         var next: String? = path
-        // What is known contains nothing that is not known.
+        // If a path is in the set, all paths that contain it are in the set too.
         while let current = next, outer.insert(current).inserted { next = Self.parent(of: current) }
     }
 
-    /// The path without its last token; nil for the whole state's.
+    /// Returns the path without its last token; nil for the path of the whole state.
     private static func parent(of path: String) -> String? {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
     }

@@ -1,30 +1,30 @@
-/// One path whose value a run changed.
+/// A change of the value at one path.
 public struct StateChange: Hashable, Sendable {
-    /// What happened to the path.
+    /// The kind of change.
     public enum Operation: String, Hashable, Sendable {
-        /// An element came to a keyed collection.
+        /// An element was added to a keyed collection, or a path that had no value has one.
         case add
-        /// The path has another value.
+        /// The value at the path is different.
         case replace
-        /// An element left a keyed collection.
+        /// An element was removed from a keyed collection, or a path has no value any more.
         case remove
-        /// An element of a keyed collection is in another place.
+        /// An element of a keyed collection is at another position.
         case move
     }
 
-    /// What happened to the path.
+    /// The kind of change.
     public var operation: Operation
     /// The path as a JSON Pointer's text; empty for the whole state.
     public var path: String
-    /// Where an element stands in its collection after it was added or moved, from 0; nil for other operations.
+    /// The index of an element in its collection after it was added or moved, from 0; nil for other operations.
     ///
-    /// It counts at the moment when the change is made: after the changes before it, and for `move` with the element taken out.
+    /// Apply the changes in order. For `move`, remove the element first, then insert it at the index.
     public var index: Int?
-    /// The value after the run as clients see it, JSON text; nil when there is none (`remove`, `move`).
+    /// The new value as clients see it, in JSON; nil for `remove` and `move`.
     public var value: [UInt8]?
-    /// The same value without its transient fields, as it goes to disk; nil when that makes no difference.
+    /// The same value without its transient fields, as it is stored on disk; nil if both are equal.
     public var durableValue: [UInt8]?
-    /// Whether nothing that is kept on disk changed here.
+    /// True if only transient fields changed at this path.
     public var isTransient: Bool
 
     /// Describes a change.

@@ -1,47 +1,47 @@
 public import RivuletJSON
 
-/// A value whose inner writes are tracked.
+/// A value with tracked inner writes.
 ///
 /// An ``ObservableState``, an ``ObservableEnum``, a ``Keyed`` collection of such values, or an optional one of these.
 ///
 /// Generated code calls these members; applications do not.
 public protocol StateNode: JSONCodable, StateBearing {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a place, with nothing written yet.
+    /// Takes the serial of a location, with nothing written yet.
     mutating func _$enter(_ serial: UInt64)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Where this value is observed; nil: nowhere.
-    var _$place: ObservedPlace? { get }
+    /// The node at which this value is observed; nil if it is not observed.
+    var _$node: ObservedNode? { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether this value is the one that is observed at a place.
-    func _$isObserved(at place: ObservedPlace) -> Bool
+    /// Returns true if this value is the one observed at a node.
+    func _$isObserved(at node: ObservedNode) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether there is no value: a nil.
+    /// True if there is no value: nil.
     var _$isAbsent: Bool { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes a place at which it is observed.
-    mutating func _$observe(at place: ObservedPlace)
+    /// Takes the node at which this value is observed.
+    mutating func _$observe(at node: ObservedNode)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reports the differing fields; false, with nothing reported, when the values must be compared whole.
+    /// Reports the differing fields; returns false, and reports nothing, if the values must be compared as a whole.
     ///
-    /// A nil `serial` asks for every field to be compared.
+    /// If `serial` is nil, every field is compared.
     static func _$collect(from old: Self, to new: Self, serial: UInt64?, into collector: inout ChangeCollector) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads a partial document over this value: absent keys keep their value.
+    /// Merges a partial document into this value: fields without a key keep their value.
     ///
-    /// - Throws: an error of the document; keys read before it have been written.
+    /// - Throws: an error of the document; keys before the error have been written.
     mutating func _$merge(json reader: inout JSONReader) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Does what a ``StateChange`` recorded at a path below this value; an empty path is this value itself.
+    /// Applies a ``StateChange`` at a path below this value; an empty path is this value itself.
     ///
-    /// - Throws: an error of the document, or `mismatch` when there is no such place; nothing is written then.
+    /// - Throws: an error of the document, or `mismatch` if the path does not exist; nothing is written then.
     mutating func _$apply(
         _ operation: StateChange.Operation,
         at path: ArraySlice<String>,
@@ -50,28 +50,28 @@ public protocol StateNode: JSONCodable, StateBearing {
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Puts in order, between two runs, what the last run left behind to be quick; no part of the value changes.
+    /// Finishes, between two runs, work that the last run deferred to be quick; no part of the value changes.
     mutating func _$settle()
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether a replaced value is reported by its parts, as if it had been edited.
+    /// True if a replaced value is reported by its parts, as if it had been edited.
     static var _$isComparedByParts: Bool { get }
 }
 
 extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Nothing is left behind.
+    /// Does nothing: no work is deferred.
     @inlinable
     public mutating func _$settle() {}
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// A replaced value is reported as a whole.
+    /// Always false: a replaced value is reported as a whole.
     @inlinable public static var _$isComparedByParts: Bool { false }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reads the value at a path below this one; an empty path is this value itself.
     ///
-    /// - Throws: an error of the document, or `mismatch` when there is no such place; nothing is written then.
+    /// - Throws: an error of the document, or `mismatch` if the path does not exist; nothing is written then.
     public mutating func _$replace(at path: ArraySlice<String>, json reader: inout JSONReader) throws(JSONError) {
         try _$apply(.replace, at: path, index: nil, json: &reader)
     }
@@ -79,45 +79,45 @@ extension StateNode {
 
 extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// A value that is in a place itself is observed there.
+    /// Compares the node at which this value is observed.
     @inlinable
-    public func _$isObserved(at place: ObservedPlace) -> Bool { _$place === place }
+    public func _$isObserved(at node: ObservedNode) -> Bool { _$node === node }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// A value that is no optional is there.
+    /// Always false: a value that is no optional is there.
     @inlinable public var _$isAbsent: Bool { false }
 }
 
 extension Optional: StateNode where Wrapped: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Hands the serial to the value, if there is one.
+    /// Passes the serial to the value, if there is one.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         self?._$enter(serial)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// The place of the value, if there is one.
-    @inlinable public var _$place: ObservedPlace? { self?._$place }
+    /// The node of the value, if there is one.
+    @inlinable public var _$node: ObservedNode? { self?._$node }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether there is a value and it is the one that is observed at a place.
+    /// Returns true if there is a value and it is the one observed at a node.
     @inlinable
-    public func _$isObserved(at place: ObservedPlace) -> Bool { self?._$isObserved(at: place) ?? false }
+    public func _$isObserved(at node: ObservedNode) -> Bool { self?._$isObserved(at: node) ?? false }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether it is nil.
+    /// True if the optional is nil.
     @inlinable public var _$isAbsent: Bool { if case .none = self { true } else { false } }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Hands the place to the value, if there is one.
+    /// Passes the node to the value, if there is one.
     @inlinable
-    public mutating func _$observe(at place: ObservedPlace) {
-        self?._$observe(at: place)
+    public mutating func _$observe(at node: ObservedNode) {
+        self?._$observe(at: node)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reports the differing fields of two values; a nil on either side is compared whole.
+    /// Reports the differing fields of two values; a nil on either side is compared as a whole.
     @inlinable
     public static func _$collect(
         from old: Wrapped?,
@@ -130,7 +130,7 @@ extension Optional: StateNode where Wrapped: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads `null` as nil, a document over an existing value, or a whole new value.
+    /// Reads `null` as nil, merges a document into an existing value, or reads a whole new value.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         if self == nil {
             self = try Self(json: &reader)
@@ -143,7 +143,7 @@ extension Optional: StateNode where Wrapped: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads this value, or does something below it.
+    /// Reads this value, or applies an operation below it.
     public mutating func _$apply(
         _ operation: StateChange.Operation,
         at path: ArraySlice<String>,
@@ -159,13 +159,13 @@ extension Optional: StateNode where Wrapped: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Puts the value in order, if there is one.
+    /// Finishes deferred work of the value, if there is one.
     @inlinable
     public mutating func _$settle() {
         self?._$settle()
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// As the value is.
+    /// True if the wrapped type is compared by its parts.
     @inlinable public static var _$isComparedByParts: Bool { Wrapped._$isComparedByParts }
 }

@@ -1,12 +1,13 @@
-// This file owns how a field in a wrapper leaves a note that its value was changed: as it is written, read from JSON or initialised.
+// This file owns the coercion records of fields in wrappers: for values that are written, read from JSON or
+// initialised.
 
 public import RivuletJSON
 
-// Values that are in a state, or are written on their way there.
+// Values that are in a state, or are written before they are put into one.
 extension ObservationStateRegistrar {
-    /// Notes whether a wrapper changed what was written as a whole; a later such write takes back an earlier note.
+    /// Records a coercion of a whole write; a later write that the wrapper leaves unchanged removes the record.
     @inlinable
-    mutating func noteCoercion<Wrapper: ObservableWrapper>(
+    mutating func recordCoercion<Wrapper: ObservableWrapper>(
         _ field: Int,
         _ type: Wrapper.Type,
         from written: Wrapper.WrappedValue,
@@ -14,7 +15,7 @@ extension ObservationStateRegistrar {
     ) where Wrapper.WrappedValue: JSONCodable {
         if isCoerced {
             coerced(field, type, from: written)
-        } else if CoercionLog.hasNotes {
+        } else if CoercionLog.hasRecords {
             forgetCoercion(field)
         }
     }
@@ -26,7 +27,7 @@ extension ObservationStateRegistrar {
         CoercionLog.edit { $0.forget(serial: mark.serial, field: field) }
     }
 
-    /// Notes that a wrapper changed what was written, if a recorder wants to know and the field is in JSON at all.
+    /// Records that a wrapper changed a written value, if a run is open and the field is in JSON.
     @usableFromInline
     mutating func coerced<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -35,10 +36,11 @@ extension ObservationStateRegistrar {
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding, CoercionLog.isOpen else { return }
         standAlone()
-        CoercionLog.edit { $0.note(serial: mark.serial, field: field, from: written.jsonBytes()) }
+        CoercionLog.edit { $0.record(serial: mark.serial, field: field, from: written.jsonBytes()) }
     }
 
-    /// Gives a value that is in no place a serial of its own before its notes change: its copies have the old one, and its notes.
+    /// Gives a value without a location a serial of its own before its records change, because its copies share the old
+    /// serial and the old records.
     private mutating func standAlone() {
         guard mark.serial == 0 || mark.isOwn else { return }
         let old = mark.serial
@@ -49,7 +51,7 @@ extension ObservationStateRegistrar {
 
 // Values that are read from JSON, of fields without a default.
 extension ObservationStateRegistrar {
-    /// Takes the wrapper of a value that was read.
+    /// Returns the wrapper of a value that was read.
     @inlinable
     public func decoded<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -57,7 +59,7 @@ extension ObservationStateRegistrar {
         from value: Wrapper.WrappedValue
     ) -> Wrapper { wrapper }
 
-    /// Takes the wrapper of a value that was read, and notes what the wrapper made of it.
+    /// Returns the wrapper of a value that was read, and records a coercion.
     @inlinable
     public mutating func decoded<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -69,10 +71,11 @@ extension ObservationStateRegistrar {
     }
 }
 
-// Values that an initialiser is given. The compiler lets an init accessor reach no other member of the value, so these are static.
-// It hands the default of a declaration to the init accessor too: that is the author's, and nobody's coercion.
+// Values that an initialiser is given. The compiler lets an init accessor reach no other member of the value, so these
+// are static. It also passes the default of a declaration to the init accessor. A changed default is no coercion,
+// because the author of the type chose it.
 extension ObservationStateRegistrar {
-    /// Takes the wrapper of an initial value.
+    /// Returns the wrapper of an initial value.
     @inlinable
     public static func initialized<Container, Wrapper: ObservableWrapper>(
         _ container: Container.Type,
@@ -81,17 +84,17 @@ extension ObservationStateRegistrar {
         from value: Wrapper.WrappedValue
     ) -> Wrapper { wrapper }
 
-    /// Takes the wrapper of an initial value, of a field with a default.
+    /// Returns the wrapper of an initial value, of a field with a default.
     @inlinable
     public static func initialized<Container, Wrapper: ObservableWrapper>(
         _ container: Container.Type,
         _ field: Int,
         _ wrapper: Wrapper,
         from value: Wrapper.WrappedValue,
-        default standard: @autoclosure () -> Wrapper.WrappedValue
+        default defaultValue: @autoclosure () -> Wrapper.WrappedValue
     ) -> Wrapper { wrapper }
 
-    /// Takes the wrapper of an initial value, and notes what the wrapper made of it.
+    /// Returns the wrapper of an initial value, and records a coercion.
     @inlinable
     public static func initialized<Container, Wrapper: ObservableWrapper>(
         _ container: Container.Type,
@@ -103,16 +106,16 @@ extension ObservationStateRegistrar {
         return wrapper
     }
 
-    /// Takes the wrapper of an initial value, and notes what the wrapper made of it, unless it is the default.
+    /// Returns the wrapper of an initial value, and records a coercion, unless the value is the default.
     @inlinable
     public static func initialized<Container, Wrapper: ObservableWrapper>(
         _ container: Container.Type,
         _ field: Int,
         _ wrapper: Wrapper,
         from value: Wrapper.WrappedValue,
-        default standard: @autoclosure () -> Wrapper.WrappedValue
+        default defaultValue: @autoclosure () -> Wrapper.WrappedValue
     ) -> Wrapper where Wrapper.WrappedValue: Equatable & JSONCodable {
-        if !Wrapper.editsInPlace, wrapper.wrappedValue != value, value != standard() {
+        if !Wrapper.editsInPlace, wrapper.wrappedValue != value, value != defaultValue() {
             coerced(container, field, wrapper, from: value)
         }
         return wrapper
@@ -126,11 +129,11 @@ extension ObservationStateRegistrar {
         from value: Wrapper.WrappedValue
     ) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding, CoercionLog.isOpen else { return }
-        let making = CoercionNotes.Making(
+        let making = CoercionRecords.Making(
             container: ObjectIdentifier(container),
             index: field,
             to: wrapper.wrappedValue.jsonBytes()
         )
-        CoercionLog.edit { $0.note(making, from: value.jsonBytes()) }
+        CoercionLog.edit { $0.record(making, from: value.jsonBytes()) }
     }
 }

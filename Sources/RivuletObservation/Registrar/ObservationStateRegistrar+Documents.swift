@@ -1,4 +1,5 @@
-// This file owns how a field takes a document: tracked like any other write, so that it can happen inside of a run.
+// This file owns the reading of documents into fields: it is tracked like any other write, so that it can happen inside
+// of a run.
 
 public import RivuletJSON
 
@@ -26,7 +27,7 @@ extension ObservationStateRegistrar {
         set(field, &storage, to: try CodableJSON.decode(Value.self, from: &reader))
     }
 
-    /// Reads a nested state, or a place in it.
+    /// Reads a nested state, or a value at a path in it.
     public mutating func edit<Value: StateNode>(
         _ field: Int,
         _ storage: inout Value,
@@ -52,7 +53,7 @@ extension ObservationStateRegistrar {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
     }
 
-    /// Reads a leaf in a wrapper, and notes what the wrapper made of it; the value of an omitted field is skipped.
+    /// Reads a leaf in a wrapper, and records a coercion; the value of an omitted field is skipped.
     public mutating func edit<Wrapper: ObservableWrapper>(
         _ field: Int,
         wrapper: inout Wrapper,
@@ -80,7 +81,7 @@ extension ObservationStateRegistrar {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
     }
 
-    /// Reads a nested state in a wrapper, or a place in it.
+    /// Reads a nested state in a wrapper, or a value at a path in it.
     public mutating func edit<Wrapper: ObservableWrapper>(
         _ field: Int,
         wrapper: inout Wrapper,
@@ -94,7 +95,7 @@ extension ObservationStateRegistrar {
         try Self.take(edit, &wrapper.wrappedValue, &reader)
     }
 
-    /// Reads a nested state in a wrapper, or a place in it, and notes what the wrapper made of it.
+    /// Reads a nested state in a wrapper, or a value at a path in it, and records a coercion.
     public mutating func edit<Wrapper: ObservableWrapper>(
         _ field: Int,
         wrapper: inout Wrapper,
@@ -108,7 +109,7 @@ extension ObservationStateRegistrar {
         try Self.take(edit, &wrapper.wrappedValue, &reader)
     }
 
-    /// Reads a nested state, or a place in it.
+    /// Reads a nested state, or a value at a path in it.
     private static func take(
         _ edit: StateEdit,
         _ value: inout some StateNode,

@@ -1,13 +1,14 @@
-// This file owns how fields are put in order between two runs: only those that the last run wrote, and only nested values.
+// This file owns the deferred work of fields, which is finished between two runs: only of nested values in fields that
+// the last run wrote.
 
 extension ObservationStateRegistrar {
-    /// Whether any field was written since the mark was new; otherwise there is nothing to put in order.
+    /// Returns true if any field was written since the mark was new; otherwise there is no deferred work.
     @inlinable
     public func beginSettling() -> Bool {
         mark.touched != 0
     }
 
-    /// Ends it: nothing is known any more of what was written.
+    /// Ends the settling, and forgets which fields were written.
     @inlinable
     public mutating func endSettling() {
         mark = ChangeMark()
@@ -17,7 +18,7 @@ extension ObservationStateRegistrar {
     @inlinable
     public mutating func settle<Value>(_ field: Int, _ storage: inout Value) {}
 
-    /// Puts a nested value in order.
+    /// Finishes deferred work of a nested value.
     @inlinable
     public mutating func settle<Value: StateNode>(_ field: Int, _ storage: inout Value) {
         guard mark.isTouched(field) else { return }
@@ -28,7 +29,7 @@ extension ObservationStateRegistrar {
     @inlinable
     public mutating func settle<Wrapper: ObservableWrapper>(_ field: Int, wrapper: inout Wrapper) {}
 
-    /// Puts a nested value in a wrapper in order, unless every edit would make the wrapper anew.
+    /// Finishes deferred work of a nested value in a wrapper, unless every edit makes the wrapper anew.
     @inlinable
     public mutating func settle<Wrapper: ObservableWrapper>(
         _ field: Int,

@@ -1,18 +1,19 @@
-// This file owns the accessors' side of fields of @ObservableValue: who is told of a write is decided by identities.
+// This file owns the accessors of fields of @ObservableValue: identities decide which observers are notified of a
+// write.
 
 import Observation
 
-// The accessors write the storage themselves, between these calls, so that its `willSet` and `didSet` run at every write, and before
-// observers are told that the field has changed.
+// The accessors write the storage themselves between these calls. So its `willSet` and `didSet` run at every write,
+// before observers are notified that the field has changed.
 extension ObservationStateRegistrar {
-    /// The identity of the value, made when it is first asked for; all zeros for a value that is not born observable.
-    public var id: ObservationIdentity { place?.id ?? ObservedPlace.noID }
+    /// The identity of the value, made at its first use; all zeros for a value that is not born observable.
+    public var id: ObservationIdentity { node?.id ?? ObservedNode.noID }
 
-    /// Begins a whole-value write: tells observers, unless the field keeps its identity or, without identities, its value.
+    /// Begins a whole write: notifies observers, unless the field keeps its identity or, without identities, its value.
     ///
-    /// Values of different identity are different even if they are equal: else nobody would watch the new one.
-    /// Source: <Tests/Rows/Systems.md#b-08>.
-    /// - Returns: whether observers are told, which ``didSet(_:isTold:)`` wants to know.
+    /// Values with different identities are different even if they are equal. Otherwise the new value would have no
+    /// observers. Source: <Tests/Rows/Systems.md#b-08>.
+    /// - Returns: true if observers are notified, an argument of ``didSet(_:isTold:)``.
     @inlinable
     public func willSet(
         _ field: Int,
@@ -20,61 +21,61 @@ extension ObservationStateRegistrar {
         to new: ObservationIdentity?,
         isChange: @autoclosure () -> Bool
     ) -> Bool {
-        guard let place, old != new || (old == nil && isChange()) else { return false }
-        place.willSet(field)
+        guard let node, old != new || (old == nil && isChange()) else { return false }
+        node.willSet(field)
         return true
     }
 
     /// Ends a write.
     @inlinable
     public func didSet(_ field: Int, isTold: Bool) {
-        if isTold, let place { place.didSet(field) }
+        if isTold, let node { node.didSet(field) }
     }
 
-    /// Begins an in-place edit, which counts as a read; an edit of an observable value is told by that value.
+    /// Begins an in-place edit, which counts as a read; an observable value notifies the observers of its edit itself.
     ///
     /// Source: <Tests/Rows/Systems.md#b-10>.
     @inlinable
     public func willEdit(_ field: Int, _ identity: ObservationIdentity?) {
-        guard let place else { return }
-        if ObservationRules.value.countsEditsAsReads { place.access(field) }
-        if identity == nil { place.willSet(field) }
+        guard let node else { return }
+        if ObservationRules.value.countsEditsAsReads { node.access(field) }
+        if identity == nil { node.willSet(field) }
     }
 
     /// Ends an in-place edit, which may have put another observable value into the field.
     @inlinable
     public func didEdit(_ field: Int, from old: ObservationIdentity?, to new: ObservationIdentity?) {
-        guard let place else { return }
+        guard let node else { return }
         if old == nil {
-            place.didSet(field)
+            node.didSet(field)
         } else if old != new {
-            place.mutate(field) {}
+            node.mutate(field) {}
         }
     }
 
-    /// Notes a read by key path: of a field, or of what the type computes.
+    /// Records a read by key path, of a field or of a computed member.
     public func access<Subject: ObservableValue, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
-        guard let place else { return }
+        guard let node else { return }
         guard let field = Subject._$position(of: keyPath) else {
-            return place.registrar.access(subject, keyPath: keyPath)
+            return node.registrar.access(subject, keyPath: keyPath)
         }
-        place.access(field)
+        node.access(field)
     }
 
-    /// Tells the observers of a key path of a write.
+    /// Notifies the observers of a key path of a write.
     ///
-    /// - Throws: what the write throws; observers are told all the same.
+    /// - Throws: the error of the write; observers are notified all the same.
     public func withMutation<Subject: ObservableValue, Member, Result>(
         of subject: Subject,
         keyPath: KeyPath<Subject, Member>,
         _ mutation: () throws -> Result
     ) rethrows -> Result {
-        guard let place else { return try mutation() }
+        guard let node else { return try mutation() }
         guard let field = Subject._$position(of: keyPath) else {
-            return try place.registrar.withMutation(of: subject, keyPath: keyPath, mutation)
+            return try node.registrar.withMutation(of: subject, keyPath: keyPath, mutation)
         }
-        place.willSet(field)
-        defer { place.didSet(field) }
+        node.willSet(field)
+        defer { node.didSet(field) }
         return try mutation()
     }
 }

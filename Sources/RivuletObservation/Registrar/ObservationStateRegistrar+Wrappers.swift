@@ -1,40 +1,40 @@
-// This file owns the accessors' side of fields in wrappers: every written value goes through `makeWrapper`.
+// This file owns the accessors of fields in wrappers: every written value goes through `makeWrapper`.
 
 public import RivuletJSON
 
 // Reading.
 extension ObservationStateRegistrar {
-    /// The value of a field in a wrapper, noted as read.
+    /// Returns the value of a field in a wrapper, and records the read.
     @inlinable
     public func read<Wrapper: ObservableWrapper>(_ field: Int, wrapper: Wrapper) -> Wrapper.WrappedValue {
-        noteRead(field, Wrapper.self)
+        recordRead(field, Wrapper.self)
         return wrapper.wrappedValue
     }
 
-    /// The value of a field in a wrapper whose own fields are observed: it learns where it is.
+    /// Returns the nested value of a field in a wrapper with its observed node, and records the read.
     @inlinable
     public func read<Wrapper: ObservableWrapper>(
         _ field: Int,
         wrapper: Wrapper
     ) -> Wrapper.WrappedValue where Wrapper.WrappedValue: StateNode {
-        guard let place else { return wrapper.wrappedValue }
-        noteRead(field, Wrapper.self)
+        guard let node else { return wrapper.wrappedValue }
+        recordRead(field, Wrapper.self)
         var value = wrapper.wrappedValue
-        value._$observe(at: place.child(.field(field)))
+        value._$observe(at: node.child(.field(field)))
         return value
     }
 
-    /// Notes that a field in a wrapper is read, by itself or through `$field`.
+    /// Records a read of a field in a wrapper, directly or through `$field`.
     @inlinable
-    public func noteRead<Wrapper: ObservableWrapper>(_ field: Int, _ wrapper: Wrapper.Type) {
-        guard let place else { return }
-        if Wrapper.isOmittedFromCoding { place.accessUnreported(field) } else { place.access(field) }
+    public func recordRead<Wrapper: ObservableWrapper>(_ field: Int, _ wrapper: Wrapper.Type) {
+        guard let node else { return }
+        if Wrapper.isOmittedFromCoding { node.accessUnreported(field) } else { node.access(field) }
     }
 }
 
-// Whole-value writes. What the wrapper changed in the value is a coercion.
+// Whole writes. A change of the value by the wrapper is a coercion.
 extension ObservationStateRegistrar {
-    /// Replaces a wrapper by a new one of the value.
+    /// Replaces a wrapper by a new wrapper of the value.
     @inlinable
     public mutating func set<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -45,7 +45,7 @@ extension ObservationStateRegistrar {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
     }
 
-    /// Replaces a wrapper by a new one of the value, and notes what the wrapper made of it.
+    /// Replaces a wrapper by a new wrapper of the value, and records a coercion.
     @inlinable
     public mutating func set<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -54,10 +54,10 @@ extension ObservationStateRegistrar {
         config: Wrapper.Config
     ) where Wrapper.WrappedValue: Equatable & JSONCodable {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: true)
-        noteCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
+        recordCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
     }
 
-    /// Replaces a wrapper by a new one of a nested value; one that is observed as what it replaces is told to nobody.
+    /// Replaces a wrapper by a new wrapper of a nested value; notifies no observers if the value is the observed one.
     @inlinable
     public mutating func set<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -69,7 +69,7 @@ extension ObservationStateRegistrar {
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: isChange)
     }
 
-    /// Replaces a wrapper by a new one of a nested value, and notes what the wrapper made of it.
+    /// Replaces a wrapper by a new wrapper of a nested value, and records a coercion.
     @inlinable
     public mutating func set<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -79,14 +79,14 @@ extension ObservationStateRegistrar {
     ) where Wrapper.WrappedValue: StateNode & Equatable {
         let isChange = isOther(field, value)
         set(field, &wrapper, to: Wrapper.makeWrapper(from: value, config: config), isChange: isChange)
-        noteCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
+        recordCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
     }
 
-    /// Whether observers of a field see another value, and not an edited copy of the one they see already.
+    /// Returns true if observers of a field see another value, and not an edited copy of the observed one.
     @inlinable
     func isOther(_ field: Int, _ value: some StateNode) -> Bool {
-        guard let place else { return false }
-        return !_$isIdentityEqual(value, at: place.child(.field(field)))
+        guard let node else { return false }
+        return !_$isIdentityEqual(value, at: node.child(.field(field)))
     }
 }
 
@@ -104,8 +104,8 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper
     ) -> Bool where Wrapper.WrappedValue: StateNode {
-        // Asked here too, so that a wrapper whose value is not just stored is opened once.
-        guard place != nil || !mark.isTouched(field) else { return false }
+        // The check is repeated here, so that a wrapper with a computed value is opened only once.
+        guard node != nil || !mark.isTouched(field) else { return false }
         return begin(field, &wrapper.wrappedValue)
     }
 
@@ -118,10 +118,10 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) {
         if !Wrapper.editsInPlace { wrapper = Wrapper.makeWrapper(from: wrapper.wrappedValue, config: config) }
-        if let place { place.didSet(field) }
+        if let node { node.didSet(field) }
     }
 
-    /// Ends an in-place edit of a leaf in a wrapper, and notes what the wrapper made of the value.
+    /// Ends an in-place edit of a leaf in a wrapper, and records a coercion.
     @inlinable
     public mutating func end<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -130,7 +130,7 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) where Wrapper.WrappedValue: Equatable & JSONCodable {
         remake(field, &wrapper, config)
-        if let place { place.didSet(field) }
+        if let node { node.didSet(field) }
     }
 
     /// Ends an in-place edit of a nested value in a wrapper.
@@ -142,10 +142,10 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) where Wrapper.WrappedValue: StateNode {
         if !Wrapper.editsInPlace { wrapper = Wrapper.makeWrapper(from: wrapper.wrappedValue, config: config) }
-        if place != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
+        if node != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
     }
 
-    /// Ends an in-place edit of a nested value in a wrapper, and notes what the wrapper made of it.
+    /// Ends an in-place edit of a nested value in a wrapper, and records a coercion.
     @inlinable
     public mutating func end<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -154,7 +154,7 @@ extension ObservationStateRegistrar {
         wasAbsent: Bool
     ) where Wrapper.WrappedValue: StateNode & Equatable {
         remake(field, &wrapper, config)
-        if place != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
+        if node != nil { endNode(field, wrapper.wrappedValue, wasAbsent: wasAbsent) }
     }
 
     @inlinable

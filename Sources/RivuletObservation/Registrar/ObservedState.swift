@@ -1,18 +1,19 @@
 /// The owner of a state, which makes each of its fields observable by `withObservationTracking` and `Observations`.
 ///
-/// A read of `owner.state.profile.name` depends on that name, and on `profile` as a whole, and on nothing else. Writes go through
-/// `state` too. A replaced state, as by a reset or a restore, tells the observers of every path whose value differs, and those of
-/// omitted fields; an equal one tells nobody else. Observers must not read the state before they return: they are told before a field
-/// changes, as Swift's `onChange` is, and while an element comes or goes. One thread at a time.
-/// Source: <Tests/Rows/Systems.md#notification>; an owner of a `@ObservableValue` needs no such class.
+/// A read of `owner.state.profile.name` depends on that name, and on `profile` as a whole, and on nothing else. Writes
+/// go through `state` too. A replaced state, as by a reset or a restore, notifies the observers of every path with
+/// another value, and the observers of omitted fields. An equal state notifies no other observers. Observers must not
+/// read the state before they return: they are notified before a field changes, as Swift's `onChange` is, and while an
+/// element is added or removed. One thread at a time may use it. Source: <Tests/Rows/Systems.md#notification>; an owner
+/// of a `@ObservableValue` needs no such class.
 public final class ObservedState<State: ObservableState> {
     private var storage: State
-    private let place = ObservedPlace()
+    private let node = ObservedNode()
 
     /// Takes a state to own.
     public init(_ state: State) {
         storage = state
-        storage._$observe(at: place)
+        storage._$observe(at: node)
     }
 
     /// The state.
@@ -21,10 +22,10 @@ public final class ObservedState<State: ObservableState> {
         set { replace(by: newValue) }
         _modify {
             defer {
-                if storage._$place !== place {
-                    // Replaced from inside: what was there is gone, so everybody is told.
-                    storage._$observe(at: place)
-                    place.tellAll()
+                if storage._$node !== node {
+                    // The state was replaced in place, so that its old values are gone. All observers are notified.
+                    storage._$observe(at: node)
+                    node.tellAll()
                 }
             }
             yield &storage
@@ -34,12 +35,12 @@ public final class ObservedState<State: ObservableState> {
     private func replace(by state: State) {
         let fields = State._$fields
         let changes = ChangeRecorder.differences(from: storage, to: state)
-        // An omitted field is in no change; whether it differs is not known.
+        // An omitted field is in no change, so its difference is unknown.
         let told =
-            changes.flatMap { place.fields(concernedBy: $0, among: fields) } + place.unreportedFields(among: fields)
-        for field in told { field.place.willSet(field.field) }
+            changes.flatMap { node.fields(concernedBy: $0, among: fields) } + node.unreportedFields(among: fields)
+        for field in told { field.node.willSet(field.field) }
         storage = state
-        storage._$observe(at: place)
-        for field in told { field.place.didSet(field.field) }
+        storage._$observe(at: node)
+        for field in told { field.node.didSet(field.field) }
     }
 }

@@ -1,9 +1,10 @@
-// This file owns what the compiler says of a field whose type JSON cannot have.
+// This file owns the compiler's messages for a field of a type that JSON cannot have.
 
 public import RivuletJSON
 
-// One overload is unavailable and says what to do; the others exist so that it is said once for each field or value. None ever runs, for
-// code that would call it does not compile, so each does the least that its signature allows.
+// One overload is unavailable and says what to do. The others exist so that the message appears once for each field or
+// value. None of them ever runs, because code that calls them does not compile. So each does the least that its
+// signature allows.
 
 extension ChangeCollector {
     /// Refuses a field.
@@ -32,7 +33,7 @@ extension ChangeCollector {
         unavailable,
         message: """
             a field of a state needs a type that JSON can have, also in a wrapper: put @ObservableState on the type, to track it \
-            inside, or make it Codable, or mark the field @ObservationStateIgnored without @ObservableStateWrapper
+            inside, or make it Codable, or mark the field @ObservationStateIgnored without a wrapper
             """
     )
     public mutating func field<Wrapper: ObservableWrapper>(
@@ -46,7 +47,7 @@ extension ChangeCollector {
 }
 
 extension StateField {
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public init<State, Value>(
         _ name: String,
@@ -57,7 +58,7 @@ extension StateField {
         self.init(name, .any, addressed: nil)
     }
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public init<State, Wrapper: ObservableWrapper>(
         _ name: String,
@@ -73,7 +74,7 @@ extension StateField {
 }
 
 extension ObservationStateRegistrar {
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public mutating func edit<Value>(
         _ field: Int,
@@ -82,7 +83,7 @@ extension ObservationStateRegistrar {
         json reader: inout JSONReader
     ) throws(JSONError) {}
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public mutating func edit<Wrapper: ObservableWrapper>(
         _ field: Int,
@@ -94,7 +95,7 @@ extension ObservationStateRegistrar {
 }
 
 extension FieldSelection {
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public mutating func write<Value>(
         _ position: Int,
@@ -103,7 +104,7 @@ extension FieldSelection {
         into writer: inout JSONWriter
     ) {}
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public mutating func write<Wrapper: ObservableWrapper>(
         _ position: Int,
@@ -114,7 +115,7 @@ extension FieldSelection {
 }
 
 extension StateCoding {
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func write<Value>(
         _ value: Value,
@@ -124,7 +125,7 @@ extension StateCoding {
         false
     }
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func write<Wrapper: ObservableWrapper>(
         wrapper: Wrapper,
@@ -134,11 +135,11 @@ extension StateCoding {
         false
     }
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func read<Value>(into value: inout Value?, from reader: inout JSONReader) throws(JSONError) {}
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func read<State, Wrapper: ObservableWrapper>(
         into value: inout Wrapper.WrappedValue?,
@@ -146,7 +147,7 @@ extension StateCoding {
         from reader: inout JSONReader
     ) throws(JSONError) {}
 
-    /// Takes what ``ChangeCollector`` refuses.
+    /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func require<Value>(
         _ value: Value?,
@@ -180,7 +181,7 @@ extension EventCase.Payload {
 }
 
 extension StateField {
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public init<Value>(_ name: String, payload type: Value.Type) {
         self.init(name, .any, addressed: nil)
@@ -188,40 +189,40 @@ extension StateField {
 }
 
 extension PayloadEdit {
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public mutating func payload<Value>(_ index: Int, _ name: String, _ value: inout Value) {}
 }
 
 extension CaseReader {
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public func single<Value>(
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
         throw JSONError(kind: .mismatch, detail: "a field that JSON cannot have")
     }
 }
 
 extension CaseValues {
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public func value<Value>(
         _ name: String,
         _ type: Value.Type,
-        default standard: @autoclosure () -> Value? = nil
+        default defaultValue: @autoclosure () -> Value? = nil
     ) throws(JSONError) -> Value {
         throw JSONError(kind: .mismatch, detail: "a field that JSON cannot have")
     }
 }
 
 extension CaseWriter {
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public static func write<Value>(_ value: Value, into writer: inout JSONWriter) {}
 
-    /// Takes what ``EventCase/Payload`` refuses.
+    /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public static func single<Value>(_ name: String, _ value: Value, into writer: inout JSONWriter) {}
 }

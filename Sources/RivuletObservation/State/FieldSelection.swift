@@ -1,14 +1,15 @@
 public import RivuletJSON
 
-/// What one walk over the fields of a state writes: the members of the whole object, or what is at a path below one field.
+/// The selection of one walk over the fields of a state: all members of the object, or the value at a path below one
+/// field.
 ///
-/// Generated code offers it every field in the order of declaration; overloads choose by the field's type.
+/// Generated code passes every field in the order of declaration; overloads choose by the field's type.
 public struct FieldSelection {
-    /// The position of the only field that is asked for; nil: all of them.
+    /// The position of the only selected field; nil for all fields.
     @usableFromInline let position: Int?
     /// The path below that field.
     @usableFromInline let path: ArraySlice<String>
-    /// Whether the value that is asked for was there, and was written.
+    /// True if the selected value was there and was written.
     @usableFromInline var isWritten = false
 
     /// Selects every field.
@@ -18,7 +19,7 @@ public struct FieldSelection {
         path = []
     }
 
-    /// Selects what is at a path below the field at a position.
+    /// Selects the value at a path below the field at a position.
     init(_ position: Int, at path: ArraySlice<String>) {
         self.position = position
         self.path = path
@@ -70,7 +71,7 @@ public struct FieldSelection {
         write(position, name, wrapper.wrappedValue, into: &writer)
     }
 
-    /// Writes a field in a wrapper, unless it is omitted, that is only Codable.
+    /// Writes a field in a wrapper that is only Codable, unless the field is omitted.
     @_disfavoredOverload
     public mutating func write<Wrapper: ObservableWrapper>(
         _ position: Int,
@@ -84,7 +85,7 @@ public struct FieldSelection {
         write(position, name, wrapper.wrappedValue, into: &writer)
     }
 
-    /// Says that a field is left out, or writes it where the whole value is compared.
+    /// Records that a field is left out, or writes it if the writer includes omitted fields.
     @usableFromInline
     func omit(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
         writer.hasOmittedFields = true

@@ -1,21 +1,22 @@
 import RivuletJSON
 
-/// Makes every stored `var` of a struct a tracked field, and the struct an ``ObservableState``; makes an enum an ``ObservableEnum``.
+/// Makes a struct an ``ObservableState``, with every stored `var` as a tracked field, or an enum an ``ObservableEnum``.
 ///
-/// A struct has at most 64 fields and no `willSet`, `didSet`, `lazy` or property wrappers: for the last there is
-/// ``ObservableStateWrapper(_:_:)``.
+/// A struct has at most 64 fields and no `willSet`, `didSet`, `lazy` or property wrappers. In place of a property
+/// wrapper, use `@Wrapped`.
 ///
-/// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a `Draft?`, for edits in
-/// place: `state.mode.editing?.city = "x"`. It is nil while the enum has another case. A value written to it makes the enum this case;
-/// nil written to it makes an enum of this case the first case without values, or leaves it as it is when there is no such case. An
-/// enum that has a member of that name keeps its own. Enums with raw values need no macro: they conform to `JSONCodable`.
+/// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a
+/// `Draft?`. The variable is for edits in place: `state.mode.editing?.city = "x"`. It is nil while the enum has another
+/// case. Setting a value makes the enum this case. Setting nil while the enum has this case makes it the first case
+/// without values; if there is no such case, it stays as it is. An enum that has a member of that name keeps its own.
+/// Enums with raw values need no macro: they conform to `JSONCodable`.
 @attached(member, names: named(_$observationRegistrar), named(_$Index), arbitrary)
 @attached(memberAttribute)
 @attached(
     extension,
     conformances: ObservableState,
     ObservableEnum,
-    // The inherited ones too: the compiler asks a macro only for conformances that it announces.
+    // The inherited protocols are listed too: the compiler asks a macro only for conformances that it announces.
     StateNode,
     StateBearing,
     JSONCodable,
@@ -45,7 +46,8 @@ public macro ObservationStateTracked() =
 @attached(peer)
 public macro ObservationStateIgnored() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
-/// Keeps a field in memory: tracked and visible to clients, but never on disk, so it has its default again after a restart.
+/// Keeps a field in memory: tracked and visible to clients, but never on disk, so it has its default again after a
+/// restart.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
@@ -57,10 +59,11 @@ public macro Replaceable() = #externalMacro(module: "RivuletMacros", type: "Mark
 @attached(peer)
 public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
-/// Keeps a field in a wrapper, an ``ObservableWrapper``; more arguments are accepted and ignored.
+/// Keeps a field in a wrapper, an ``ObservableWrapper``; the long form of `@Wrapped`.
 ///
-/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type and
-/// `@ObservationStateIgnored` after it. Source: <Tests/Rows/Systems.md#a-01>.
+/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type
+/// and `@ObservationStateIgnored` after it. More arguments are accepted and ignored. Source:
+/// <Tests/Rows/Systems.md#a-01>.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
 public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
@@ -72,7 +75,8 @@ public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
 public macro ObservableStateWrapper(_ wrapper: Any, config: Any) =
     #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
 
-/// Keeps a field in a configured wrapper whose type arguments follow from the configuration: `Clamped.self, config: 0...100`.
+/// Keeps a field in a configured wrapper, with type arguments that follow from the configuration: `Clamped.self,
+/// config: 0...100`.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
 public macro ObservableStateWrapper<Wrapper: ObservableWrapper>(_ wrapper: Wrapper.Type, config: Wrapper.Config) =
@@ -90,12 +94,48 @@ public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool) =
 public macro ObservableStateWrapper(_ wrapper: Any, projected: Bool, config: Any) =
     #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
 
-/// Makes every stored `var` of a struct observable by itself, and the struct an ``ObservableValue``.
+/// Keeps a field in a wrapper: `@Wrapped(Boxed.self) var history: [Int] = []`.
 ///
-/// At most 64 fields, those of all branches of an `#if` together, no `lazy`, `weak`, `unowned` or property wrappers; `willSet` and
-/// `didSet` stay and run at every write, as in a plain struct. Members that are there already are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to
-/// decide which writes are told. Codable uses the declared names, by a generated `CodingKeys`: one of your own belongs in the struct,
-/// not in an extension, and names the storages (`case _count = "count"`). Source: <Tests/Rows/Systems.md#b-02> to B-06.
+/// The type of the field completes the kind: here the wrapper is a `Box<[Int]>`. The type may follow from the initial
+/// value if that is a literal or `Type(…)`. The other kinds are ``Omitted``, ``Presented``, a ``WrapperKind`` of your
+/// own, and a wrapper that is not generic. With the literal `projected: true` the field has a `$field`.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro Wrapped<Kind: WrapperKind>(_ kind: Kind.Type, projected: Bool = false) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a wrapper of a kind with a configuration, which is evaluated at every write.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro Wrapped<Kind: WrapperKind, Config>(_ kind: Kind.Type, _ config: Config, projected: Bool = false) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Keeps a field in a wrapper that has no configuration.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro Wrapped<Wrapper: ObservableWrapper>(_ wrapper: Wrapper.Type, projected: Bool = false) =
+    #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+where Wrapper.Config == Void
+
+/// Keeps a field in a configured wrapper: `@Wrapped(Clamped.self, 0...100) var percent = 50`.
+///
+/// The configuration is evaluated at every write.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_), prefixed(`$`))
+public macro Wrapped<Wrapper: ObservableWrapper>(
+    _ wrapper: Wrapper.Type,
+    _ config: Wrapper.Config,
+    projected: Bool = false
+) = #externalMacro(module: "RivuletMacros", type: "ObservableStateWrapperMacro")
+
+/// Makes a struct an ``ObservableValue``, with every stored `var` observable by itself.
+///
+/// The struct has at most 64 fields, counting all branches of an `#if`. It has no `lazy`, `weak`, `unowned` or property
+/// wrappers. `willSet` and `didSet` stay and run at every write, as in a plain struct. Members that are there already
+/// are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to decide which writes notify
+/// observers. Codable uses the declared names, by a generated `CodingKeys`. A `CodingKeys` of your own belongs in the
+/// struct, not in an extension, and names the storages (`case _count = "count"`). Source: <Tests/Rows/Systems.md#b-02>
+/// to B-06.
 @attached(
     member,
     names: named(_$id),
@@ -114,11 +154,11 @@ public macro ObservableValue() = #externalMacro(module: "RivuletMacros", type: "
 
 /// Observes one field; ``ObservableValue()`` puts it on every stored `var`.
 ///
-/// A class has it on a `var` by hand, and needs nothing else: there each field is observed for itself.
+/// In a class, put it on a `var` by hand; nothing else is needed, because each field is observed for itself.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(_$observing_))
 public macro Observing() = #externalMacro(module: "RivuletMacros", type: "ObservingMacro")
 
-/// Leaves a stored `var` of an observable value alone: nobody is told of its changes.
+/// Leaves a stored `var` of an observable value alone: its changes notify no observers.
 @attached(peer)
 public macro Ignoring() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")

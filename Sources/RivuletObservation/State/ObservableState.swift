@@ -1,14 +1,14 @@
 public import RivuletJSON
 
-/// A struct whose fields are tracked, readable and writable by key path.
+/// A struct with fields that are tracked, readable and writable by key path.
 ///
-/// Conform by the macro of the same name, never by hand. Every stored `var` is a tracked field and part of the JSON form, under
-/// its own name and in the order of declaration; `let`, computed and static members are neither. Members of the type must write
-/// `field`, never the storage `_field`: a write to the storage is not seen and is lost to everybody but this process.
-/// Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
+/// Conform by the macro of the same name, never by hand. Every stored `var` is a tracked field and part of the JSON
+/// form, under its own name and in the order of declaration. `let`, computed and static members are neither. Members of
+/// the type must write `field`, never the storage `_field`: a write to the storage is not tracked, and is lost outside
+/// of this process. Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
 public protocol ObservableState: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
-    /// What was written in this value, and who watches it.
+    /// The record of the writes to this value, and its observers.
     var _$observationRegistrar: ObservationStateRegistrar { get set }
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -16,22 +16,22 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     static var _$fields: [StateField] { get }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// The position of the field `name` among ``_$fields``; nil when there is no such field.
+    /// The position of the field `name` among ``_$fields``; nil if there is no such field.
     static func _$position(of name: String) -> Int?
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes what the initialiser of the field at a position gives it, after its wrapper; false, with nothing written, when there is
-    /// nothing to write.
+    /// Writes the initial value of the field at a position, after its wrapper; returns false, and writes nothing, if
+    /// there is no such value.
     static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Offers every field of two values to the collector.
+    /// Passes every field of two values to the collector.
     static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reads the field at a position.
     ///
-    /// - Throws: an error of the document, or `mismatch` when the edit's path does not lead to a place.
+    /// - Throws: an error of the document, or `mismatch` if the edit's path does not exist.
     mutating func _$edit(
         _ position: Int,
         _ edit: StateEdit,
@@ -39,21 +39,23 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Offers every field to a selection, which writes those that are asked for.
+    /// Passes every field to a selection, which writes the selected ones.
     func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter)
 }
 
-/// How a field takes the JSON that is read for it; generated code hands it through.
+/// The way in which a field takes JSON that is read for it; generated code passes it on.
 public enum StateEdit: Sendable {
-    /// A nested state keeps what the document does not mention.
+    /// A nested state keeps fields that the document does not mention.
     case merge
-    /// A recorded change is made at the path below the field; an empty path is the field.
+    /// A recorded change is applied at the path below the field; an empty path is the field.
     case apply(StateChange.Operation, at: ArraySlice<String>, index: Int?)
 }
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Where every field has an initialiser, an empty document gives all of them; macros write their own function for other states.
+    /// Takes the value from an empty document, which gives all values if every field has an initialiser.
+    ///
+    /// For other states, the macros write a function of their own.
     public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool {
         do throws(JSONError) {
             var reader = JSONReader(Array("{}".utf8))
@@ -63,7 +65,7 @@ extension ObservableState {
         }
     }
 
-    /// Writes an object of the fields; those that clients alone see only if the writer includes them.
+    /// Writes an object of the fields; includes transient fields only if the writer does.
     @inlinable
     public func encodeJSON(into writer: inout JSONWriter) {
         _$observationRegistrar.readWhole()
@@ -73,7 +75,7 @@ extension ObservableState {
         writer.endObject()
     }
 
-    /// Writes the value at a path of names; false, with nothing written, when there is no such value.
+    /// Writes the value at a path of names; returns false, and writes nothing, if there is no such value.
     public func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
         guard let name = path.first else {
             encodeJSON(into: &writer)
@@ -90,25 +92,25 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a place, with nothing written yet.
+    /// Takes the serial of a location, with nothing written yet.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         _$observationRegistrar.mark = ChangeMark(serial: serial)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Where this value is observed.
-    @inlinable public var _$place: ObservedPlace? { _$observationRegistrar.place }
+    /// The node at which this value is observed.
+    @inlinable public var _$node: ObservedNode? { _$observationRegistrar.node }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes a place at which it is observed.
+    /// Takes the node at which this value is observed.
     @inlinable
-    public mutating func _$observe(at place: ObservedPlace) {
-        _$observationRegistrar.place = place
+    public mutating func _$observe(at node: ObservedNode) {
+        _$observationRegistrar.node = node
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reports the differing fields if this value carries the serial of its place, or if every field is asked for.
+    /// Reports the differing fields if this value carries the serial of its location, or if every field is compared.
     @inlinable
     public static func _$collect(
         from old: Self,
@@ -124,7 +126,8 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads a partial document over this value: absent keys keep their value, nested states merge, wrappers check.
+    /// Merges a partial document into this value: fields without a key keep their value, nested states merge, wrappers
+    /// check.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         try reader.object { (name, reader) throws(JSONError) in
             guard let position = Self._$position(of: name) else { return try reader.unknownKey(name) }
@@ -133,7 +136,7 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads the members of a document over this value.
+    /// Merges the members of a document into this value.
     public mutating func _$merge(_ members: [(name: String, value: JSONReader)]) throws(JSONError) {
         for (name, value) in members {
             var reader = value
@@ -146,7 +149,7 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Does what was recorded at a path below this value; an empty path is this value itself.
+    /// Applies a recorded change at a path below this value; an empty path is this value itself.
     public mutating func _$apply(
         _ operation: StateChange.Operation,
         at path: ArraySlice<String>,
@@ -161,7 +164,7 @@ extension ObservableState {
         }
     }
 
-    /// An object of the fields; a nested state's own fields are looked up when they are asked for.
+    /// An object of the fields; the fields of a nested state are looked up on demand.
     public static var jsonSchema: JSONSchema {
         .object(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) {
             _$fields.filter { !$0.isOmitted }.map { $0.schemaField(of: Self.self) }
@@ -177,7 +180,7 @@ extension ObservableState {
 
     /// Reads the JSON form from a decoder of any format.
     ///
-    /// - Throws: what the decoder throws, or ``JSONError`` when the value does not fit this type.
+    /// - Throws: what the decoder throws, or ``JSONError`` if the value does not fit this type.
     public init(from decoder: any Decoder) throws {
         try self.init(jsonFrom: decoder)
     }

@@ -1,15 +1,16 @@
 public import RivuletJSON
 
-/// What generated code calls to write and read fields; overloads choose by the field's type.
+/// The functions by which generated code writes and reads fields; overloads choose by the field's type.
 ///
-/// Types that are ``JSONCodable`` go straight to bytes; types that are only Codable take the slow way through ``CodableJSON``.
+/// Types that are ``JSONCodable`` are written directly as bytes. Types that are only Codable take the slow way through
+/// ``CodableJSON``.
 public enum StateCoding {
-    /// The error for a path to a field that is not there.
+    /// The error for a path to a field that does not exist.
     public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
         reader.error(.mismatch, "the recorded path leads to \"\(name)\", which is no tracked field of this place")
     }
 
-    /// The error for an operation that only elements of keyed collections know.
+    /// The error for an operation that only elements of keyed collections support.
     static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
         reader.error(
             .mismatch,
@@ -17,7 +18,7 @@ public enum StateCoding {
         )
     }
 
-    /// Reads the whole value that a change leads to; the only operation on one is `replace`.
+    /// Reads the whole value of a change; the only operation on one is `replace`.
     static func whole<Value: JSONCodable>(
         _ operation: StateChange.Operation,
         json reader: inout JSONReader
@@ -41,7 +42,7 @@ public enum StateCoding {
 
 // Writing.
 extension StateCoding {
-    /// Writes what is at a path below a field; false, with nothing written, when there is no such value.
+    /// Writes the value at a path below a field; returns false, and writes nothing, if there is no such value.
     public static func write<Value: JSONCodable>(
         _ value: Value,
         at path: ArraySlice<String>,
@@ -50,7 +51,7 @@ extension StateCoding {
         value.encodeJSON(at: path, into: &writer)
     }
 
-    /// Writes what is at a path below a field that is only Codable.
+    /// Writes the value at a path below a field that is only Codable.
     @_disfavoredOverload
     public static func write<Value: Codable>(
         _ value: Value,
@@ -60,7 +61,7 @@ extension StateCoding {
         CodableJSON.encode(value, at: path, into: &writer)
     }
 
-    /// Writes what is at a path below a field in a wrapper; an omitted field has no value.
+    /// Writes the value at a path below a field in a wrapper; an omitted field has no value.
     public static func write<Wrapper: ObservableWrapper>(
         wrapper: Wrapper,
         at path: ArraySlice<String>,
@@ -69,7 +70,7 @@ extension StateCoding {
         !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
     }
 
-    /// Writes what is at a path below a field in a wrapper that is only Codable.
+    /// Writes the value at a path below a field in a wrapper that is only Codable.
     @_disfavoredOverload
     public static func write<Wrapper: ObservableWrapper>(
         wrapper: Wrapper,
@@ -80,19 +81,20 @@ extension StateCoding {
     }
 }
 
-// Reading fields without a default; a function from the state to the storage tells the type, and is never called.
+// Reading fields without a default. A function from the state to the storage gives the type, and is never called.
 extension StateCoding {
-    /// No value yet.
+    /// Returns nil: there is no value yet.
     @inlinable
     public static func absent<State, Value>(_ storage: (State) -> Value) -> Value? { nil }
 
-    /// No value yet of a field in a wrapper.
+    /// Returns nil: a field in a wrapper has no value yet.
     @inlinable
     public static func absent<State, Wrapper: ObservableWrapper>(
         wrapper storage: (State) -> Wrapper
     ) -> Wrapper.WrappedValue? { nil }
 
-    /// Goes through an object: `body` reads the values it knows and says so, the others are given back.
+    /// Reads the members of an object: `body` reads the values it knows and returns true; the other members are
+    /// returned.
     public static func members(
         of reader: inout JSONReader,
         _ body: (_ name: String, _ reader: inout JSONReader) throws(JSONError) -> Bool
@@ -122,7 +124,7 @@ extension StateCoding {
         value = try CodableJSON.decode(Value.self, from: &reader)
     }
 
-    /// Reads the value of a field in a wrapper; that of an omitted field is skipped.
+    /// Reads the value of a field in a wrapper; the value of an omitted field is skipped.
     public static func read<State, Wrapper: ObservableWrapper>(
         into value: inout Wrapper.WrappedValue?,
         wrapper storage: (State) -> Wrapper,
@@ -132,7 +134,7 @@ extension StateCoding {
         try read(into: &value, from: &reader)
     }
 
-    /// Reads the value of a field in a wrapper that is only Codable; that of an omitted field is skipped.
+    /// Reads the value of a field in a wrapper that is only Codable; the value of an omitted field is skipped.
     @_disfavoredOverload
     public static func read<State, Wrapper: ObservableWrapper>(
         into value: inout Wrapper.WrappedValue?,
@@ -143,9 +145,9 @@ extension StateCoding {
         try read(into: &value, from: &reader)
     }
 
-    /// What a field without a default has after reading: its value, or what its absence means.
+    /// Returns the value that was read for a field without a default, or the value that its absence stands for.
     ///
-    /// - Throws: `missing` when the absence means nothing.
+    /// - Throws: `missing` if the absence stands for no value.
     public static func require<Value: JSONCodable>(
         _ value: Value?,
         _ name: String,
@@ -155,9 +157,9 @@ extension StateCoding {
         return value
     }
 
-    /// What a field without a default, that is only Codable, has after reading.
+    /// Returns the value that was read for a field without a default that is only Codable.
     ///
-    /// - Throws: `missing` when it was not there.
+    /// - Throws: `missing` if there was none.
     @_disfavoredOverload
     public static func require<Value: Codable>(
         _ value: Value?,

@@ -1,30 +1,31 @@
 public import RivuletJSON
 
-/// What a state says of one of its fields.
+/// The description of one field of a state.
 public struct StateField: Sendable {
     /// The name in code and in JSON.
     public let name: String
-    /// The shape of the field's JSON, with what its wrapper adds to it.
+    /// The shape of the field's JSON, with the additions of its wrapper.
     public let schema: JSONSchema
-    /// The shape of the values that can be read into the field; a wrapper changes what it does not like, and refuses nothing.
+    /// The shape of the values that can be read into the field; a wrapper may change a value, but refuses none.
     public let accepted: JSONSchema
-    /// Whether a document must mention the field to make a new value of the state.
+    /// True if a document must mention the field to make a new value of the state.
     public let isRequiredToRead: Bool
     /// The wrapper's name without its type arguments, if the field has one.
     public let wrapper: String?
-    /// The wrapper's configuration as it stands in the source, if it has one.
+    /// The wrapper's configuration as written in the source, if it has one.
     public let config: String?
-    /// Whether the field is in memory and visible to clients but never on disk.
+    /// True if the field is in memory and visible to clients but never on disk.
     public let isTransient: Bool
-    /// Whether the field is in no JSON at all.
+    /// True if the field is in no JSON at all.
     public let isOmitted: Bool
-    /// The fields of the nested state, or of the elements of the keyed collection, that the field holds, if it holds one.
+    /// The fields of the nested state or of the keyed collection's elements, if the field holds one of these.
     ///
-    /// Asked for when needed, since types may be recursive.
+    /// Evaluated on demand, because types may be recursive.
     public let nested: (@Sendable () -> [StateField])?
-    /// All that has a key path below the field: ``nested``, and for an enum every case with values, in the order of declaration.
+    /// All fields with a key path below the field: ``nested``, and for an enum every case with values, in the order of
+    /// declaration.
     ///
-    /// Asked for when needed, since types may be recursive.
+    /// Evaluated on demand, because types may be recursive.
     public let addressed: (@Sendable () -> [StateField])?
     /// The type of its values.
     let type: Any.Type
@@ -36,15 +37,15 @@ public struct StateField: Sendable {
             schema: isTransient ? .annotated(schema, [JSONSchema.Annotation("x-rivulet-transient", true)]) : schema,
             accepted: accepted,
             isRequiredToRead: isRequiredToRead,
-            standard: { standard(of: state) }
+            defaultValue: { defaultValue(of: state) }
         )
     }
 
-    /// The JSON of the initialiser's value after the wrapper; nil where there is none, or another one each time.
+    /// The JSON of the initialiser's value after the wrapper; nil if there is none, or if it differs each time.
     ///
-    /// The initialiser of an id or of a time gives another value each time; that is no default that one could tell. Neither is a
-    /// number that JSON does not have, and what has another order in each process.
-    private func standard<State: ObservableState>(of state: State.Type) -> JSONValue? {
+    /// The initialiser of an id or of a time gives another value each time, which is no default. The same holds for a
+    /// number that JSON does not have, and for a value that has another order in each process.
+    private func defaultValue<State: ObservableState>(of state: State.Type) -> JSONValue? {
         func bytes() -> [UInt8]? {
             var writer = JSONWriter()
             writer.isCanonical = true
@@ -57,16 +58,21 @@ public struct StateField: Sendable {
         do throws(JSONError) {
             return try JSONValue(parsing: once)
         } catch {
-            // A type of the app that does not write JSON has no default either.
+            // A type of the app that writes invalid JSON has no default either.
             return nil
         }
     }
 }
 
 extension StateField {
-    /// The position of a field among names that are separated by newlines, which no name in Swift has; nil when it is not there.
+    /// Returns the name of a wrapper without module and type arguments; generated code calls this function.
+    public static func name(of wrapper: Any.Type) -> String {
+        String("\(wrapper)".prefix { $0 != "<" })
+    }
+
+    /// Returns the position of a field among names that are separated by newlines; nil if it is not there.
     ///
-    /// Generated code calls it.
+    /// No name in Swift has a newline. Generated code calls this function.
     public static func position(of name: String, in names: String) -> Int? {
         let name = name.utf8.span
         let names = names.utf8.span
@@ -87,7 +93,7 @@ extension StateField {
     }
 }
 
-// Overloads choose by the field's type, which the key path to the storage tells. Generated code calls them.
+// Overloads choose by the field's type, which the key path to the storage gives. Generated code calls them.
 extension StateField {
     /// Describes a field.
     public init<State, Value: JSONCodable>(
@@ -111,7 +117,7 @@ extension StateField {
         )
     }
 
-    /// Describes a field whose type is only Codable, by what the type tells.
+    /// Describes a field that is only Codable, from its type.
     @_disfavoredOverload
     public init<State, Value: Codable>(
         _ name: String,
@@ -161,7 +167,7 @@ extension StateField {
         )
     }
 
-    /// Describes a field in a wrapper whose type is only Codable.
+    /// Describes a field in a wrapper that is only Codable.
     @_disfavoredOverload
     public init<State, Wrapper: ObservableWrapper>(
         _ name: String,
@@ -189,7 +195,7 @@ extension StateField {
     }
 }
 
-// The payload of an enum's case, which is a field with the case's name.
+// The payload of an enum's case, as a field with the case's name.
 extension StateField {
     /// Describes the single value of a case.
     public init<Value: JSONCodable>(_ name: String, payload type: Value.Type) {
@@ -208,7 +214,7 @@ extension StateField {
         )
     }
 
-    /// Describes the single value of a case, of a type that is only Codable, by what the type tells.
+    /// Describes the single value of a case that is only Codable, from its type.
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, payload type: Value.Type) {
         let schema = CodableJSON.jsonSchema(of: type)
@@ -228,7 +234,8 @@ extension StateField {
     }
 }
 
-/// The fields of a nested state or the cases of a nested enum, also of one in an optional, and of the elements of a keyed collection.
+/// Returns the fields of a nested state, the cases of a nested enum, or the fields of a keyed collection's elements; an
+/// optional counts as its value.
 private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let state = type as? any ObservableState.Type { return { state._$fields } }
     if let cases = type as? any ObservableEnum.Type { return { cases._$fields } }
@@ -236,7 +243,7 @@ private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     return nil
 }
 
-/// The fields that have key paths below a value of a type.
+/// Returns the fields that have key paths below a value of a type.
 func addressedFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let holder = type as? any StateHolder.Type { return addressedFields(of: holder.held) }
     guard let cases = type as? any ObservableEnum.Type else { return stateFields(of: type) }
@@ -258,7 +265,7 @@ extension StateField {
         }
     }
 
-    /// Describes what has a key path but is no field of its own.
+    /// Describes a value that has a key path but is no field of its own.
     init(_ name: String, _ schema: JSONSchema, addressed: (@Sendable () -> [StateField])?) {
         self.init(
             name: name,

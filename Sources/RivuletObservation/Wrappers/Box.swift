@@ -1,11 +1,12 @@
 /// A value on the heap, so that copies of the state around it are small and cheap.
 ///
-/// Copies share the value until one of them is written (copy on write), so writing a copy never changes the original. A value that is
-/// not shared is edited in place, without a copy.
-/// Source: <Tests/Rows/Systems.md#a-20>.
+/// `@Wrapped(Boxed.self) var history: [Int] = []`. Copies share the value until one of them is written (copy on write),
+/// so writing a copy never changes the original. A value that is not shared is edited in place, without a copy. Source:
+/// <Tests/Rows/Systems.md#a-20>.
 @propertyWrapper
 public struct Box<Value> {
-    /// Exactly one element: an array is a heap buffer with the uniqueness test built in, and Sendable when its element is.
+    /// Exactly one element: an array is a heap buffer with the uniqueness test built in, and Sendable when its element
+    /// is.
     @usableFromInline var buffer: [Value]
 
     /// Puts a value on the heap.
@@ -35,7 +36,7 @@ extension Box: ObservableWrapper {
         Box(value)
     }
 
-    /// Any value is taken as it is.
+    /// Always true: any value is taken as it is.
     @inlinable public static var editsInPlace: Bool { true }
 }
 

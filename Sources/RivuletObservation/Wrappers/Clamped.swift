@@ -1,15 +1,15 @@
 public import RivuletJSON
 
-/// A value that is moved to the nearest bound of its range when it is written outside of it.
+/// A value that moves to the nearest bound of its range if it is written outside of the range.
 ///
-/// `@ObservableStateWrapper(Clamped<Int>.self, config: 0...100) @ObservationStateIgnored var percent = …`. Inside of an in-place edit
-/// the value may be out of range; it is clamped when the edit ends. Initial, decoded and merged values are clamped too.
-/// Source: <Tests/Rows/Systems.md#a-18>.
+/// `@Wrapped(Clamped.self, 0...100) var percent = 50`. Inside of an in-place edit the value may be out of range; it is
+/// clamped when the edit ends. Initial, decoded and merged values are clamped too. Source:
+/// <Tests/Rows/Systems.md#a-18>.
 @propertyWrapper
 public struct Clamped<Value: Comparable> {
-    /// The value; in range but for the time of an in-place edit.
+    /// The value, in range except during an in-place edit.
     public var wrappedValue: Value
-    /// The bounds, which belong to the range.
+    /// The range, with both bounds.
     public let range: ClosedRange<Value>
 
     /// Clamps a value.

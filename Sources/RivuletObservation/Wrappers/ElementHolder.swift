@@ -1,4 +1,4 @@
-/// A type whose values are made of others.
+/// A type that is made of values of other types.
 protocol ElementHolder {
     static var elements: [Any.Type] { get }
 }

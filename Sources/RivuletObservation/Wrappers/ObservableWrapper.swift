@@ -1,14 +1,14 @@
 public import RivuletJSON
 
-/// A type that keeps a field's value and may change what is written to it.
+/// A type that keeps a field's value and may change a value that is written to it.
 ///
-/// A wrapper is used by `@ObservableStateWrapper`. Every write makes a fresh wrapper of the value, so whatever else a wrapper keeps
-/// is lost with it. A wrapper that changes a value should be `Equatable` in it: only then can the change be reported.
-/// Source: <Tests/Rows/Systems.md#a-17>.
+/// A wrapper is used by `@Wrapped`, and by the long form, `@ObservableStateWrapper`. Every write makes a fresh wrapper
+/// of the value, so anything else in the wrapper is lost. The value of a wrapper that changes it should be `Equatable`:
+/// only then can the change be reported. Source: <Tests/Rows/Systems.md#a-17>.
 public protocol ObservableWrapper<WrappedValue> {
     /// The type that the field shows.
     associatedtype WrappedValue
-    /// What `config:` takes.
+    /// The type of the `config:` argument.
     associatedtype Config = Void
 
     /// The value as the field shows it.
@@ -17,23 +17,23 @@ public protocol ObservableWrapper<WrappedValue> {
     /// Makes a wrapper of a written value, which it may change.
     static func makeWrapper(from value: WrappedValue, config: Config) -> Self
 
-    /// Whether the field is kept out of all JSON: answers, streams, logs and disk; false unless said otherwise.
+    /// True if the field is kept out of all JSON: answers, streams, logs and disk; false by default.
     static var isOmittedFromCoding: Bool { get }
 
-    /// Whether an in-place edit of `wrappedValue` needs no `makeWrapper` after it; false unless said otherwise.
+    /// True if an in-place edit of `wrappedValue` needs no `makeWrapper` after it; false by default.
     ///
-    /// True only for a wrapper that takes any value as it is.
+    /// Only a wrapper that takes any value as it is may return true.
     static var editsInPlace: Bool { get }
 
-    /// The shape of the field's JSON, from the shape of its value; the same unless said otherwise.
+    /// The shape of the field's JSON, from the shape of its value; the same by default.
     static func jsonSchema(of value: JSONSchema, config: Config) -> JSONSchema
 }
 
 extension ObservableWrapper {
-    /// The field is in JSON.
+    /// False by default: the field is in JSON.
     @inlinable public static var isOmittedFromCoding: Bool { false }
 
-    /// An edited value goes through `makeWrapper`.
+    /// False by default: an edited value goes through `makeWrapper`.
     @inlinable public static var editsInPlace: Bool { false }
 
     /// The wrapper does not restrict the shape.
@@ -48,9 +48,9 @@ extension ObservableWrapper where Config == Void {
     }
 }
 
-/// A wrapper with a second face, `$field`.
+/// A wrapper with a projected value, `$field`.
 ///
-/// The wrapper needs a `projectedValue: ProjectedValue { get set }`, on which the generated `$field` is built.
+/// The wrapper needs a `projectedValue: ProjectedValue { get set }`, from which `$field` is generated.
 public protocol ObservableWrapperProjected<WrappedValue>: ObservableWrapper {
     /// The type of `$field`.
     associatedtype ProjectedValue

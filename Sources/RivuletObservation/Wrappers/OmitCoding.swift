@@ -1,8 +1,7 @@
 /// A value that is live and observable in process but in no JSON: no answer, stream, log or file.
 ///
-/// After a restart, and when a state is read from JSON, it has its initial value again, so a field in it needs one. For an optional
-/// field write `OmitCoding<String?>`.
-/// Source: <Tests/Rows/Systems.md#a-19>.
+/// `@Wrapped(Omitted.self) var note: String?`. A field in this wrapper needs an initial value. It has that value again
+/// after a restart, and when a state is read from JSON. Source: <Tests/Rows/Systems.md#a-19>.
 @propertyWrapper
 public struct OmitCoding<Value> {
     /// The value.
@@ -22,10 +21,10 @@ extension OmitCoding: ObservableWrapper {
         OmitCoding(wrappedValue: value)
     }
 
-    /// The field is in no JSON.
+    /// Always true: the field is in no JSON.
     @inlinable public static var isOmittedFromCoding: Bool { true }
 
-    /// Any value is taken as it is.
+    /// Always true: any value is taken as it is.
     @inlinable public static var editsInPlace: Bool { true }
 }
 

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Looks for fields in no JSON in what values of a type are made of: states, enums, optionals and Swift's collections.
+/// Looks for omitted fields in the types that a type is made of: states, enums, optionals and Swift's collections.
 ///
-/// What other types hide is not known. No change tells of such a field, so that a read of what may hold one is a read of something
-/// unreported.
+/// Omitted fields inside of other types are not found. No change reports an omitted field, so a read of a value that
+/// may hold one is a read of something unreported.
 @usableFromInline
 enum OmittedFields {
-    /// What was found of the types that were asked for.
+    /// The answers for types that were searched before.
     private static let known = Mutex<[ObjectIdentifier: Bool]>([:])
 
-    /// Whether a value of a type may hold such a field, at any depth.
+    /// Returns true if a value of a type may hold an omitted field, at any depth.
     @usableFromInline
     static func mayBe(in type: Any.Type) -> Bool {
         let id = ObjectIdentifier(type)
@@ -20,7 +20,7 @@ enum OmittedFields {
         return answer
     }
 
-    /// Types may be recursive: what is looked through already is not looked through again.
+    /// Searches a type, but no visited type again, because types may be recursive.
     private static func search(_ type: Any.Type, _ visited: inout Set<ObjectIdentifier>) -> Bool {
         guard visited.insert(ObjectIdentifier(type)).inserted else { return false }
         if let state = type as? any ObservableState.Type {
@@ -35,6 +35,6 @@ enum OmittedFields {
 }
 
 extension [StateField] {
-    /// Whether one of them is in no JSON, or may hold one that is not.
+    /// True if one of the fields is omitted, or may hold an omitted field.
     var mayOmit: Bool { contains { $0.isOmitted || OmittedFields.mayBe(in: $0.type) } }
 }

@@ -1,10 +1,11 @@
-// This file owns the answer to whether a state may hold more transient values than its default has.
+// This file owns the check that a state may hold more transient values than its default state.
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Whether there are transient fields in what comes and goes in a state: in elements of collections, optionals and cases of enums.
+    /// True if a state may have transient fields in elements of collections, in optionals or in cases of enums.
     ///
-    /// A stored document does not have them, and the default state has no such element. Slow: for once per app.
+    /// A stored document does not have these fields, and the default state has no such element. The check is slow: run
+    /// it once per app.
     package static var _$hasTransientElements: Bool {
         var search = TransientElements()
         return search.finds(in: Self.self, isElement: false)
@@ -23,7 +24,7 @@ private struct TransientElements {
     mutating func finds(in type: Any.Type, isElement: Bool) -> Bool {
         guard visited.insert(Visit(type: ObjectIdentifier(type), isElement: isElement)).inserted else { return false }
         if let state = type as? any ObservableState.Type {
-            // A transient field of what is always there is in the default state, with all that is in it.
+            // A transient field that always exists is in the default state, with all its contents.
             for field in state._$fields where !field.isOmitted && (isElement || !field.isTransient) {
                 if field.isTransient || finds(in: field.type, isElement: isElement) { return true }
             }

@@ -1,26 +1,26 @@
 import Observation
 
-/// The observers that read a value by a comparison, its hash, its JSON or Codable; every write to it and below tells them.
+/// The observers that read a value as a whole: by a comparison, its hash, its JSON or Codable.
 ///
-/// They belong to the place of the value, and the places below know them, not the other way round: so that a place goes with the
-/// last value in it.
+/// Every write to the value and below notifies them. They belong to the node of the value. The nodes below refer to
+/// them, and not the reverse, so that a node is freed with the last value in it.
 final class WholeReaders: Observable, Sendable {
     private let registrar = ObservationRegistrar()
 
-    /// What stands for the value.
+    /// The property that stands for the value.
     private var value: Void { () }
 
-    /// Notes that the value is read.
+    /// Records a read of the value.
     func access() {
         registrar.access(self, keyPath: \.value)
     }
 
-    /// Tells that a part of the value is about to change.
+    /// Notifies the observers that a part of the value is about to change.
     func willSet() {
         registrar.willSet(self, keyPath: \.value)
     }
 
-    /// Tells that a part of the value has changed.
+    /// Notifies the observers that a part of the value has changed.
     func didSet() {
         registrar.didSet(self, keyPath: \.value)
     }

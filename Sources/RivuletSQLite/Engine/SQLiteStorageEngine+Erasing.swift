@@ -1,23 +1,26 @@
-// What the engine says of the text of deleted sessions.
+// The engine's reports about the text of deleted sessions.
 
 public import RivuletSessions
 
 extension SQLiteStorageEngine: ErasingStorageEngine {
-    /// The number of deleted sessions whose text is still in the files of the data folder.
+    /// The number of deleted sessions that still have text in the files of the data folder.
     public var sessionsToEraseCount: Int { sharedErasure.pendingCount }
 
-    /// Warnings for the log of a start: deleted text that may be in the files, and what other users may read, each with its remedy.
+    /// The warnings for the log at a start, each with a remedy: deleted text that may be in files, and files that other
+    /// users may read.
     ///
-    /// The other databases of the folder, and of its folders `values` and `states`, are opened for it. Deeper ones are not looked for.
+    /// To find them, the engine opens the other databases of the folder and of its subfolders `values` and `states`.
+    /// Deeper folders are not searched.
     public var startNotices: [String] { folderNotices + databaseNotices }
 
-    /// Has a closure called, on a thread of the engine, with a line for the log when a deleted session cannot be erased.
+    /// Sets a closure that receives a line for the log, on a thread of the engine, if a deleted session cannot be
+    /// erased.
     public func onErasingTrouble(_ report: @escaping @Sendable (String) -> Void) {
         sharedErasure.onTrouble(report)
     }
 
     private var databaseNotices: [String] {
-        // What it cannot read beside it does not hide the server's own database.
+        // An unreadable database beside the server's own database does not hide the warning about the own one.
         let own = sharedErasure.isSecured ? [] : [remedy(of: filename)]
         let files = DataFolderFiles(atStartIn: location)
         let others = files.databases.filter { $0 != filename }

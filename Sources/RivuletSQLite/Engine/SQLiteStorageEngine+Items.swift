@@ -1,12 +1,13 @@
-// The stored family's contract on the same database: one writer, and so one commit, for sessions and stores.
+// Stores and values share the sessions' database and its writer, so one commit can have changes of both.
 
+import RivuletBase
 internal import RivuletSessions
 public import RivuletStores
 
 extension SQLiteStorageEngine: ItemStorage {
-    /// Starts the engine, where that is not done yet.
+    /// Starts the engine, unless it is running.
     ///
-    /// - Throws: as ``start()``, in the words of items.
+    /// - Throws: The errors of ``start()``, as an `ItemStorageError`.
     public func open() throws(ItemStorageError) {
         do throws(StorageError) {
             try start()
@@ -15,12 +16,14 @@ extension SQLiteStorageEngine: ItemStorage {
         }
     }
 
-    /// Reads a whole collection; waits for `start()`.
+    /// Reads a whole collection.
+    ///
+    /// A call before ``start()`` waits for the start.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
-        let name = ItemKey(collection)
+        let name = ByteText(collection)
         read(nil, waits: true, { reply($0.mapError(ItemStorageError.init)) }) {
             [sharedKeys] reader throws(SQLiteError) in
-            // Whoever reads a collection mostly writes to it next.
+            // A write to the collection usually follows, and the writer needs the collection's keys.
             let term = sharedKeys.term(ofReading: name)
             let (contents, keys) = try reader.items(of: collection, withKeys: term != nil)
             if let term, let keys { sharedKeys.add(keys, of: name, in: term) }
@@ -28,9 +31,11 @@ extension SQLiteStorageEngine: ItemStorage {
         }
     }
 
-    /// Makes changes in their order, all or none; on disk when it is answered.
+    /// Applies the changes in order, all or none.
     ///
-    /// Waits for `start()`.
+    /// They are on disk before the reply.
+    ///
+    /// A call before ``start()`` waits for the start.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         var bytes = 0
         var (largestKey, largestDocument) = (collection.utf8.count, 0)
@@ -49,8 +54,9 @@ extension SQLiteStorageEngine: ItemStorage {
         let time = clock()
         submit(
             nil,
-            in: ItemKey(collection),
+            in: ByteText(collection),
             byteCount: bytes,
+            purpose: changes.allSatisfy(\.isRemoval) ? .removal : .change,
             waits: true,
             { reply($0.mapError(ItemStorageError.init).flatMap { $0 }) }
         ) {
@@ -61,11 +67,19 @@ extension SQLiteStorageEngine: ItemStorage {
 }
 
 extension SQLiteStorageEngine {
-    /// How often the writing thread had to read the keys of a collection by itself, and everybody to wait for it.
+    /// The number of times that the writer thread had to read the keys of a collection itself, while all other writes
+    /// waited.
     package var keyReadsByWriter: Int { sharedKeys.writerReads }
 }
 
 extension ItemChange {
+    fileprivate var isRemoval: Bool {
+        switch self {
+        case .put: false
+        case .remove, .removeAll: true
+        }
+    }
+
     fileprivate var byteCounts: (key: Int, document: Int) {
         switch self {
         case .put(let key, let document): (key.utf8.count, document.count)

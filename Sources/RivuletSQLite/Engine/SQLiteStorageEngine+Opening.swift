@@ -1,13 +1,14 @@
-// A database for stores alone, that is open as soon as it is there.
+// A database for stores alone, which is open after its init.
 
 internal import RivuletSessions
 
 extension SQLiteStorageEngine {
-    /// Opens the database `databaseFilename.sqlite3` in a directory, and makes both where they are missing; nil when that fails.
+    /// Opens the database `databaseFilename.sqlite3` in a directory, and creates both if they do not exist; nil if that
+    /// fails.
     ///
-    /// The filename has no "/". Use `start()` where the reason of a failure matters; a server needs neither, its own engine keeps stores
-    /// as well. `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
-    /// Source: <Tests/Rows/Systems.md#e-29>.
+    /// The filename must not contain "/". Use `start()` if you need the reason of a failure. A server needs neither,
+    /// because its own engine also keeps stores. `clock` gives milliseconds since 1970-01-01T00:00:00Z; nil is the
+    /// system's clock. Source: <Tests/Rows/Systems.md#e-29>.
     public convenience init?(
         directory: String,
         databaseFilename: String = "data",

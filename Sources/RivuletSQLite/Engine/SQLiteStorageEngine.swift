@@ -1,23 +1,26 @@
+import RivuletBase
 public import RivuletSessions
 internal import RivuletStores
 internal import Synchronization
 
-/// Keeps sessions and the items of stores in one SQLite database in a folder of its own.
+/// A storage engine that keeps sessions and the items of stores in one SQLite database in its own folder.
 ///
-/// One thread writes and shares one `fsync` between all writes that wait; another reads. A committed write survives the
-/// end of the process and a power cut. One server at a time: the folder is locked while it is open.
+/// One thread writes, with one `fsync` for all waiting writes. Another thread reads. A committed write survives the end
+/// of the process and a power loss. Only one server uses the folder at a time: the folder is locked while the engine is
+/// open.
 ///
 /// Source: <https://sqlite.org/wal.html>
-public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
-    /// What this engine promises.
+public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, RecoveringStorageEngine {
+    /// The guarantees and limits of this engine.
     public let capabilities: StorageCapabilities
 
     let limits: SQLiteStorageLimits
     let clock: @Sendable () -> Int64
     private let folder: String
-    /// The data folder as it was given.
+    /// The path of the data folder, as given to `init`.
     public var location: String { folder }
     let filename: String
+    private let requiresClean: Bool
     private let writes: WorkQueue<any WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
@@ -40,27 +43,53 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         }
     }
 
+    /// The findings of the last start about the write-ahead log.
+    public var recovery: StorageRecovery {
+        phase.withLock { phase in
+            guard case .running(let running) = phase else { return StorageRecovery() }
+            return StorageRecovery(information: running.recovery.information, warning: running.recovery.warning)
+        }
+    }
+
     private struct Running {
         let folder: DataFolder
+        let recovery: LogRecovery
         let writer: WorkerThread
         let reader: WorkerThread
     }
 
-    /// Makes an engine for the database in `folder`, which `start()` opens, or makes where there is none.
+    /// Makes an engine for the database in `folder`, which `start()` opens or creates.
     ///
-    /// `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    /// `clock` gives milliseconds since 1970-01-01T00:00:00Z; nil is the system's clock.
+    ///
+    /// With `requiresClean`, a start refuses a damaged write-ahead log and changes nothing. Otherwise it keeps the log
+    /// beside the database, starts with the remaining commits, and gives all sessions new epochs.
     public convenience init(
         folder: String,
         limits: SQLiteStorageLimits = SQLiteStorageLimits(),
+        requiresClean: Bool = false,
         clock: (@Sendable () -> Int64)? = nil
     ) {
-        self.init(folder: folder, filename: DataFolder.serverFilename, limits: limits, clock: clock)
+        self.init(
+            folder: folder,
+            filename: DataFolder.serverFilename,
+            limits: limits,
+            requiresClean: requiresClean,
+            clock: clock
+        )
     }
 
-    init(folder: String, filename: String, limits: SQLiteStorageLimits, clock: (@Sendable () -> Int64)?) {
+    init(
+        folder: String,
+        filename: String,
+        limits: SQLiteStorageLimits,
+        requiresClean: Bool = false,
+        clock: (@Sendable () -> Int64)?
+    ) {
         self.folder = folder
         self.filename = filename
         self.limits = limits
+        self.requiresClean = requiresClean
         self.clock = clock ?? WallClock.milliseconds
         sharedKeys = SharedKeys(keysMax: limits.keysRememberedMax)
         writes = WorkQueue(
@@ -86,11 +115,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         close()
     }
 
-    /// Locks the folder, opens the database, and refuses one that is not safe; may be called again after it has failed.
+    /// Locks the folder, opens the database, and refuses an unsafe one; may be called again after a failure.
     ///
-    /// - Throws: `.unavailable` when the folder or the database cannot be opened or another server has locked it,
-    ///   `.incompatible` when the database is not ours, was written by a newer version or would not be durable,
-    ///   `.corrupt` when the file is damaged as a whole, `.full` when there is no space for an empty one, `.closed`
+    /// - Throws: `.unavailable` if the folder or the database cannot be opened, or if another server has locked it.
+    ///   `.incompatible` if it is not a Rivulet database, was written by a newer version, or would not be durable.
+    ///   `.corrupt` if the file as a whole is damaged. `.full` if there is no space for an empty database. `.closed`
     ///   after `close()`.
     public func start() throws(StorageError) {
         try phase.withLock { phase throws(StorageError) in
@@ -102,14 +131,14 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         }
     }
 
-    /// Whether it takes requests: it was started, and not closed.
+    /// True if the engine accepts requests: it was started and not closed.
     package var isOpen: Bool {
         phase.withLock { phase in
             if case .running = phase { true } else { false }
         }
     }
 
-    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    /// Reads the newest snapshot and every later entry; nil if there is no such session.
     public func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         read(key, reply) { reader throws(SQLiteError) in try reader.load(key) }
     }
@@ -127,12 +156,12 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         }
     }
 
-    /// Appends entries and keeps answers, all or nothing; on disk when it is answered.
+    /// Appends entries and idempotency records, all or none; they are on disk before the reply.
     public func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         var initial: StateSnapshot?
@@ -154,7 +183,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         }
     }
 
-    /// Reads what is needed to rebuild the state at `version`.
+    /// Reads the snapshot and the entries that rebuild the state at `version`.
     public func past(
         _ key: SessionKey,
         epoch: String,
@@ -164,24 +193,24 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         read(key, reply) { reader throws(SQLiteError) in try reader.past(key, epoch: epoch, at: version) }
     }
 
-    /// Finds the answer that was kept under this id.
-    public func keptAnswer(
+    /// Finds the idempotency record with this id.
+    public func idempotencyRecord(
         _ key: SessionKey,
         epoch: String,
         id: String,
-        reply: @escaping StorageReply<KeptAnswer?>
+        reply: @escaping StorageReply<IdempotencyRecord?>
     ) {
-        read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswer(key, epoch: epoch, id: id) }
+        read(key, reply) { reader throws(SQLiteError) in try reader.idempotencyRecord(key, epoch: epoch, id: id) }
     }
 
-    /// Counts the answers that the session keeps of a time not before `time`.
-    public func keptAnswers(
+    /// Counts the idempotency records of a session that are not older than `time`.
+    public func idempotencyRecords(
         _ key: SessionKey,
         epoch: String,
         since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
+        reply: @escaping StorageReply<IdempotencyUsage>
     ) {
-        read(key, reply) { reader throws(SQLiteError) in try reader.keptAnswers(key, epoch: epoch, since: time) }
+        read(key, reply) { reader throws(SQLiteError) in try reader.idempotencyRecords(key, epoch: epoch, since: time) }
     }
 
     /// Stores a snapshot of the state at `head.version` and drops the part of the log that is no longer needed.
@@ -189,30 +218,25 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
         write(key, snapshot: snapshot, reply) { statements throws(SQLiteError) in
-            try statements.compact(
-                key,
-                at: head,
-                snapshot: snapshot,
-                keepingFrom: keepingFrom,
-                keepingSince: keepingSince
-            )
+            try statements.compact(key, at: head, snapshot: snapshot, keeping: keeping)
         }
     }
 
-    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one.
+    /// Deletes a session, its log, its snapshots and its idempotency records; the reply is true if the session existed.
     ///
-    /// No reader finds it from the answer on. Its bytes leave the files in the background, and `close()` waits for that; after the end of
-    /// the process the next start goes on with it.
+    /// After the reply, no reader finds the session. Its bytes are erased in the background, and `close()` waits for
+    /// that. If the process ends before, the next start continues.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
-        write(key, snapshot: nil, reply) { statements throws(SQLiteError) in try statements.delete(key) }
+        write(key, snapshot: nil, purpose: .removal, reply) { statements throws(SQLiteError) in
+            try statements.delete(key)
+        }
     }
 
-    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
     public func sessions(
         app: String,
         after id: String?,
@@ -222,12 +246,14 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         read(nil, reply) { reader throws(SQLiteError) in try reader.sessions(app: app, after: id, limit: limit) }
     }
 
-    /// Commits a row of its own.
+    /// Commits a row for the test; after a full disk, the reply is `.full` until the disk has `reserveBytes` of room
+    /// again.
     public func probe(reply: @escaping StorageReply<Void>) {
-        write(nil, snapshot: nil, reply) { statements throws(SQLiteError) in try statements.probe() }
+        write(nil, snapshot: nil, purpose: .probe, reply) { statements throws(SQLiteError) in try statements.probe() }
     }
 
-    /// Closes the database and unlocks the folder; blocks until every accepted request has been answered and what was deleted is erased.
+    /// Closes the database and unlocks the folder; blocks until all accepted requests are answered and deleted sessions
+    /// are erased.
     public func close() {
         phase.withLock { phase in
             var running: Running?
@@ -235,14 +261,15 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
             phase = .closed
             reads.close()
             running?.reader.join()
-            // The writer ends last: only the last connection can fold the write-ahead log into the database.
+            // The writer ends last, because only the last connection can copy the whole write-ahead log into the
+            // database.
             writes.close()
             running?.writer.join()
             if running == nil { refuseWaiting() }
         }
     }
 
-    /// Answers what waited for a start that never came.
+    /// Refuses the requests that waited for a start that did not happen.
     private func refuseWaiting() {
         while case .requests(let requests) = reads.take(idleMilliseconds: nil) {
             for request in requests { request(.failure(.closed)) }
@@ -255,6 +282,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     private func open() throws(StorageError) -> Running {
         let folder = try DataFolder(path: folder, filename: filename)
         let path = folder.databasePath
+        let recovery = try LogRecovery(of: path, requiresClean: requiresClean, time: clock())
         let writer: SQLiteWriter
         let reader: SQLiteReader
         do throws(SQLiteError) {
@@ -266,6 +294,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
                 queue: writes,
                 sharedKeys: sharedKeys,
                 erasure: sharedErasure,
+                reserve: DiskReserve(
+                    of: path,
+                    byteCount: filename == DataFolder.serverFilename ? limits.reserveBytes : 0
+                ),
+                renewsEpochs: recovery.renewsEpochs,
                 askForKeys: askForKeys
             ) { error in
                 fault.set(error)
@@ -275,6 +308,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         } catch {
             throw error.storageError(for: nil)
         }
+        if recovery.renewsEpochs { try recovery.didRenewEpochs() }
         let readerThread = try WorkerThread(name: "rivulet-read") { reader.run() }
         let writerThread: WorkerThread
         do throws(StorageError) {
@@ -287,11 +321,12 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         }
         writes.open()
         reads.open()
-        return Running(folder: folder, writer: writerThread, reader: readerThread)
+        return Running(folder: folder, recovery: recovery, writer: writerThread, reader: readerThread)
     }
 
-    /// Has the reader read the keys of a collection for the writer; false: it does not.
-    private var askForKeys: @Sendable (ItemKey) -> Bool {
+    /// A closure that makes the reader read the keys of a collection for the writer; it returns false if the reader
+    /// refuses.
+    private var askForKeys: @Sendable (ByteText) -> Bool {
         { [sharedKeys, reads, writes] name in
             let request: ReadRequest = { reader in
                 do throws(StorageError) {
@@ -315,7 +350,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
 
     // MARK: - Requests
 
-    /// Hands a read to the reader; one that `waits` also before the start.
+    /// Passes a read to the reader; a read that `waits` is also accepted before the start.
     func read<Value: Sendable>(
         _ key: SessionKey?,
         waits: Bool = false,
@@ -340,17 +375,18 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     private func write<Value: Sendable>(
         _ key: SessionKey?,
         snapshot: StateSnapshot?,
+        purpose: WritePurpose = .change,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
     ) {
         guard let byteCount = byteCount(of: [], [], snapshot, reply) else { return }
-        submit(key, byteCount: byteCount, reply, body)
+        submit(key, byteCount: byteCount, purpose: purpose, reply, body)
     }
 
-    /// The bytes of a write; nil: one of its parts is too large, and the reply has said so.
+    /// Returns the size of a write in bytes; nil if a part is too large and the reply was called with the error.
     private func byteCount<Value>(
         of entries: [LogEntry],
-        _ answers: [KeptAnswer],
+        _ answers: [IdempotencyRecord],
         _ snapshot: StateSnapshot?,
         _ reply: StorageReply<Value>
     ) -> Int? {
@@ -378,16 +414,17 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
         return bytes + snapshotBytes
     }
 
-    /// Hands a write to the writer; one that `waits` also before the start.
+    /// Passes a write to the writer; a write that `waits` is also accepted before the start.
     func submit<Value: Sendable>(
         _ key: SessionKey?,
-        in collection: ItemKey? = nil,
+        in collection: ByteText? = nil,
         byteCount: Int,
+        purpose: WritePurpose = .change,
         waits: Bool = false,
         _ reply: @escaping StorageReply<Value>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Value
     ) {
-        submit(Write(key, in: collection, byteCount: byteCount, reply, body), waits: waits)
+        submit(Write(key, in: collection, byteCount: byteCount, purpose: purpose, reply, body), waits: waits)
     }
 
     private func submit(_ request: some WriteRequest, waits: Bool = false) {
@@ -395,7 +432,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage {
     }
 }
 
-/// The fault that has ended all writing, for both threads to see.
+/// The error that ended all writing, shared by both threads.
 private final class SharedFault: Sendable {
     private let error = Mutex<StorageError?>(nil)
 

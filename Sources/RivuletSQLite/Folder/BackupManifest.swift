@@ -3,7 +3,7 @@ internal import RivuletSessions
 
 /// The files of a backup, with their sizes and checksums.
 struct BackupManifest: Equatable {
-    /// A file, relative to the backup.
+    /// A file of the backup, with its path relative to the backup.
     struct File: Equatable {
         let path: String
         let byteCount: Int
@@ -14,7 +14,7 @@ struct BackupManifest: Equatable {
 
     var files: [File]
 
-    /// A line for each file, and a checksum of the lines.
+    /// The text of the manifest: a line for each file, and a checksum of the lines.
     var text: String {
         let lines = Self.head + files.map { "file \($0.byteCount) \($0.checksum) \($0.path)\n" }.joined()
         return lines + "end \(Self.checksum(of: lines))\n"
@@ -26,7 +26,7 @@ struct BackupManifest: Equatable {
         self.files = files
     }
 
-    /// Reads what `text` made; nil: it is damaged, or of a newer version.
+    /// Reads the text of a manifest; nil if the text is damaged or of a newer version.
     init?(_ text: String) {
         files = []
         for line in text.split(separator: "\n") where line.hasPrefix("file ") {
@@ -37,7 +37,7 @@ struct BackupManifest: Equatable {
         guard self.text == text else { return nil }
     }
 
-    /// Whether its text gives the same files when it is read again.
+    /// True if the text of the manifest gives the same files when it is read again.
     var isReadable: Bool { Self(text) == self }
 
     private static func checksum(of text: String) -> UInt64 {
@@ -45,7 +45,7 @@ struct BackupManifest: Equatable {
     }
 }
 
-/// The reading and writing of whole files.
+/// Functions that read and write whole files.
 enum BackupFile {
     private static let pieceBytes = 1 << 20
 
@@ -69,8 +69,8 @@ enum BackupFile {
         }
     }
 
-    /// Fills a piece as far as the file goes, so that the checksum does not depend on the sizes of reads.
-    private static func fill(
+    /// Fills a piece up to the end of the file, so that the checksum does not depend on the sizes of reads.
+    static func fill(
         _ piece: inout [UInt8],
         from descriptor: Int32,
         at offset: Int,
@@ -94,7 +94,9 @@ enum BackupFile {
         return filled
     }
 
-    /// Writes a new file for its owner's eyes only; on disk when this returns.
+    /// Writes a new file that only its owner can read.
+    ///
+    /// The file is on disk when this returns.
     static func write(
         _ path: String,
         _ body: ((([UInt8]) throws(StorageError) -> Void)) throws(StorageError) -> Void

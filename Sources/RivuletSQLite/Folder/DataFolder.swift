@@ -1,12 +1,12 @@
 internal import Glibc
 internal import RivuletSessions
 
-/// A data folder that belongs to this process until the value is gone.
+/// A data folder that is locked for this process until the instance is released.
 final class DataFolder: Sendable {
     /// The database file in the folder.
     let databasePath: String
 
-    /// Lines for the log about what others may read there.
+    /// Lines for the log about files that other users may read.
     let notices: [String]
 
     private let lockDescriptor: Int32
@@ -15,56 +15,81 @@ final class DataFolder: Sendable {
     static let serverFilename = "rivulet.db"
     /// The name of the lock of a server's database.
     static let serverLockName = "rivulet.lock"
-    /// The end of the name of a database that a program has named.
+    /// The suffix of a database that a program has named.
     static let namedSuffix = ".sqlite3"
-    /// The folders of a data folder in which values and in-process states have databases.
+    /// The subfolders of a data folder that hold the databases of values and in-process states.
     static let subfolders: Set = ["values", "states"]
-    /// The ends of the names of a database and of the files beside it.
-    static let databaseSuffixes = ["", "-wal", "-shm", "-journal", ".lock"] + vacuumSuffixes
-    /// The ends of the names of the copy that a vacuum writes, and of the files beside that.
+    /// The suffixes of a database and of the files beside it.
+    static let databaseSuffixes = ["", "-wal", "-shm", "-journal", ".lock", DiskReserve.suffix] + vacuumSuffixes
+    /// The suffixes of the copy that a vacuum writes, and of the files beside the copy.
     private static let vacuumSuffixes = [".vacuum", ".vacuum-journal", ".vacuum-wal", ".vacuum-shm"]
 
-    /// Makes the folder if it is missing, and takes the lock of this database.
+    /// Creates the folder if it does not exist, and takes the lock of this database.
     init(path: String, filename: String = serverFilename) throws(StorageError) {
         let folder = path.isEmpty ? "." : path
         databasePath = Self.databasePath(in: folder, filename: filename)
         try Self.refuseCopy(in: folder)
         if let parent = Self.dataFolder(ofSubfolder: folder) { try Self.refuseCopy(in: parent) }
         try Self.makeFolder(folder)
-        let lock = filename == Self.serverFilename ? Self.serverLockName : filename + ".lock"
-        lockDescriptor = try Self.takeLock(at: folder + "/" + lock)
+        lockDescriptor = try Self.takeLock(at: Self.lockPath(of: databasePath))
         notices = DataFolderModes.tighten(folder, filename: filename)
+        try Self.refuseLogAlone(of: databasePath)
         try Self.makeFile(databasePath)
         try Self.removeVacuum(of: databasePath)
     }
 
-    /// The name of the folder in which a restore or a backup puts files before they take their places.
+    /// Refuses a write-ahead log without its database, because the log would be lost beside a new, empty database.
+    private static func refuseLogAlone(of databasePath: String) throws(StorageError) {
+        let log = databasePath + "-wal"
+        let hasDatabase = DataFolderModes.mode(of: databasePath) != nil
+        guard DataFolderModes.mode(of: log) != nil, DataFolderFiles.byteCount(of: databasePath) == 0,
+            !hasDatabase || DataFolderFiles.byteCount(of: log) > 0
+        else { return }
+        throw .unavailable(
+            detail:
+                "the write-ahead log \(log) is there, and its database \(databasePath) is \(hasDatabase ? "empty" : "missing"); "
+                + "nothing was changed. Put the database back, or restore a backup into another folder; to begin with nothing, move the "
+                + "log away"
+        )
+    }
+
+    /// The name of the folder in which a restore or a backup writes files before it moves them to their final paths.
     static let partialName = "rivulet.partial"
 
-    /// The path of the file that a vacuum writes before it takes the place of the database.
+    /// Returns the path of the file that a vacuum writes before the file replaces the database.
     static func vacuumPath(of databasePath: String) -> String { databasePath + ".vacuum" }
 
-    /// Removes the files of a vacuum that did not end.
+    /// Removes the files of a vacuum that did not finish.
     static func removeVacuum(of databasePath: String) throws(StorageError) {
         for suffix in vacuumSuffixes { try remove(databasePath + suffix) }
     }
 
-    /// The path of the database file in a folder.
+    /// Returns the path of the database file in a folder.
     static func databasePath(in folder: String, filename: String = serverFilename) -> String {
         (folder.isEmpty ? "." : folder) + "/" + filename
     }
 
     deinit {
-        // The file stays: removing it would let two servers lock different files. A child that is being spawned has a copy of the
-        // descriptor until it runs: to close this one is not enough.
+        // The lock file stays, because removing it would let two servers lock different files. A child that is being
+        // spawned has a copy of the descriptor until it runs, so closing this descriptor is not enough.
         _ = flock(lockDescriptor, LOCK_UN)
         _ = Glibc.close(lockDescriptor)
     }
 
-    /// The longest process number that the lock file is read for, in bytes.
+    /// The maximum number of bytes that are read from the lock file, which holds a process number.
     private static let lockTextBytesMax = 32
 
-    /// Makes an empty database file for the owner's eyes only; one that is there stays.
+    /// Returns the path of the lock of a database.
+    static func lockPath(of databasePath: String) -> String {
+        let folder = databasePath.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+            separator: "/"
+        )
+        return databasePath == folder + "/" + serverFilename ? folder + "/" + serverLockName : databasePath + ".lock"
+    }
+
+    /// Creates an empty database file that only its owner can read.
+    ///
+    /// An existing file stays as it is.
     static func makeFile(_ path: String) throws(StorageError) {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -77,18 +102,19 @@ final class DataFolder: Sendable {
         guard isTightened else { throw failure("cannot make the file \(path)", code) }
     }
 
-    /// Removes a file that need not be there.
+    /// Removes a file if it exists.
     static func remove(_ path: String) throws(StorageError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("cannot remove \(path)", errno) }
     }
 
-    /// Refuses a folder that is a backup, or that a restore or a backup has not finished.
+    /// Refuses a folder that is a backup, or that has an unfinished restore or backup.
     static func refuseCopy(in folder: String) throws(StorageError) {
         try refuseUnfinishedRestore(in: folder)
         try refuseBackup(in: folder)
     }
 
-    /// The folder above one that has the name of a data folder's own folder, such as `values`; nil: it has another name.
+    /// Returns the parent of a folder with the name of a data folder's subfolder, such as `values`; nil if the folder
+    /// has another name.
     private static func dataFolder(ofSubfolder path: String) -> String? {
         guard let name = path.split(separator: "/").last, subfolders.contains(String(name)) else { return nil }
         let parent = path[..<name.startIndex]
@@ -99,18 +125,19 @@ final class DataFolder: Sendable {
         let path = folder + "/" + partialName
         guard unsafe access(path, F_OK) == 0 else { return }
         throw .unavailable(
-            detail: "\(path) is of a restore or a backup that was not finished, so the folder is not whole: "
-                + "empty \(folder) and begin it anew"
+            detail: "\(path) is of a backup or a restore that was not finished, so the folder is incomplete: "
+                + "empty \(folder) and start again"
         )
     }
 
-    /// A server or a vacuum would change the files, and the backup could not be verified or restored any more.
+    /// Refuses a backup: a server or a vacuum would change its files, and it could not be verified or restored any
+    /// more.
     private static func refuseBackup(in folder: String) throws(StorageError) {
         let path = folder + "/" + BackupManifest.name
         guard unsafe access(path, F_OK) == 0 else { return }
         throw .unavailable(
             detail:
-                "\(folder) is a backup, and was left as it is: put it into another folder with `rivulet backup restore`, or remove "
+                "\(folder) is a backup, and was left as it is: restore it into another folder with `rivulet backup restore`, or remove "
                 + "\(path) to make it a data folder"
         )
     }
@@ -121,11 +148,11 @@ final class DataFolder: Sendable {
             let parent = prefix.isEmpty ? "." : prefix
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
             if unsafe mkdir(prefix, 0o700) == 0 {
-                // Whatever the umask took away.
+                // Sets the bits that the umask cleared.
                 guard unsafe chmod(prefix, 0o700) == 0 else {
                     throw failure("cannot make the data folder \(prefix)", errno)
                 }
-                // A new name is durable when its parent folder is.
+                // A new name is durable only after its parent folder is synced.
                 try synchronizeFolder(parent)
             } else if errno != EEXIST {
                 throw failure("cannot make the data folder \(prefix)", errno)
@@ -139,7 +166,7 @@ final class DataFolder: Sendable {
 
     static func synchronizeFolder(_ path: String) throws(StorageError) {
         try withFolder(path) { descriptor throws(StorageError) in
-            // Some file systems cannot sync a folder, and have no need to.
+            // Some file systems cannot sync a folder and do not need to.
             guard fsync(descriptor) == 0 || errno == EINVAL else {
                 throw failure("cannot sync the folder \(path)", errno)
             }
@@ -164,7 +191,7 @@ final class DataFolder: Sendable {
                         + "stop that server, or give this one another folder"
                 )
             }
-            // What the umask took away; a file of another user keeps its mode.
+            // Sets the bits that the umask cleared. A file of another user keeps its mode.
             _ = fchmod(descriptor, 0o600)
             let text = Array("\(getpid())\n".utf8)
             guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
@@ -184,7 +211,9 @@ final class DataFolder: Sendable {
         return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
     }
 
-    /// The failure of a call on a file or a folder, with the remedy of its cause; servers and commands have it in common.
+    /// Returns the error for a failed call on a file or a folder, with a remedy for its cause.
+    ///
+    /// Servers and commands share it.
     static func failure(_ what: String, _ code: Int32) -> StorageError {
         let reason = "\(what): \(unsafe String(cString: strerror(code))) (errno \(code))"
         switch code {

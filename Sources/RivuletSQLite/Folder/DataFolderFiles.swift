@@ -2,13 +2,14 @@ internal import CSQLite
 internal import Glibc
 internal import RivuletSessions
 
-/// The files in a data folder: Rivulet's databases, the key, and the others.
+/// The files in a data folder: Rivulet's databases, the key, and other files.
 ///
-/// Links to folders are followed: a folder to which two paths lead is found under both. A link to a folder above it is skipped.
+/// Links to folders are followed, so a folder with two paths is found under both. A link to a folder above the link is
+/// skipped.
 struct DataFolderFiles {
     /// The paths of the databases, relative to the data folder: "rivulet.db", "values/rivulet.db", "notes.sqlite3".
     private(set) var databases: [String] = []
-    /// The name of the key's file; nil: there is none.
+    /// The name of the key's file; nil if there is none.
     private(set) var key: String?
     /// The files and folders that a copy leaves out because Rivulet does not know them.
     private(set) var others: [String] = []
@@ -18,24 +19,32 @@ struct DataFolderFiles {
     private let isStart: Bool
     private var foldersLeft = Self.foldersMax
 
-    /// The deepest folder that is searched for databases; deeper ones are among the others.
+    /// The depth of the deepest folders that are searched for databases.
+    ///
+    /// Deeper folders are listed in `others`.
     private static let depthMax = 8
-    /// The folders that are searched at most: links can lead to one folder by many paths.
+    /// The maximum number of folders that are searched, because links can lead to one folder by many paths.
     private static let foldersMax = 10_000
-    /// The time that another program's lock on a file is waited for; a start waits on the thread of a server's loop.
+    /// The maximum wait for another program's lock on a file.
+    ///
+    /// At a start, this wait blocks the thread of a server's event loop.
     private static let lockWaitMilliseconds = 1_000
     static let keyName = "secret.key"
 
-    /// Reads the names in a folder and in the folders below it; none where the folder is absent.
+    /// Reads the names in a folder and in the folders below it.
     ///
-    /// - Throws: `.unavailable` when the folder, or a folder in which Rivulet has databases, cannot be read, or a file there that may be a
-    ///   database. Deeper ones are skipped.
+    /// If the folder does not exist, there are none.
+    ///
+    /// - Throws: `.unavailable` if the folder, a subfolder in which Rivulet has databases, or a possible database there
+    ///   cannot be read. Deeper folders that cannot be read are skipped.
     init(in folder: String) throws(StorageError) {
         isStart = false
         try search(folder, "", above: [])
     }
 
-    /// Reads the names in a folder and in the folders in which Rivulet has databases; skips what cannot be read.
+    /// Reads the names in a folder and in the subfolders in which Rivulet has databases.
+    ///
+    /// Unreadable files and folders are skipped.
     init(atStartIn folder: String) {
         isStart = true
         do throws(StorageError) {
@@ -45,7 +54,7 @@ struct DataFolderFiles {
         }
     }
 
-    /// Whether a database is where Rivulet puts those of a data folder: at the top, or in a folder of its own there.
+    /// True if a database is at a usual location of a data folder: at the top, or in one of Rivulet's subfolders.
     var isDataFolder: Bool {
         databases.contains { path in
             guard let end = path.firstIndex(of: "/") else { return true }
@@ -53,7 +62,7 @@ struct DataFolderFiles {
         }
     }
 
-    /// The databases of the folder, each under the first of its paths.
+    /// Returns the databases of the folder, each under the first of its paths.
     func distinctDatabases(in folder: String) -> [String] {
         var known: Set<[String]> = []
         return databases.filter { path in
@@ -81,7 +90,7 @@ struct DataFolderFiles {
             return others.append(prefix)
         }
         let known = try findDatabases(names, folder, prefix)
-        // Rivulet's own folders and real folders first: a vacuum takes the first path of a database.
+        // Rivulet's own folders and real folders come first, because a vacuum uses the first path of a database.
         let ranks = Dictionary(grouping: names.filter { !known.contains($0) }) { Self.rank(of: $0, in: folder) }
         for name in (0...2).flatMap({ ranks[$0] ?? [] }) {
             let path = prefix.isEmpty ? name : prefix + "/" + name
@@ -97,7 +106,7 @@ struct DataFolderFiles {
         }
     }
 
-    /// Adds the databases of one folder; returns the names of files that are no others.
+    /// Adds the databases of one folder; returns the names of files that do not belong to `others`.
     private mutating func findDatabases(
         _ names: [String],
         _ folder: String,
@@ -110,6 +119,7 @@ struct DataFolderFiles {
                 guard try Self.isDatabase(folder, name) else { continue }
                 databases.append(path)
                 known.formUnion(DataFolder.databaseSuffixes.map { name + $0 })
+                known.formUnion(names.filter { LogRecovery.isKept($0, of: name) })
             } catch {
                 try skip(path, in: prefix, error)
                 known.insert(name)
@@ -118,7 +128,7 @@ struct DataFolderFiles {
         return known
     }
 
-    /// Skips what cannot be read, unless a copy without it would lack a part of the data folder.
+    /// Skips an unreadable path, or throws if a copy without it would lack a part of the data folder.
     private mutating func skip(_ path: String, in prefix: String, _ error: StorageError) throws(StorageError) {
         guard isStart || !(prefix.isEmpty || DataFolder.subfolders.contains(prefix)) else { throw error }
         if case .unavailable(let detail) = error {
@@ -137,9 +147,9 @@ struct DataFolderFiles {
         return isLink(folder + "/" + name) ? 2 : 1
     }
 
-    /// Whether a file is a server's database, or has an engine's suffix and Rivulet's number.
+    /// Returns true if a file is a server's database, or has an engine's suffix and Rivulet's application id.
     ///
-    /// SQLite opens the file: to open and close it otherwise would end the locks of an engine in this process.
+    /// SQLite opens the file, because closing it any other way would release the locks of an engine in this process.
     private static func isDatabase(_ folder: String, _ name: String) throws(StorageError) -> Bool {
         let path = folder + "/" + name
         if name == DataFolder.serverFilename { return !leadsToFolder(path) }
@@ -154,27 +164,27 @@ struct DataFolderFiles {
         }
     }
 
-    /// Whether a folder is absent, or has nothing in it.
+    /// Returns true if a folder does not exist or is empty, except for `lost+found`.
     static func isEmpty(_ folder: String) -> Bool {
         DataFolderModes.names(in: folder).allSatisfy { $0 == "lost+found" }
     }
 
-    /// Whether a path is a folder, or a link to one.
+    /// Returns true if a path is a folder or a link to a folder.
     private static func leadsToFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether a path is a symbolic link.
+    /// Returns true if a path is a symbolic link.
     static func isLink(_ path: String) -> Bool { linkMode(of: path) == S_IFLNK }
 
-    /// The kind of a file, or of a link itself; nil: there is none.
+    /// Returns the kind of a file, or of a link itself; nil if neither exists.
     private static func linkMode(of path: String) -> mode_t? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// The device and the number of a folder; nil: it is not there.
+    /// Returns the device and the inode number of a folder; nil if the folder does not exist.
     private static func identity(of folder: String) -> [UInt64]? {
         var status = stat()
         return unsafe stat(folder, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
@@ -185,7 +195,9 @@ struct DataFolderFiles {
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Removes a folder and what is in it; of a link, the link alone.
+    /// Removes a folder and its contents.
+    ///
+    /// If an entry is a link, only the link is removed.
     static func removeAll(_ folder: String) {
         for name in DataFolderModes.names(in: folder) {
             let path = folder + "/" + name

@@ -1,36 +1,38 @@
 internal import Glibc
 public import RivuletSessions
 
-/// The making, verifying and restoring of backups.
+/// Functions that create, verify and restore backups.
 ///
-/// A backup is a folder: the databases, the key if it is in the data folder, and the list `rivulet.backup` with their checksums. The list
-/// is written last, so a backup that was not finished is none. Folders have mode 0700, files 0600. Links to folders become folders.
+/// A backup is a folder with the databases, the key if it is in the data folder, and the list `rivulet.backup` with
+/// their checksums. The list is written last, so an unfinished backup has no list and is not accepted. Folders have
+/// mode 0700, files 0600. A link to a folder is copied as a folder.
 public enum SQLiteBackup {
-    /// What a backup has.
+    /// The contents of a backup.
     public struct Contents: Hashable, Sendable {
-        /// The stored sessions.
+        /// The number of stored sessions.
         public var sessionCount = 0
-        /// The items of stores, and the values.
+        /// The number of stored items and values.
         public var itemCount = 0
-        /// The bytes of all files.
+        /// The size of all files, in bytes.
         public var byteCount = 0
-        /// Whether the key of the data folder is in it.
+        /// Indicates that the backup has the key of the data folder.
         public var hasKey = false
-        /// The files and folders of the data folder that are not in it, because Rivulet does not know them.
+        /// The files and folders of the data folder that are not in the backup, because Rivulet does not know them.
         public var leftOut: [String] = []
         /// The files and folders of the data folder that could not be searched, each with the reason.
         public var skipped: [String] = []
-        /// What is damaged, a line each.
+        /// A line for each damage.
         public var damages: [String] = []
-        /// Whether some damage is that of a session with a name.
+        /// Indicates that a damaged session has a name.
         var hasDamagedSessions = false
     }
 
-    /// Makes a backup of a data folder in another folder, which is absent or empty; a server may use the data folder meanwhile.
+    /// Creates a backup of a data folder in another folder, which must be empty or not exist; a server may use the data
+    /// folder meanwhile.
     ///
-    /// Each database is copied as of one moment, and every row of the copy is verified.
-    /// - Throws: `.unavailable` when there is no database, or the other folder is not empty; `.corrupt` when something is damaged;
-    ///   `.full` when there is no space. Then there is no backup.
+    /// The copy of each database is a snapshot of one moment. Every row of the copy is verified.
+    /// - Throws: `.unavailable` if there is no database, or if the other folder is not empty; `.corrupt` if the data is
+    ///   damaged; `.full` if there is no space. In all cases there is no backup.
     public static func create(of folder: String, in target: String) throws(StorageError) -> Contents {
         let files = try DataFolderFiles(in: folder)
         guard files.isDataFolder else {
@@ -59,9 +61,9 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Reads a whole backup, and names what of it is damaged.
+    /// Reads a whole backup and lists its damage.
     ///
-    /// - Throws: `.unavailable` when the folder has no finished backup, or a file cannot be read.
+    /// - Throws: `.unavailable` if the folder has no finished backup, or if a file cannot be read.
     public static func verify(_ folder: String) throws(StorageError) -> Contents {
         var contents = Contents()
         for file in try readManifest(in: folder).files {
@@ -81,10 +83,10 @@ public enum SQLiteBackup {
         return contents
     }
 
-    /// Puts a backup into a folder that is absent or empty, after it was verified.
+    /// Verifies a backup, then copies it into a folder that must be empty or not exist.
     ///
-    /// - Throws: `.unavailable` when the folder is not empty or the backup is none; `.corrupt` when something is damaged; `.full` when
-    ///   there is no space.
+    /// - Throws: `.unavailable` if the folder is not empty or the backup is not finished; `.corrupt` if the backup is
+    ///   damaged; `.full` if there is no space.
     public static func restore(_ backup: String, to folder: String) throws(StorageError) -> Contents {
         let manifest = try readManifest(in: backup)
         let contents = try verify(backup)
@@ -120,7 +122,7 @@ public enum SQLiteBackup {
         to partial: String
     ) throws(StorageError) -> Contents {
         var contents = Contents(hasKey: files.key != nil, leftOut: files.others, skipped: files.skipped)
-        // The key first: values that are sealed later are sealed under it as well.
+        // The key is copied first. Values that are sealed later are sealed under the same key.
         if let key = files.key { _ = try BackupFile.copy(folder + "/" + key, to: partial + "/" + key) }
         for name in files.databases {
             try makeFolder(of: name, in: partial)
@@ -166,7 +168,7 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Makes a folder, or takes one that is empty; true: it was not there.
+    /// Creates a folder, or uses an empty one; returns true if the folder did not exist.
     private static func makeEmptyFolder(_ folder: String) throws(StorageError) -> Bool {
         let isNew = DataFolderModes.mode(of: folder) == nil
         try DataFolder.makeFolder(folder)
@@ -181,14 +183,14 @@ public enum SQLiteBackup {
         return isNew
     }
 
-    /// Whether a folder is another one, or within it, whatever links lead there.
+    /// Returns true if a folder is the same as another one or within it, after links are resolved.
     private static func isBelow(_ folder: String, _ other: String) -> Bool {
         guard let inner = resolved(folder), let outer = resolved(other) else { return false }
         return inner == outer || inner.hasPrefix(outer == "/" ? outer : outer + "/")
     }
 
     private static func resolved(_ path: String) -> String? {
-        // SAFETY: without a buffer of ours the system allocates the text, which ends with a zero.
+        // SAFETY: without a buffer from the caller, the system allocates the text, which ends with a zero byte.
         guard let text = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(text) }
         return unsafe String(cString: text)
@@ -200,7 +202,7 @@ public enum SQLiteBackup {
     }
 
     private static func manifest(of folder: String, _ files: DataFolderFiles) throws(StorageError) -> BackupManifest {
-        // The database of the server comes last: a folder without it is no data folder.
+        // The database of the server comes last, because a folder without it is not a data folder.
         let names = [files.key].compactMap(\.self) + files.databases.filter { $0 != DataFolder.serverFilename }
         var manifest = BackupManifest(files: [])
         for name in names + files.databases.filter({ $0 == DataFolder.serverFilename }) {
@@ -210,7 +212,8 @@ public enum SQLiteBackup {
         return manifest
     }
 
-    /// Refuses names that the list cannot hold, such as one with a line break: the backup could not be read.
+    /// Refuses names that the list cannot represent, such as a name with a line break, because the backup could not be
+    /// read.
     private static func checkNames(of manifest: BackupManifest, _ folder: String) throws(StorageError) {
         for file in manifest.files where !BackupManifest(files: [file]).isReadable {
             throw .unavailable(
@@ -220,7 +223,7 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Gives whole files their places, in the order of the list.
+    /// Moves complete files to their final paths, in the order of the list.
     private static func settle(
         _ manifest: BackupManifest,
         from partial: String,

@@ -2,18 +2,20 @@ internal import CSQLite
 internal import Glibc
 internal import RivuletSessions
 
-/// Copies of databases, each as of one moment and without the pages that nothing uses.
+/// Functions that copy a database as a snapshot of one moment, without unused pages.
 ///
 /// Source: <https://sqlite.org/lang_vacuum.html#vacuuminto>
 enum SQLiteCopy {
-    /// Writes a copy into a new file; it is on disk when this returns, its name is when its folder is synced.
+    /// Writes a copy into a new file, which is on disk when this returns; its name is durable only after its folder is
+    /// synced.
     ///
-    /// A server goes on meanwhile: its checkpoints do not wait for this reader, so its write-ahead log grows.
+    /// A server continues to write meanwhile. Its checkpoints do not wait for this reader, so its write-ahead log
+    /// grows.
     static func write(_ connection: SQLiteConnection, to path: String) throws(StorageError) {
         try DataFolder.makeFile(path)
         let pacer = try WritePacer(path)
         do throws(SQLiteError) {
-            // The copy is written with it, too: text that moves between its pages leaves nothing behind.
+            // The setting also applies to the copy, so that text that moves between its pages leaves no traces.
             try connection.execute("PRAGMA secure_delete = ON")
             try connection.withProgress(pacer) { () throws(SQLiteError) in
                 try connection.execute(
@@ -22,16 +24,18 @@ enum SQLiteCopy {
             }
             try finish(path)
         } catch {
-            // SQLite names the database that is read.
+            // SQLite's error names the database that is read, not the copy.
             if error.isFull { throw .full(detail: "cannot write \(path): the disk is full; free space there") }
             throw error.storageError(for: nil)
         }
         try pacer.sync()
     }
 
-    /// Gives a copy the write-ahead log that a server's database has; on disk when this returns.
+    /// Switches a copy to a write-ahead log, as in a server's database.
     ///
-    /// A backup stays without: SQLite reads a database with a log only where it may write beside it.
+    /// The change is on disk when this returns.
+    ///
+    /// A backup has no such log, because SQLite reads a database with a log only if it may write beside it.
     /// Source: <https://sqlite.org/wal.html#read_only_databases>
     static func useLog(_ path: String) throws(StorageError) {
         do throws(SQLiteError) {
@@ -43,7 +47,7 @@ enum SQLiteCopy {
         try WritePacer(path).sync()
     }
 
-    /// Erases what was deleted before the copy, and notes that nothing deleted is in it.
+    /// Erases sessions that were deleted before the copy, and marks the copy as free of deleted data.
     private static func finish(_ path: String) throws(SQLiteError) {
         let copy = try SQLiteConnection(path: path, access: .readWriteCreate, lockWaitMilliseconds: 0)
         guard try SQLiteSchema.readableLayout(of: copy) == SQLiteSchema.version else { return }
@@ -51,7 +55,7 @@ enum SQLiteCopy {
             try copy.execute("PRAGMA \(setting)")
         }
         try eraseAll(on: copy)
-        try copy.execute(SQLiteSchema.noteSecured)
+        try copy.execute(SQLiteSchema.recordSecured)
     }
 
     /// Erases every deleted session of a database that no server uses.
@@ -70,13 +74,13 @@ enum SQLiteCopy {
     }
 }
 
-/// Has the disk take a growing file piece by piece, so that the commits of a server beside it do not wait for all of it at once.
+/// Syncs a growing file piece by piece, so that the commits of a server on the same disk never wait for the whole file.
 final class WritePacer {
     private let descriptor: Int32
     private let path: String
     private var syncedTo: off_t = 0
 
-    /// The bytes that are written between two syncs.
+    /// The number of bytes that are written between two syncs.
     private static let pieceBytes: off_t = 4 << 20
 
     init(_ path: String) throws(StorageError) {
@@ -89,7 +93,9 @@ final class WritePacer {
         _ = close(descriptor)
     }
 
-    /// Syncs the file if it has grown by a piece; a failure is that of the last sync as well.
+    /// Syncs the file if it has grown by a piece.
+    ///
+    /// An error is ignored here, because the last sync reports it too.
     func didProgress() {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_size - syncedTo >= Self.pieceBytes else { return }
@@ -97,18 +103,18 @@ final class WritePacer {
         _ = fdatasync(descriptor)
     }
 
-    /// Syncs all of it.
+    /// Syncs the whole file.
     func sync() throws(StorageError) {
         guard fsync(descriptor) == 0 else { throw DataFolder.failure("cannot sync \(path)", errno) }
     }
 }
 
 extension SQLiteConnection {
-    /// Runs a long statement, and lets a pacer look at its file now and then.
+    /// Runs a long statement, during which a pacer checks its file at intervals.
     ///
     /// Source: <https://sqlite.org/c3ref/progress_handler.html>
     func withProgress(_ pacer: WritePacer, _ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
-        // SAFETY: the pacer outlives the handler, which is taken away before this returns and called on this thread only.
+        // SAFETY: the pacer outlives the handler, which is removed before this returns and called on this thread only.
         let context = unsafe Unmanaged.passUnretained(pacer).toOpaque()
         unsafe sqlite3_progress_handler(
             handle,

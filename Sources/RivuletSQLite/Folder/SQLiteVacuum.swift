@@ -1,9 +1,9 @@
 internal import Glibc
 public import RivuletSessions
 
-/// The vacuuming of a data folder that no server uses.
+/// The vacuum of a data folder that no server uses.
 public enum SQLiteVacuum {
-    /// What was done to one database.
+    /// The result of the vacuum of one database.
     public struct Outcome: Hashable, Sendable {
         /// The path of the database.
         public let path: String
@@ -11,16 +11,17 @@ public enum SQLiteVacuum {
         public let byteCountBefore: Int
         /// Its size now, in bytes.
         public let byteCountAfter: Int
-        /// Whether its deletions erased before already.
+        /// Indicates that deletions erased their data already before this vacuum.
         public let wasSecured: Bool
     }
 
-    /// Writes every database of a data folder anew, without what was deleted; from then on deletions erase.
+    /// Writes every database of a data folder anew, without deleted data; from then on, deletions erase their data.
     ///
-    /// It needs as much free space as the databases have in use. An older layout is brought up to date, as at a server's start. A database
-    /// to which links lead is vacuumed once. The closure gets a line for each file or folder that could not be searched.
-    /// - Throws: `.unavailable` when there is no database, the folder is a backup, or a server or another program uses one; `.full` when there is no space. Then
-    ///   the database is as it was.
+    /// The vacuum needs as much free space as the databases use. An older layout is updated, as at a server's start. A
+    /// database that links lead to is vacuumed once. The closure receives a line for each file or folder that could not
+    /// be searched.
+    /// - Throws: `.unavailable` if there is no database, the folder is a backup, or a server or another program uses a
+    ///   database; `.full` if there is no space. In all cases the database is unchanged.
     public static func run(
         folder: String,
         limits: SQLiteStorageLimits = SQLiteStorageLimits(),
@@ -46,6 +47,7 @@ public enum SQLiteVacuum {
         guard !DataFolderFiles.isLink(database) else {
             throw .unavailable(detail: "\(database) is a symbolic link: name the folder of its file with --data")
         }
+        _ = try LogRecovery(of: database, requiresClean: true, time: 0)
         let before = DataFolderFiles.byteCount(of: database)
         let isSecured: Bool
         let connection: SQLiteConnection
@@ -63,7 +65,7 @@ public enum SQLiteVacuum {
             try SQLiteCopy.useLog(copy)
             try leaveLog(of: connection)
         } catch {
-            // The first failure says more.
+            // The first error is more informative.
             do throws(StorageError) { try DataFolder.removeVacuum(of: database) } catch {}
             throw error
         }
@@ -73,7 +75,9 @@ public enum SQLiteVacuum {
         return Outcome(path: database, byteCountBefore: before, byteCountAfter: after, wasSecured: isSecured)
     }
 
-    /// Ends the use of the write-ahead log, which would be applied to the new file; no other connection may read meanwhile.
+    /// Ends the use of the write-ahead log, which would otherwise be applied to the new file.
+    ///
+    /// No other connection may read meanwhile.
     private static func leaveLog(of connection: SQLiteConnection) throws(StorageError) {
         do throws(SQLiteError) {
             if try connection.text("PRAGMA journal_mode = DELETE") == "delete" { return }

@@ -1,25 +1,26 @@
+import RivuletBase
 internal import RivuletSessions
 internal import RivuletStores
 internal import Synchronization
 
-/// Keys of collections that the reading thread has met, for the writing thread to take over.
+/// The keys of collections that the reader thread has read, for the writer thread.
 ///
-/// What was read is good as long as no other connection writes to that collection: the writer itself does not before it knows the keys, and
-/// when it forgets what it knows, what was read before that is worth nothing either.
+/// The keys are valid as long as no other connection writes to their collection. The writer itself writes to a
+/// collection only after it knows the keys. If the writer forgets its keys, keys that were read before are invalid too.
 final class SharedKeys: Sendable {
-    /// The time between two forgettings.
+    /// The period between two calls of `forget()`.
     struct Term: Hashable {
         fileprivate var number: UInt64 = 0
     }
 
     private struct State {
         var term = Term()
-        /// What the writer knows already.
-        var known: Set<ItemKey> = []
-        var found: [ItemKey: StoredKeys] = [:]
+        /// The collections with keys that the writer knows.
+        var known: Set<ByteText> = []
+        var found: [ByteText: StoredKeys] = [:]
         var foundCount = 0
-        /// What the writer has asked for, and has not yet heard that it is there, or why not.
-        var answers: [(name: ItemKey, error: StorageError?)] = []
+        /// The answers to the writer's requests that the writer has not taken yet.
+        var answers: [(name: ByteText, error: StorageError?)] = []
         var writerReads = 0
     }
 
@@ -32,62 +33,64 @@ final class SharedKeys: Sendable {
 
     // MARK: - Reading
 
-    /// To be asked before a view is taken: when the keys are of use, what to give them back with.
-    func term(ofReading name: ItemKey) -> Term? {
+    /// Returns the current term, to pass to `add` with the keys; nil if the writer knows the keys already.
+    ///
+    /// Call this before the view of the read begins.
+    func term(ofReading name: ByteText) -> Term? {
         state.withLock { $0.known.contains(name) ? nil : $0.term }
     }
 
-    /// Takes what was read.
-    func add(_ keys: StoredKeys, of name: ItemKey, in term: Term) {
+    /// Adds keys that were read in a term.
+    func add(_ keys: StoredKeys, of name: ByteText, in term: Term) {
         state.withLock { state in
             guard state.term == term, !state.known.contains(name) else { return }
-            state.foundCount += keys.places.count - (state.found[name]?.places.count ?? 0)
+            state.foundCount += keys.rowIDs.count - (state.found[name]?.rowIDs.count ?? 0)
             if state.foundCount > keysMax {
                 state.found = [:]
-                state.foundCount = keys.places.count
+                state.foundCount = keys.rowIDs.count
             }
             state.found[name] = keys
         }
     }
 
-    /// Tells that what the writer has asked for is there, or why not.
-    func answer(_ name: ItemKey, _ error: StorageError?) {
+    /// Answers a request of the writer: the keys were read, or the error is the reason why not.
+    func answer(_ name: ByteText, _ error: StorageError?) {
         state.withLock { $0.answers.append((name, error)) }
     }
 
     // MARK: - Writing
 
-    /// What has been answered since the last call.
-    func takeAnswers() -> [(name: ItemKey, error: StorageError?)] {
+    /// Returns the answers since the last call.
+    func takeAnswers() -> [(name: ByteText, error: StorageError?)] {
         state.withLock { state in
             defer { state.answers = [] }
             return state.answers
         }
     }
 
-    /// The keys of a collection, which are the writer's from now on; nil: they were not read.
-    func take(_ name: ItemKey) -> StoredKeys? {
+    /// Removes and returns the keys of a collection, for the writer; nil if they were not read.
+    func take(_ name: ByteText) -> StoredKeys? {
         state.withLock { state in
             guard let keys = state.found.removeValue(forKey: name) else { return nil }
-            state.foundCount -= keys.places.count
+            state.foundCount -= keys.rowIDs.count
             return keys
         }
     }
 
-    /// How often the writer had to read keys by itself, with no other request between.
+    /// The number of times that the writer had to read keys itself, while all other requests waited.
     var writerReads: Int { state.withLock { $0.writerReads } }
 
-    /// The writer reads keys by itself.
+    /// Counts a read of keys by the writer itself.
     func countWriterRead() { state.withLock { $0.writerReads += 1 } }
 
-    /// The writer knows the keys of a collection, or does not any more.
-    func setKnown(_ name: ItemKey, to isKnown: Bool) {
+    /// Records that the writer knows the keys of a collection, or no longer knows them.
+    func setKnown(_ name: ByteText, to isKnown: Bool) {
         state.withLock { state in
             if isKnown { state.known.insert(name) } else { state.known.remove(name) }
         }
     }
 
-    /// The writer has forgotten all that it knew.
+    /// Drops all keys, because the writer has forgotten its keys.
     func forget() {
         state.withLock { state in
             state.term.number += 1

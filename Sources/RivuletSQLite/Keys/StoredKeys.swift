@@ -2,35 +2,35 @@
 struct StoredKeys: Sendable {
     /// The collection's number.
     let number: Int64
-    /// Where each key's document is.
-    let places: KeyTable
-    /// Where the next new one goes: behind all that are there.
-    let nextPlace: Int64
+    /// The place of each key's document.
+    let rowIDs: KeyTable
+    /// The place of the next new document, after all existing documents.
+    let nextRowID: Int64
 
-    /// Keys on their way: a table whose size is known is made in a third of the time.
+    /// The keys during a read; they are gathered first, because a table of known size is built in a third of the time.
     struct Gathering {
         private let number: Int64
         private let hashMask: UInt64
-        private var entries: [(hash: UInt64, place: Int64)] = []
-        private var nextPlace: Int64
+        private var entries: [(hash: UInt64, rowID: Int64)] = []
+        private var nextRowID: Int64
 
-        /// The keys of a collection that is empty so far.
+        /// Begins with an empty collection.
         init(number: Int64, hashMask: UInt64) {
             self.number = number
             self.hashMask = hashMask
-            nextPlace = ItemRow.places(of: number).lowerBound
+            nextRowID = ItemRow.rowIDs(of: number).lowerBound
         }
 
         /// The keys that were added.
-        var keys: StoredKeys { StoredKeys(number: number, places: KeyTable(entries), nextPlace: nextPlace) }
+        var keys: StoredKeys { StoredKeys(number: number, rowIDs: KeyTable(entries), nextRowID: nextRowID) }
 
-        /// Adds the key of a row; the rows come in the order of their places.
+        /// Adds the key of a row; the rows must come in the order of their places.
         ///
-        /// A row that does not have the key of once is reached by `removeAll` only.
+        /// A row with a damaged key is not added; only `removeAll` removes it.
         @unsafe
-        mutating func add(_ key: UnsafeRawBufferPointer, at place: Int64, isIdentified: Bool) {
-            nextPlace = place + 1
-            if isIdentified { entries.append((unsafe KeyTable.hash(of: key) & hashMask, place)) }
+        mutating func add(_ key: UnsafeRawBufferPointer, at rowID: Int64, isIdentified: Bool) {
+            nextRowID = rowID + 1
+            if isIdentified { entries.append((unsafe KeyTable.hash(of: key) & hashMask, rowID)) }
         }
     }
 }

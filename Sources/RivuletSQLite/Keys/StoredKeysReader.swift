@@ -11,18 +11,18 @@ struct StoredKeysReader {
         hashMask = limits.keyHashMask
     }
 
-    /// All keys of a collection.
+    /// Returns all keys of a collection.
     func keys(of number: Int64) throws(SQLiteError) -> StoredKeys {
         defer { rows.reset() }
-        let places = ItemRow.places(of: number)
-        try rows.bind(places.lowerBound, at: 1)
-        try rows.bind(places.upperBound, at: 2)
+        let rowIDs = ItemRow.rowIDs(of: number)
+        try rows.bind(rowIDs.lowerBound, at: 1)
+        try rows.bind(rowIDs.upperBound, at: 2)
         var keys = StoredKeys.Gathering(number: number, hashMask: hashMask)
         while try rows.step() {
-            let (place, created, checksum) = (rows.integer(0), rows.integer(1), rows.integer(2))
+            let (rowID, created, checksum) = (rows.integer(0), rows.integer(1), rows.integer(2))
             let key = unsafe rows.bytesInPlace(3)
-            let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: place, checksum: checksum)
-            unsafe keys.add(key, at: place, isIdentified: isIdentified)
+            let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: rowID, checksum: checksum)
+            unsafe keys.add(key, at: rowID, isIdentified: isIdentified)
         }
         return keys.keys
     }

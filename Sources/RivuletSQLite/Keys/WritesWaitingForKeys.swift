@@ -1,25 +1,26 @@
+import RivuletBase
 internal import RivuletStores
 
-/// Commits by their collections, each in the order in which they were asked for.
+/// The commits that wait for keys, by collection, in the order of their requests.
 struct WritesWaitingForKeys {
-    private var writes: [ItemKey: [any WriteRequest]] = [:]
+    private var writes: [ByteText: [any WriteRequest]] = [:]
 
-    /// Whether commits of a collection wait, so that the next one has to wait behind them.
-    func contain(_ name: ItemKey) -> Bool { writes[name] != nil }
+    /// Returns true if commits of a collection wait, so that the next commit must wait after them.
+    func contain(_ name: ByteText) -> Bool { writes[name] != nil }
 
     /// Adds a commit.
-    mutating func add(_ write: any WriteRequest, of name: ItemKey) {
+    mutating func add(_ write: any WriteRequest, of name: ByteText) {
         writes[name, default: []].append(write)
     }
 
-    /// The commits of a collection, which do not wait for keys any more.
-    mutating func take(_ name: ItemKey) -> [any WriteRequest] {
+    /// Removes and returns the commits of a collection, which no longer wait for keys.
+    mutating func take(_ name: ByteText) -> [any WriteRequest] {
         guard let waiting = writes.removeValue(forKey: name) else { return [] }
         for write in waiting { write.stopWaitingForKeys() }
         return waiting
     }
 
-    /// All commits.
+    /// Removes and returns all commits.
     mutating func takeAll() -> [any WriteRequest] {
         defer { writes = [:] }
         return writes.values.flatMap(\.self)

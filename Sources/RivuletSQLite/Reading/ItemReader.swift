@@ -1,6 +1,6 @@
 internal import RivuletStores
 
-/// The reads of the stored family on one connection.
+/// The reads of stores and values on one connection.
 struct ItemReader {
     private let finder: CollectionFinder
     private let keysReader: StoredKeysReader
@@ -17,23 +17,23 @@ struct ItemReader {
         hashMask = limits.keyHashMask
     }
 
-    /// A whole collection, in the order of arrival; `withKeys`: what the writer has to know of it as well.
+    /// Returns a whole collection, in the order of arrival; with `withKeys`, also the keys that the writer needs.
     func items(
         of collection: String,
         withKeys: Bool
     ) throws(SQLiteError) -> (contents: StoredCollection, keys: StoredKeys?) {
         guard let number = try finder.number(of: collection) else { return (StoredCollection(), nil) }
         defer { rows.reset() }
-        let places = ItemRow.places(of: number)
-        try rows.bind(places.lowerBound, at: 1)
-        try rows.bind(places.upperBound, at: 2)
+        let rowIDs = ItemRow.rowIDs(of: number)
+        try rows.bind(rowIDs.lowerBound, at: 1)
+        try rows.bind(rowIDs.upperBound, at: 2)
         var contents = StoredCollection()
         var keys = withKeys ? StoredKeys.Gathering(number: number, hashMask: hashMask) : nil
         while try rows.step() { ItemRow.read(rows, into: &contents, &keys) }
         return (contents, keys?.keys)
     }
 
-    /// The keys of a collection; nil when there is no such collection.
+    /// Returns the keys of a collection; nil if the collection does not exist.
     func keys(of collection: String) throws(SQLiteError) -> StoredKeys? {
         guard let number = try finder.number(of: collection) else { return nil }
         return try keysReader.keys(of: number)

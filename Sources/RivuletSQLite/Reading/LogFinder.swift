@@ -2,239 +2,337 @@ internal import RivuletSessions
 
 /// Finds entries by session and version on one connection.
 ///
-/// Entries lie in the order of their arrival, so that commits append. A table is their index, and to keep it with every commit would
-/// write a page for each session that the commit is of: so it is brought up to date now and then, and the entries after that
-/// (`unindexed`) are known to each connection by itself. They are few, and `refresh()` reads them from the log. Where a page that has
-/// them is damaged, no session can be read: each one may have had entries on it.
+/// Entries are stored in the order of their arrival, so that commits append. A table is their index. An update with
+/// every commit would write a page for each session of the commit, so the index is updated at intervals. Each
+/// connection itself knows the entries after that (`unindexed`). They are few, and `refresh()` reads them from the log.
+/// If one of their pages is damaged, `salvage()` reads the other pages. Most entries of the damaged page are known from
+/// later pages (`lost`).
 final class LogFinder {
-    /// The entries that the index does not know; right since `refresh()`.
+    /// The entries that the index does not have, as of the last `refresh()`.
     private(set) var unindexed = UnindexedEntries(indexedTo: 0)
-    /// Whether all that is known was forgotten.
+    /// The unindexed entries that cannot be read.
+    private(set) var lost = LostEntries()
+    /// True if the known entries are outdated and must be read again.
     private var isStale = true
-    /// Nil in a layout whose index is SQLite's own, and so always up to date.
+    /// True if a page of unindexed entries has failed since the last salvage.
+    private(set) var needsSalvage = false
+    /// True if the next view uses the salvaged entries without a further read, which would fail again.
+    private var isSalvaged = false
+    private let connection: SQLiteConnection
+    private let layout: Int64
+    /// nil in a layout with an index of SQLite, which is always up to date.
     private let indexedTo: SQLiteStatement?
     private let newer: SQLiteStatement
-    private let ends: SQLiteStatement
-    private let first: SQLiteStatement
-    private let last: SQLiteStatement
-    private let timeOf: SQLiteStatement
-    private let firstSince: SQLiteStatement
-    private let between: SQLiteStatement
+    private let ends: SQLiteLookup
+    private let first: SQLiteLookup
+    private let last: SQLiteLookup
+    private let timeOf: SQLiteLookup
+    private let firstSince: SQLiteLookup
+    private let between: SQLiteLookup
     private let entryAt: SQLiteStatement
     private let timeAt: SQLiteStatement
+    private let sizesOf: SQLiteLookup
+    private let sizeAt: SQLiteStatement
     private let path: String
 
     init(_ connection: SQLiteConnection, layout: Int64) throws(SQLiteError) {
         path = connection.path
+        self.connection = connection
+        self.layout = layout
         let hasIndexTable = layout >= SQLiteSchema.logIndexLayout
-        // In older layouts the log itself has these columns, and SQLite's index over them.
-        let index = hasIndexTable ? "log_index" : "log"
-        let entries = "FROM \(index) i CROSS JOIN log l ON l.seq = i.seq AND l.sid = i.sid AND l.v = i.v"
         indexedTo = hasIndexTable ? try SQLiteStatement("SELECT seq FROM log_indexed", on: connection) : nil
-        newer = try SQLiteStatement("SELECT seq, sid, v FROM log WHERE seq > ? ORDER BY seq", on: connection)
-        // One subquery each: only so does SQLite go straight to the end of the index.
-        ends = try SQLiteStatement(
-            "SELECT (SELECT min(v) FROM \(index) WHERE sid = ?1), (SELECT max(v) FROM \(index) WHERE sid = ?1)",
-            on: connection
-        )
-        first = try SQLiteStatement(
-            "SELECT l.v, l.time \(entries) WHERE i.sid = ? ORDER BY i.v LIMIT 1",
-            on: connection
-        )
-        last = try SQLiteStatement(
-            "SELECT l.v, l.time \(entries) WHERE i.sid = ? ORDER BY i.v DESC LIMIT 1",
-            on: connection
-        )
-        timeOf = try SQLiteStatement("SELECT l.time \(entries) WHERE i.sid = ? AND i.v = ?", on: connection)
-        firstSince = try SQLiteStatement(
-            "SELECT l.v \(entries) WHERE i.sid = ? AND l.time >= ? ORDER BY i.v LIMIT 1",
-            on: connection
-        )
-        between = try SQLiteStatement(
-            "SELECT \(LogRow.columns) \(entries) WHERE i.sid = ? AND i.v > ? AND i.v <= ? ORDER BY i.v",
-            on: connection
-        )
+        newer = try SQLiteStatement("SELECT seq, sid, v FROM log WHERE seq >= ? ORDER BY seq", on: connection)
+        // In older layouts, the log itself has the index's columns, and SQLite has an index over them.
+        let index = hasIndexTable ? "log_index i" : "log i"
+        // Without the index, the log itself is read, up to the last indexed row.
+        let rows = "log i NOT INDEXED"
+        let bound = hasIndexTable ? " AND i.seq <= (SELECT seq FROM log_indexed)" : ""
+        func lookup(_ sql: (_ index: String, _ bound: String) -> String) throws(SQLiteError) -> SQLiteLookup {
+            try SQLiteLookup(sql(index, ""), byTable: sql(rows, bound), .large, on: connection)
+        }
+        func entries(_ index: String) -> String {
+            "FROM \(index) CROSS JOIN log l ON l.seq = i.seq AND l.sid = i.sid AND l.v = i.v"
+        }
+        // Each end has its own subquery, because only then SQLite seeks directly to the end of the index.
+        ends = try lookup { index, bound in
+            """
+            SELECT (SELECT min(v) FROM \(index) WHERE sid = ?1\(bound)), (SELECT max(v) FROM \(index) WHERE sid = ?1\(bound))
+            """
+        }
+        first = try lookup { "SELECT l.v, l.time \(entries($0)) WHERE i.sid = ?\($1) ORDER BY i.v LIMIT 1" }
+        last = try lookup { "SELECT l.v, l.time \(entries($0)) WHERE i.sid = ?\($1) ORDER BY i.v DESC LIMIT 1" }
+        timeOf = try lookup { "SELECT l.time \(entries($0)) WHERE i.sid = ? AND i.v = ?\($1)" }
+        firstSince = try lookup {
+            "SELECT l.v \(entries($0)) WHERE i.sid = ? AND l.time >= ?\($1) ORDER BY i.v LIMIT 1"
+        }
+        between = try lookup {
+            "SELECT \(LogRow.columns) \(entries($0)) WHERE i.sid = ? AND i.v > ? AND i.v <= ?\($1) ORDER BY i.v"
+        }
         let row = "FROM log l WHERE l.seq = ? AND l.sid = ? AND l.v = ?"
         entryAt = try SQLiteStatement("SELECT \(LogRow.columns) \(row)", on: connection)
         timeAt = try SQLiteStatement("SELECT l.time \(row)", on: connection)
+        // The length of a blob is in the row's header, so large blobs are not read.
+        let size = "length(l.event) + length(l.changes) + coalesce(length(CAST(l.cmd AS BLOB)), 0)"
+        sizesOf = try lookup { "SELECT l.v, \(size) \(entries($0)) WHERE i.sid = ?\($1) ORDER BY i.v DESC" }
+        sizeAt = try SQLiteStatement("SELECT \(size) \(row)", on: connection)
     }
 
     // MARK: - What the index does not know
 
-    /// Forgets what is known, so that `refresh()` reads it anew.
+    /// Forgets the known entries, so that `refresh()` reads them again.
     func forget() {
         isStale = true
     }
 
-    /// Reads what the log has got since the last time; at the beginning of a view, or of a transaction that writes.
+    /// Reads the new entries of the log, at the beginning of a view or of a transaction that writes.
     ///
-    /// Its failure is that of the whole store: each session may have entries that could not be read.
+    /// If this fails because of a damaged page, the caller ends the view, calls `salvage()` and begins again.
     func refresh() throws(SQLiteError) {
         guard let indexedTo else { return }
+        if isSalvaged {
+            (isSalvaged, isStale) = (false, false)
+            return
+        }
         do throws(SQLiteError) {
             try readNewer(than: indexedTo)
+        } catch {
+            if error.isPageDamage { needsSalvage = true }
+            throw error.ofTheWholeStore
+        }
+    }
+
+    /// Reads the entries outside of a damaged page; must be called outside of a transaction.
+    ///
+    /// An error is attributed to the whole database.
+    func salvage() throws(SQLiteError) {
+        needsSalvage = false
+        guard let indexedTo else { return }
+        do throws(SQLiteError) {
+            let row = try self.row(of: indexedTo)
+            let (entries, lost) = try LogSalvage(connection, layout: layout).entries(after: row)
+            unindexed = UnindexedEntries(indexedTo: row)
+            for entry in entries { add(version: entry.version, row: entry.row, of: entry.sid) }
+            (self.lost, isSalvaged) = (lost, true)
         } catch {
             throw error.ofTheWholeStore
         }
     }
 
-    private func readNewer(than indexedTo: SQLiteStatement) throws(SQLiteError) {
+    private func row(of indexedTo: SQLiteStatement) throws(SQLiteError) -> Int64 {
         defer { indexedTo.reset() }
         guard try indexedTo.step(), (0..<Int64.max).contains(indexedTo.integer(0)) else {
             throw .damaged(detail: "how far the log has an index is not stored", path: path)
         }
-        let row = indexedTo.integer(0)
-        // It goes back only where another program has put an older database in place of this one.
-        if isStale || row < unindexed.indexedTo { unindexed = UnindexedEntries(indexedTo: row) }
+        return indexedTo.integer(0)
+    }
+
+    /// Throws if it is not known whether entries of a session are lost.
+    private func checkIsKnown(_ last: UnindexedEntries.Location?) throws(SQLiteError) {
+        guard lost.hasUnknown, !lost.isBehind(last) else { return }
+        throw .damaged(
+            detail:
+                "a page of the newest log entries is damaged, and it is not known whether this session has entries there",
+            path: path
+        )
+    }
+
+    private func readNewer(than indexedTo: SQLiteStatement) throws(SQLiteError) {
+        let row = try row(of: indexedTo)
+        // The row is smaller only if another program has replaced the database with an older one.
+        if isStale || row < unindexed.indexedTo {
+            unindexed = UnindexedEntries(indexedTo: row)
+            lost = LostEntries()
+        }
         unindexed.index(to: row)
         defer { newer.reset() }
-        try newer.bind(unindexed.last, at: 1)
+        try newer.bind(unindexed.last + 1, at: 1)
         while try newer.step() {
             add(version: newer.integer(2), row: newer.integer(0), of: newer.integer(1))
         }
         isStale = false
     }
 
-    /// The same on the connection that writes, which knows what it has written itself.
-    func refreshIfStale() throws(SQLiteError) {
-        if isStale { try refresh() }
+    /// Does the same on the writing connection, which knows its own writes.
+    ///
+    /// - Returns: True if the log had to be read.
+    func refreshIfStale() throws(SQLiteError) -> Bool {
+        guard isStale else { return false }
+        try refresh()
+        return true
     }
 
     func add(version: Int64, row: Int64, of sid: Int64) {
-        unindexed.add(UnindexedEntries.Place(version: version, row: row), of: sid)
+        unindexed.add(UnindexedEntries.Location(version: version, row: row), of: sid)
     }
 
-    /// Forgets entries before a version; returns their rows.
+    /// Forgets the entries before a version; returns their rows.
     func remove(before version: Int64, of sid: Int64) -> [Int64] {
-        let places = unindexed.places(of: sid)
-        let kept = places.filter { $0.version >= version }
-        guard kept.count < places.count else { return [] }
+        let locations = unindexed.locations(of: sid)
+        let kept = locations.filter { $0.version >= version }
+        guard kept.count < locations.count else { return [] }
         unindexed.replace(kept, of: sid)
-        return places.filter { $0.version < version }.map(\.row)
+        return locations.filter { $0.version < version }.map(\.row)
     }
 
-    /// The index has been brought up to date with all that is known.
+    /// Updates the state after all known entries were indexed.
     func didIndex() {
         unindexed.index(to: unindexed.last)
     }
 
     // MARK: - Entries
 
-    /// A session's oldest and newest version in the log; nil when the log has none.
+    /// Returns a session's oldest and newest version in the log; nil if the log has none.
     ///
-    /// Refuses a log in which versions are missing after those of the index, or come twice.
+    /// Throws if versions after those of the index are missing or occur twice.
     func versions(sid: Int64) throws(SQLiteError) -> (first: Int64, last: Int64)? {
         let newest = try present(of: sid)
-        defer { ends.reset() }
-        try ends.bind(sid, at: 1)
-        try ends.step()
-        var ends = ends.isNull(0) ? nil : (first: ends.integer(0), last: ends.integer(1))
-        for place in newest {
+        try checkIsKnown(newest.last)
+        var ends = try indexedVersions(sid: sid)
+        for location in newest {
             guard let (first, last) = ends else {
-                ends = (place.version, place.version)
+                ends = (location.version, location.version)
                 continue
             }
-            guard place.version == last + 1 else {
+            guard location.version == last + 1 else {
                 throw .damaged(detail: "log entries after version \(last) are missing", path: path)
             }
-            ends = (first, place.version)
+            ends = (first, location.version)
         }
         return ends
     }
 
-    /// A session's oldest entry, its version and its time.
+    /// Returns the version of a session's newest entry, without reading the entry; nil if none is known.
+    func newestVersion(sid: Int64) throws(SQLiteError) -> Int64? {
+        try checkIsKnown(unindexed.locations(of: sid).last)
+        if let location = unindexed.locations(of: sid).last { return location.version }
+        return try indexedVersions(sid: sid)?.last
+    }
+
+    private func indexedVersions(sid: Int64) throws(SQLiteError) -> (first: Int64, last: Int64)? {
+        try ends.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.step()
+            return row.isNull(0) ? nil : (row.integer(0), row.integer(1))
+        }
+    }
+
+    /// Returns the version and the time of a session's oldest entry.
     func first(sid: Int64) throws(SQLiteError) -> (version: Int64, time: Int64)? {
         if let found = try end(first, sid: sid) { return found }
-        guard let place = try present(of: sid).first, let time = try time(at: place, of: sid) else { return nil }
-        return (place.version, time)
+        guard let location = try present(of: sid).first, let time = try time(at: location, of: sid) else { return nil }
+        return (location.version, time)
     }
 
-    /// A session's newest entry, its version and its time.
+    /// Returns the version and the time of a session's newest entry.
     func last(sid: Int64) throws(SQLiteError) -> (version: Int64, time: Int64)? {
-        guard let place = try present(of: sid).last, let time = try time(at: place, of: sid) else {
+        try checkIsKnown(unindexed.locations(of: sid).last)
+        guard let location = try present(of: sid).last, let time = try time(at: location, of: sid) else {
             return try end(last, sid: sid)
         }
-        return (place.version, time)
+        return (location.version, time)
     }
 
-    /// When an entry was accepted; nil: the log does not have it.
+    /// Returns the time when an entry was accepted; nil if the log does not have the entry.
     func time(of version: Int64, sid: Int64) throws(SQLiteError) -> Int64? {
-        if let place = unindexed.places(of: sid).first(where: { $0.version == version }) {
-            return try time(at: place, of: sid)
+        if let location = unindexed.locations(of: sid).first(where: { $0.version == version }) {
+            return try time(at: location, of: sid)
         }
-        defer { timeOf.reset() }
-        try timeOf.bind(sid, at: 1)
-        try timeOf.bind(version, at: 2)
-        return try timeOf.step() ? timeOf.integer(0) : nil
+        return try timeOf.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(version, at: 2)
+            return try row.step() ? row.integer(0) : nil
+        }
     }
 
-    /// The version of the first entry that is not older than a time, searched from the old end.
+    /// Returns the version of the first entry that is not older than a time, searched from the old end.
     func firstVersion(since time: Int64, sid: Int64) throws(SQLiteError) -> Int64? {
-        do {
-            defer { firstSince.reset() }
-            try firstSince.bind(sid, at: 1)
-            try firstSince.bind(time, at: 2)
-            if try firstSince.step() { return firstSince.integer(0) }
+        let indexed: Int64? = try firstSince.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(time, at: 2)
+            return try row.step() ? row.integer(0) : nil
         }
-        for place in unindexed.places(of: sid) {
-            if let accepted = try self.time(at: place, of: sid), accepted >= time { return place.version }
+        if let indexed { return indexed }
+        for location in unindexed.locations(of: sid) {
+            if let accepted = try self.time(at: location, of: sid), accepted >= time { return location.version }
         }
         return nil
     }
 
-    /// Reads entries after a version up to another one, in their order, until a closure says no.
+    /// Returns the sizes of a session's entries in bytes, the newest first.
+    func sizes(sid: Int64) throws(SQLiteError) -> [(version: UInt64, bytes: Int)] {
+        var sizes: [(version: UInt64, bytes: Int)] = []
+        for location in try present(of: sid).reversed() {
+            defer { sizeAt.reset() }
+            try sizeAt.bind(location.row, at: 1)
+            try sizeAt.bind(sid, at: 2)
+            try sizeAt.bind(location.version, at: 3)
+            guard try sizeAt.step() else { continue }
+            sizes.append((UInt64(clamping: location.version), Int(sizeAt.integer(0))))
+        }
+        let indexed = try sizesOf.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            var sizes: [(version: UInt64, bytes: Int)] = []
+            while try row.step() { sizes.append((UInt64(clamping: row.integer(0)), Int(row.integer(1)))) }
+            return sizes
+        }
+        return sizes + indexed
+    }
+
+    /// Reads entries after a version up to another one, in their order, until a closure returns false.
     func read(
         sid: Int64,
         after version: Int64,
         upTo last: Int64,
         _ goesOn: (LogEntry) throws(SQLiteError) -> Bool
     ) throws(SQLiteError) {
-        do {
-            defer { between.reset() }
-            try between.bind(sid, at: 1)
-            try between.bind(version, at: 2)
-            try between.bind(last, at: 3)
-            while try between.step() {
-                guard try goesOn(LogRow.entry(in: between, path: path)) else { return }
+        let isDone = try between.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(version, at: 2)
+            try row.bind(last, at: 3)
+            while try row.step() {
+                guard try goesOn(LogRow.entry(in: row, path: path)) else { return true }
             }
+            return false
         }
-        for place in unindexed.places(of: sid) where place.version > version && place.version <= last {
+        if isDone { return }
+        for location in unindexed.locations(of: sid) where location.version > version && location.version <= last {
             defer { entryAt.reset() }
-            guard try step(entryAt, to: place, of: sid) else { continue }
+            guard try step(entryAt, to: location, of: sid) else { continue }
             guard try goesOn(LogRow.entry(in: entryAt, path: path)) else { return }
         }
     }
 
     // MARK: - Parts
 
-    /// A session's unindexed entries, without the oldest that are gone since: a compaction drops them.
-    private func present(of sid: Int64) throws(SQLiteError) -> [UnindexedEntries.Place] {
-        let places = unindexed.places(of: sid)
-        var present = places[...]
-        while let place = present.first, try time(at: place, of: sid) == nil { present.removeFirst() }
-        if present.count < places.count { unindexed.replace(Array(present), of: sid) }
+    /// Returns a session's unindexed entries, without the oldest ones that a compaction has dropped since.
+    private func present(of sid: Int64) throws(SQLiteError) -> [UnindexedEntries.Location] {
+        let locations = unindexed.locations(of: sid)
+        var present = locations[...]
+        while let location = present.first, try time(at: location, of: sid) == nil { present.removeFirst() }
+        if present.count < locations.count { unindexed.replace(Array(present), of: sid) }
         return Array(present)
     }
 
-    private func time(at place: UnindexedEntries.Place, of sid: Int64) throws(SQLiteError) -> Int64? {
+    private func time(at location: UnindexedEntries.Location, of sid: Int64) throws(SQLiteError) -> Int64? {
         defer { timeAt.reset() }
-        return try step(timeAt, to: place, of: sid) ? timeAt.integer(0) : nil
+        return try step(timeAt, to: location, of: sid) ? timeAt.integer(0) : nil
     }
 
     private func step(
         _ statement: SQLiteStatement,
-        to place: UnindexedEntries.Place,
+        to location: UnindexedEntries.Location,
         of sid: Int64
     ) throws(SQLiteError) -> Bool {
-        try statement.bind(place.row, at: 1)
+        try statement.bind(location.row, at: 1)
         try statement.bind(sid, at: 2)
-        try statement.bind(place.version, at: 3)
+        try statement.bind(location.version, at: 3)
         return try statement.step()
     }
 
-    private func end(_ statement: SQLiteStatement, sid: Int64) throws(SQLiteError) -> (version: Int64, time: Int64)? {
-        defer { statement.reset() }
-        try statement.bind(sid, at: 1)
-        return try statement.step() ? (statement.integer(0), statement.integer(1)) : nil
+    private func end(_ lookup: SQLiteLookup, sid: Int64) throws(SQLiteError) -> (version: Int64, time: Int64)? {
+        try lookup.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            return try row.step() ? (row.integer(0), row.integer(1)) : nil
+        }
     }
 }

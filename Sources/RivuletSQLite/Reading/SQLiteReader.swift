@@ -1,7 +1,7 @@
 internal import RivuletSessions
 internal import RivuletStores
 
-/// A read that waits for its turn; it gets the reader, or the reason why there is none.
+/// A read that waits for its turn; it receives the reader, or an error.
 typealias ReadRequest = @Sendable (Result<SQLiteReader, StorageError>) -> Void
 
 /// The reading connection and its thread's function.
@@ -13,18 +13,20 @@ final class SQLiteReader {
     private let snapshots: SnapshotFinder
     private let begin: SQLiteStatement
     private let end: SQLiteStatement
-    private let snapshotUpTo: SQLiteStatement
-    /// Nil on a connection that only inspects: an older layout may have no answers.
+    private let snapshotUpTo: SQLiteLookup
+    /// nil on a connection that only inspects, because an older layout may have no idempotency records.
     private let answers: AnswerStatements?
-    /// Nil where the layout has none yet.
+    /// nil if the layout has no items yet.
     private let items: ItemReader?
-    private let summaries: SQLiteStatement
+    private let summaries: SQLiteLookup
+    private let newestMark: SQLiteLookup
     private let fault: @Sendable () -> StorageError?
-    /// Nil beside the writer of the same process.
+    /// nil if the writer is in the same process.
     private let dataVersion: SQLiteStatement?
     private var lastDataVersion: Int64?
 
-    /// Opens the database that the writer has made; `checksOrigin`: or another process, perhaps of another version.
+    /// Opens the database of the writer; with `checksOrigin`, a database of another process, perhaps of another
+    /// version.
     init(
         path: String,
         limits: SQLiteStorageLimits,
@@ -46,28 +48,25 @@ final class SQLiteReader {
         snapshots = try SnapshotFinder(connection, layout: layout)
         begin = try SQLiteStatement("BEGIN", on: connection)
         end = try SQLiteStatement("COMMIT", on: connection)
-        snapshotUpTo = try SQLiteStatement(
-            "SELECT \(SnapshotRow.columns) FROM snapshot WHERE sid = ? AND v <= ? ORDER BY v DESC LIMIT 1",
-            on: connection
-        )
+        snapshotUpTo = try SQLiteLookup(on: connection) {
+            "SELECT \(SnapshotRow.columns) FROM snapshot\($0) WHERE sid = ? AND v <= ? ORDER BY v DESC LIMIT 1"
+        }
         dataVersion = checksOrigin ? try SQLiteStatement("PRAGMA data_version", on: connection) : nil
         answers = checksOrigin ? nil : try AnswerStatements(connection)
         items = layout < SQLiteSchema.itemsLayout ? nil : try ItemReader(connection, limits: limits)
-        summaries = try SQLiteStatement(
-            """
-            SELECT s.sid, s.id, s.epoch, s.created, coalesce(p.v, 0), coalesce(p.time, s.created) FROM session s
-                LEFT JOIN snapshot p ON p.sid = s.sid AND p.v = (SELECT max(v) FROM snapshot WHERE sid = s.sid)
-                WHERE s.app = ? AND s.id > ? ORDER BY s.id LIMIT ?
-            """,
-            on: connection
-        )
+        summaries = try SQLiteLookup(on: connection) {
+            "SELECT sid, id, epoch, created FROM session\($0) WHERE app = ? AND id > ? ORDER BY id LIMIT ?"
+        }
+        newestMark = try SQLiteLookup(on: connection) {
+            "SELECT v, time FROM snapshot\($0) WHERE sid = ? ORDER BY v DESC LIMIT 1"
+        }
     }
 
     /// Answers reads until the queue is closed.
     func run() {
         while case .requests(let requests) = queue.take(idleMilliseconds: nil) {
             for request in requests {
-                // After a failed write this connection may not see what a restart would find.
+                // After a failed write, this connection may see other data than a restart would find.
                 if let fault = fault() { request(.failure(fault)) } else { request(.success(self)) }
                 queue.finish(1, byteCount: 0)
             }
@@ -119,49 +118,42 @@ final class SQLiteReader {
             let mark = try snapshots.marks(sid: row.sid).base(of: version)
             let base = try mark.flatMap { (mark) throws(SQLiteError) in try snapshots.snapshot(mark, sid: row.sid) }
             let start = base?.version ?? 0
-            // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
+            // Without a snapshot, version 0 is the app's default, but only if no entry was ever dropped.
             guard base != nil || retainedFrom == 1, version == start || start + 1 >= retainedFrom else { return nil }
             let entries = try contiguous(sid: row.sid, after: start, upTo: version)
             return StoredPast(snapshot: try base.map { (row) throws(SQLiteError) in try unpack(row) }, entries: entries)
         }
     }
 
-    func keptAnswer(_ key: SessionKey, epoch: String, id: String) throws(SQLiteError) -> KeptAnswer? {
+    func idempotencyRecord(_ key: SessionKey, epoch: String, id: String) throws(SQLiteError) -> IdempotencyRecord? {
         try inOneView(ofLog: false) { () throws(SQLiteError) in
             guard let row = try finder.session(key), row.epoch == epoch else { return nil }
             return try answers?.answer(sid: row.sid, id: id)
         }
     }
 
-    func keptAnswers(_ key: SessionKey, epoch: String, since time: Int64) throws(SQLiteError) -> KeptAnswersUsage {
+    func idempotencyRecords(_ key: SessionKey, epoch: String, since time: Int64) throws(SQLiteError) -> IdempotencyUsage
+    {
         try inOneView(ofLog: false) { () throws(SQLiteError) in
             guard let row = try finder.session(key), row.epoch == epoch, let answers else {
-                return KeptAnswersUsage(count: 0, byteCount: 0, oldest: nil)
+                return IdempotencyUsage(count: 0, byteCount: 0, oldest: nil)
             }
             return try answers.usage(sid: row.sid, since: time)
         }
     }
 
     func sessions(app: String, after id: String?, limit: Int) throws(SQLiteError) -> [SessionSummary] {
-        try inOneView { () throws(SQLiteError) in
-            defer { summaries.reset() }
-            try summaries.bind(app, at: 1)
-            try summaries.bind(id ?? "", at: 2)
-            try summaries.bind(Int64(max(0, limit)), at: 3)
-            var sessions: [SessionSummary] = []
-            while try summaries.step() {
-                let last = try finder.log.last(sid: summaries.integer(0))
-                sessions.append(
-                    SessionSummary(
-                        id: summaries.text(1),
-                        epoch: summaries.text(2),
-                        version: UInt64(clamping: last?.version ?? summaries.integer(4)),
-                        created: summaries.integer(3),
-                        updated: last?.time ?? summaries.integer(5)
-                    )
-                )
+        var damaged: Set<Int64> = []
+        while true {
+            var current: Int64?
+            do throws(SQLiteError) {
+                return try inOneView { () throws(SQLiteError) in
+                    try list(app: app, after: id, limit: limit, damaged: damaged) { current = $0 }
+                }
+            } catch {
+                // A failed page of one session's log does not remove the other sessions from the list.
+                guard error.isPageDamage, let sid = current, damaged.insert(sid).inserted else { throw error }
             }
-            return sessions
         }
     }
 
@@ -179,19 +171,40 @@ final class SQLiteReader {
     }
 
     func apps() throws(SQLiteError) -> [String] {
-        let statement = try SQLiteStatement("SELECT DISTINCT app FROM session ORDER BY app", on: connection)
-        var apps: [String] = []
-        while try statement.step() { apps.append(statement.text(0)) }
-        return apps
+        let names = try SQLiteLookup(on: connection) { "SELECT DISTINCT app FROM session\($0) ORDER BY app" }
+        return try inOneView(ofLog: false) { () throws(SQLiteError) in
+            try names.read { (row) throws(SQLiteError) in
+                var apps: [String] = []
+                while try row.step() { apps.append(row.text(0)) }
+                return apps
+            }
+        }
     }
 
     // MARK: - Parts
 
-    /// Reads from one view; `ofLog`: one that the log belongs to.
+    /// Reads from one view; with `ofLog`, the view includes the log.
+    ///
+    /// If a page of an index fails, the view is read again without that index.
     private func inOneView<Value>(
         ofLog: Bool = true,
         _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
+        defer { connection.detours.end() }
+        while true {
+            do throws(SQLiteError) {
+                return try once(ofLog: ofLog, body)
+            } catch {
+                if finder.log.needsSalvage {
+                    try finder.log.salvage()
+                } else if !connection.detours.takeNew() {
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func once<Value>(ofLog: Bool, _ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         do {
             defer { begin.reset() }
             try begin.step()
@@ -202,7 +215,7 @@ final class SQLiteReader {
             try endView()
             return value
         } catch {
-            // Of the two the first failure says more.
+            // The first of both errors is more informative.
             do throws(SQLiteError) { try endView() } catch {}
             throw error
         }
@@ -214,10 +227,11 @@ final class SQLiteReader {
         if connection.isInTransaction { try end.step() }
     }
 
-    /// Reads what the log has got since the last view.
+    /// Reads the new entries of the log since the last view.
     private func seeTheLog() throws(SQLiteError) {
         if let dataVersion {
-            // The server beside this process may have been started anew, and may count rows from a smaller number: all is read again.
+            // The server in the other process may have restarted, and may count rows from a smaller number. So all is
+            // read again.
             defer { dataVersion.reset() }
             try dataVersion.step()
             let version = dataVersion.integer(0)
@@ -231,10 +245,53 @@ final class SQLiteReader {
     }
 
     private func snapshot(sid: Int64, upTo version: UInt64) throws(SQLiteError) -> SnapshotRow? {
-        defer { snapshotUpTo.reset() }
-        try snapshotUpTo.bind(sid, at: 1)
-        try snapshotUpTo.bind(Int64(clamping: version), at: 2)
-        return try snapshotUpTo.step() ? try SnapshotRow(in: snapshotUpTo, path: connection.path) : nil
+        try snapshotUpTo.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(Int64(clamping: version), at: 2)
+            return try row.step() ? try SnapshotRow(in: row, path: connection.path) : nil
+        }
+    }
+
+    private func list(
+        app: String,
+        after id: String?,
+        limit: Int,
+        damaged: Set<Int64>,
+        _ willRead: (_ sid: Int64) -> Void
+    ) throws(SQLiteError) -> [SessionSummary] {
+        try summaries.read { (row) throws(SQLiteError) in
+            try row.bind(app, at: 1)
+            try row.bind(id ?? "", at: 2)
+            try row.bind(Int64(max(0, limit)), at: 3)
+            var sessions: [SessionSummary] = []
+            while try row.step() {
+                let (sid, created) = (row.integer(0), row.integer(3))
+                willRead(sid)
+                let (version, updated) = try head(sid: sid, created: created, isDamaged: damaged.contains(sid))
+                let (id, epoch) = (row.text(1), finder.epoch(row.text(2), sid: sid))
+                sessions.append(
+                    SessionSummary(id: id, epoch: epoch, version: version, created: created, updated: updated)
+                )
+            }
+            return sessions
+        }
+    }
+
+    /// Returns the version and the time of a session's last entry, or of its newest snapshot.
+    ///
+    /// If the session has a damaged entry, these are the last known version and time.
+    private func head(
+        sid: Int64,
+        created: Int64,
+        isDamaged: Bool
+    ) throws(SQLiteError) -> (version: UInt64, updated: Int64) {
+        if !isDamaged, let last = try finder.log.last(sid: sid) { return (UInt64(clamping: last.version), last.time) }
+        let known = isDamaged ? try finder.log.newestVersion(sid: sid) : nil
+        return try newestMark.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            let (version, updated) = try row.step() ? (row.integer(0), row.integer(1)) : (0, created)
+            return (UInt64(clamping: max(version, known ?? 0)), updated)
+        }
     }
 
     private func unpack(_ row: SnapshotRow) throws(SQLiteError) -> StateSnapshot {
@@ -250,7 +307,7 @@ final class SQLiteReader {
         return try entries(sid: sid, after: version - 1, upTo: version, limit: 1, bytesMax: 0).last?.time
     }
 
-    /// All entries of a range, none of which may be missing.
+    /// Returns all entries of a range; throws if one is missing.
     private func contiguous(sid: Int64, after version: UInt64, upTo last: UInt64) throws(SQLiteError) -> [LogEntry] {
         let entries = try entries(sid: sid, after: version, upTo: last, limit: .max, bytesMax: .max)
         guard UInt64(entries.count) == last - version else {
@@ -260,7 +317,7 @@ final class SQLiteReader {
         return entries
     }
 
-    /// Entries of a range, at least one where there is one, each right after the one before.
+    /// Returns contiguous entries of a range within the limits, but at least one if there is any.
     private func entries(
         sid: Int64,
         after version: UInt64,

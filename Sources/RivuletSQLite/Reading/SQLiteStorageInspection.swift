@@ -4,14 +4,15 @@ public import RivuletStores
 
 /// Reads the sessions of a data folder, also while a server uses it.
 ///
-/// The folder is not locked and nothing in it is changed; SQLite may make its shared-memory file beside the database.
-/// Source: <https://sqlite.org/wal.html#read_only_databases>
+/// The folder is not locked, and its files are not changed. SQLite may create its shared-memory file beside the
+/// database. Source: <https://sqlite.org/wal.html#read_only_databases>
 public final class SQLiteStorageInspection: StorageInspection {
     private let reader: SQLiteReader
 
     /// Opens the database in `folder`.
     ///
-    /// - Throws: `.unavailable` when there is none or it cannot be opened, `.incompatible` when it is not ours or of another layout.
+    /// - Throws: `.unavailable` if there is no database or it cannot be opened. `.incompatible` if it is not a Rivulet
+    ///   database, or has a layout that this version does not read.
     public init(folder: String, limits: SQLiteStorageLimits = SQLiteStorageLimits()) throws(StorageError) {
         let path = DataFolder.databasePath(in: folder)
         guard unsafe access(path, R_OK) == 0 else {
@@ -30,26 +31,26 @@ public final class SQLiteStorageInspection: StorageInspection {
         }
     }
 
-    /// The apps that sessions are stored of, in the order of their names.
+    /// Returns the apps that have stored sessions, in the order of their names.
     public func apps() throws(StorageError) -> [String] {
         try answer(of: nil) { () throws(SQLiteError) in try reader.apps() }
     }
 
-    /// The ids of an app's sessions after an id, in the order of their bytes; at most `limit`.
+    /// Returns the ids of an app's sessions after an id, in the order of their bytes; at most `limit`.
     public func sessions(app: String, after id: String?, limit: Int) throws(StorageError) -> [String] {
         try answer(of: nil) { () throws(SQLiteError) in
             try reader.sessions(app: app, after: id, limit: limit).map(\.id)
         }
     }
 
-    /// The newest snapshot and every later entry; nil when there is no such session.
+    /// Returns the newest snapshot and every later entry; nil if there is no such session.
     ///
-    /// - Throws: `.corrupt` when a part of this session is damaged.
+    /// - Throws: `.corrupt` if a part of this session is damaged.
     public func load(_ key: SessionKey) throws(StorageError) -> StoredSession? {
         try answer(of: key) { () throws(SQLiteError) in try reader.load(key) }
     }
 
-    /// The items of a collection, in the order in which their keys came, and what of them is damaged.
+    /// Returns the items of a collection, in the order in which their keys were added, and their damage.
     public func items(of collection: String) throws(StorageError) -> StoredCollection {
         try answer(of: nil) { () throws(SQLiteError) in try reader.items(of: collection, withKeys: false).contents }
     }

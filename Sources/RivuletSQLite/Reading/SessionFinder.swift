@@ -1,36 +1,43 @@
 internal import RivuletSessions
 
-/// Finds sessions and where their logs begin and end, on one connection.
+/// Finds sessions, and the first and last versions of their logs, on one connection.
 struct SessionFinder {
-    /// Finds their entries.
+    /// The finder of their entries.
     let log: LogFinder
-    private let byKey: SQLiteStatement
+    private let byKey: SQLiteLookup
     private let bySID: SQLiteStatement
-    private let newestSnapshot: SQLiteStatement
+    private let newestSnapshot: SQLiteLookup
+    private let renewal: EpochRenewal?
     private let path: String
 
     init(_ connection: SQLiteConnection, layout: Int64) throws(SQLiteError) {
         log = try LogFinder(connection, layout: layout)
         let columns = "SELECT sid, app, id, epoch, created, crc FROM session"
-        byKey = try SQLiteStatement("\(columns) WHERE app = ? AND id = ?", on: connection)
+        byKey = try SQLiteLookup(on: connection) { "\(columns)\($0) WHERE app = ? AND id = ?" }
         bySID = try SQLiteStatement("\(columns) WHERE sid = ?", on: connection)
-        newestSnapshot = try SQLiteStatement("SELECT max(v) FROM snapshot WHERE sid = ?", on: connection)
+        newestSnapshot = try SQLiteLookup(on: connection) { "SELECT max(v) FROM snapshot\($0) WHERE sid = ?" }
+        renewal = try EpochRenewal(connection, layout: layout)
         path = connection.path
     }
 
+    /// Returns the current epoch of a session, given its stored epoch.
+    func epoch(_ stored: String, sid: Int64) -> String { renewal?.epoch(stored, sid: sid) ?? stored }
+
     func session(_ key: SessionKey) throws(SQLiteError) -> SessionRow? {
-        defer { byKey.reset() }
-        try byKey.bind(key.app, at: 1)
-        try byKey.bind(key.id, at: 2)
-        return try row(of: byKey)
+        try byKey.read { (row) throws(SQLiteError) in
+            try row.bind(key.app, at: 1)
+            try row.bind(key.id, at: 2)
+            return try self.row(of: row)
+        }
     }
 
-    /// The number of a session's rows, also when they are damaged.
+    /// Returns the number of a session, even if its row is damaged.
     func sid(of key: SessionKey) throws(SQLiteError) -> Int64? {
-        defer { byKey.reset() }
-        try byKey.bind(key.app, at: 1)
-        try byKey.bind(key.id, at: 2)
-        return try byKey.step() ? byKey.integer(0) : nil
+        try byKey.read { (row) throws(SQLiteError) in
+            try row.bind(key.app, at: 1)
+            try row.bind(key.id, at: 2)
+            return try row.step() ? row.integer(0) : nil
+        }
     }
 
     func session(sid: Int64) throws(SQLiteError) -> SessionRow? {
@@ -39,17 +46,18 @@ struct SessionFinder {
         return try row(of: bySID)
     }
 
-    /// The oldest kept version and the head's.
+    /// Returns the oldest retained version and the version of the head.
     func versions(sid: Int64) throws(SQLiteError) -> (retainedFrom: UInt64, head: UInt64) {
-        defer { newestSnapshot.reset() }
-        try newestSnapshot.bind(sid, at: 1)
-        try newestSnapshot.step()
-        let snapshot = UInt64(clamping: newestSnapshot.integer(0))
+        let snapshot = try newestSnapshot.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.step()
+            return UInt64(clamping: row.integer(0))
+        }
         guard let (first, last) = try log.versions(sid: sid) else { return (snapshot + 1, snapshot) }
         return (UInt64(clamping: first), max(snapshot, UInt64(clamping: last)))
     }
 
-    /// Where the kept entries begin, in a log that ends at a version.
+    /// Returns the beginning of the retained entries, in a log that ends at a version.
     func retained(sid: Int64, head: UInt64) throws(SQLiteError) -> RetainedLog {
         guard let (version, time) = try log.first(sid: sid) else { return RetainedLog(from: head + 1, since: nil) }
         return RetainedLog(from: UInt64(clamping: version), since: time)
@@ -66,6 +74,6 @@ struct SessionFinder {
         guard row.checksum == statement.integer(5) else {
             throw .damaged(detail: "session row \(row.sid) fails its checksum", path: path)
         }
-        return row
+        return row.with(epoch: epoch(row.epoch, sid: row.sid))
     }
 }

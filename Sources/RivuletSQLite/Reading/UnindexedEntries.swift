@@ -1,43 +1,51 @@
-/// Where the entries are that came after the log's index was last brought up to date.
+/// The rows of the entries that were added after the last update of the log's index.
 ///
-/// Rows are counted as they come, and no number is given twice while a server runs; a session's versions ascend with them.
+/// Rows are numbered in the order of their arrival, and no number is used twice while a server runs. A session's
+/// versions ascend with the rows.
 struct UnindexedEntries {
     /// An entry's version, and its row in the log.
-    struct Place {
+    struct Location {
         let version: Int64
         let row: Int64
     }
 
-    /// The row up to which the index goes.
+    /// The last indexed row.
     private(set) var indexedTo: Int64
-    /// The row up to which all is known, in the index or here.
+    /// The last row that is known, in the index or here.
     private(set) var last: Int64
-    private var bySID: [Int64: [Place]] = [:]
+    private var bySID: [Int64: [Location]] = [:]
 
     init(indexedTo: Int64) {
         self.indexedTo = indexedTo
         last = indexedTo
     }
 
-    /// The rows that were counted since the index was brought up to date, also those that are gone again.
+    /// The number of rows that were added since the last update of the index, including dropped ones.
     var rowCount: Int { Int(last - indexedTo) }
 
-    /// A session's entries, by their versions.
-    func places(of sid: Int64) -> [Place] {
+    /// Returns a session's entries, ordered by version.
+    func locations(of sid: Int64) -> [Location] {
         bySID[sid] ?? []
     }
 
-    mutating func add(_ place: Place, of sid: Int64) {
-        bySID[sid, default: []].append(place)
-        last = max(last, place.row)
+    /// Visits all entries, in no order.
+    func forEach(_ visit: (_ location: Location, _ sid: Int64) -> Void) {
+        for (sid, locations) in bySID {
+            for location in locations { visit(location, sid) }
+        }
     }
 
-    /// Knows these of a session's entries, and no others.
-    mutating func replace(_ places: [Place], of sid: Int64) {
-        bySID[sid] = places.isEmpty ? nil : places
+    mutating func add(_ location: Location, of sid: Int64) {
+        bySID[sid, default: []].append(location)
+        last = max(last, location.row)
     }
 
-    /// The index has been brought up to date, as far as a row.
+    /// Replaces all known entries of a session.
+    mutating func replace(_ locations: [Location], of sid: Int64) {
+        bySID[sid] = locations.isEmpty ? nil : locations
+    }
+
+    /// Updates the state after the entries up to a row were indexed.
     mutating func index(to row: Int64) {
         guard row > indexedTo else { return }
         indexedTo = row
@@ -45,6 +53,6 @@ struct UnindexedEntries {
             last = row
             return bySID.removeAll()
         }
-        for (sid, places) in bySID { replace(places.filter { $0.row > row }, of: sid) }
+        for (sid, locations) in bySID { replace(locations.filter { $0.row > row }, of: sid) }
     }
 }

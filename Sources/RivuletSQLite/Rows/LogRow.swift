@@ -6,19 +6,29 @@ enum LogRow {
     static let columns = "l.sid, l.v, l.time, l.crc, l.cmd, l.event, l.changes"
 
     static let insertion =
-        "INSERT INTO log(seq, sid, v, time, crc, cmd, event, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        "INSERT INTO log(seq, sid, v, time, crc, cmd, event, changes, earlier_sid, earlier_v) "
+        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-    /// Runs a prepared `insertion`, which is to be reset then: it has the entry's bytes where they are.
-    static func insert(_ entry: LogEntry, row: Int64, sid: Int64, by statement: SQLiteStatement) throws(SQLiteError) {
+    /// Runs a prepared `insertion`, which must be reset afterwards, because the entry's bytes are bound without a copy.
+    static func insert(
+        _ entry: LogEntry,
+        row: Int64,
+        sid: Int64,
+        after earlier: RecentEntries.Entry,
+        by statement: SQLiteStatement
+    ) throws(SQLiteError) {
         try statement.bind(row, at: 1)
         try statement.bind(sid, at: 2)
         try statement.bind(Int64(clamping: entry.version), at: 3)
         try statement.bind(entry.time, at: 4)
         try statement.bind(checksum(of: entry, sid: sid), at: 5)
         try statement.bind(entry.commandID, at: 6)
+        try statement.bind(earlier.sid, at: 9)
+        try statement.bind(earlier.version, at: 10)
         try unsafe entry.event.span.bytes.withUnsafeBytes { event throws(SQLiteError) in
             try unsafe entry.changes.span.bytes.withUnsafeBytes { changes throws(SQLiteError) in
-                // SAFETY: both stay where they are until the row is written, and the statement is not run again without new ones.
+                // SAFETY: both stay valid until the row is written, and the statement is not run again without new
+                // bytes.
                 try unsafe statement.bind(inPlace: event, at: 7)
                 try unsafe statement.bind(inPlace: changes, at: 8)
                 try statement.step()
@@ -26,7 +36,7 @@ enum LogRow {
         }
     }
 
-    /// Reads the row that a statement over `columns` stands on, and checks it.
+    /// Reads the current row of a statement over `columns`, and checks it.
     static func entry(in statement: SQLiteStatement, path: String) throws(SQLiteError) -> LogEntry {
         let sid = statement.integer(0)
         let entry = LogEntry(

@@ -1,13 +1,13 @@
 internal import CZlib
 
-/// A CRC-32 over the columns of a row, each in a form that cannot be mistaken for its neighbour.
+/// A CRC-32 over the columns of a row, each with its length, so that columns cannot be confused.
 struct RowChecksum {
     private var crc: UInt = 0
-    /// Numbers that are not in the sum yet: one call for several is faster than one for each.
+    /// The numbers that are not in the checksum yet; one call for several is faster than one call for each.
     private var waiting = InlineArray<8, Int64>(repeating: 0)
     private var waitingCount = 0
 
-    /// The checksum of all that was added, as it is stored.
+    /// The checksum of all added data, as it is stored.
     var stored: Int64 {
         var checksum = self
         checksum.addWaiting()
@@ -27,7 +27,7 @@ struct RowChecksum {
         unsafe bytes.withUnsafeBytes { bytes in unsafe add(bytes) }
     }
 
-    /// Adds the length and the UTF-8; nil is not the same as an empty text.
+    /// Adds the length and the UTF-8; nil and an empty text give different checksums.
     mutating func add(_ text: String?) {
         guard var text else { return add(-1) }
         add(Int64(text.utf8.count))
@@ -45,7 +45,7 @@ struct RowChecksum {
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // crc32_z takes any length; a null address would start anew.
+        // crc32_z takes any length. A null address would restart the checksum.
         guard unsafe !bytes.isEmpty, let start = bytes.baseAddress else { return }
         crc = unsafe crc32_z(crc, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }

@@ -4,8 +4,12 @@ internal import RivuletSessions
 struct SessionRow {
     let sid: Int64
     let key: SessionKey
+    /// The stored epoch, or the renewed one.
     let epoch: String
     let created: Int64
+
+    /// Returns the row with another epoch, as a renewal gives it; its checksum differs from the stored one.
+    func with(epoch: String) -> SessionRow { SessionRow(sid: sid, key: key, epoch: epoch, created: created) }
 
     var checksum: Int64 {
         var checksum = RowChecksum()

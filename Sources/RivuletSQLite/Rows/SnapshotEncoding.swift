@@ -1,23 +1,23 @@
 internal import CZlib
 
-/// How the bytes of a snapshot lie in their row; the raw value is the column `enc`.
-enum SnapshotEncoding: Int64 {
+/// The encoding of a snapshot's bytes in its row; the raw value is the column `enc`.
+package enum SnapshotEncoding: Int64 {
     case plain = 0
     case zlib = 1
 
-    /// States of at most this many bytes are not worth compressing.
+    /// The largest state, in bytes, that is not compressed, because it would gain little.
     static let plainBytesMax = 4_096
 
-    /// Packs a state in the way that suits its size.
-    static func pack(_ state: [UInt8]) -> (encoding: SnapshotEncoding, body: [UInt8]) {
+    /// Packs a state, compressed if it is large and compression makes it smaller.
+    package static func pack(_ state: [UInt8]) -> (encoding: SnapshotEncoding, body: [UInt8]) {
         guard state.count > plainBytesMax, let body = compressed(state), body.count < state.count else {
             return (.plain, state)
         }
         return (.zlib, body)
     }
 
-    /// Unpacks what `pack` made of a state of `byteCount` bytes; nil: it did not come from there.
-    func unpack(_ body: [UInt8], byteCount: Int) -> [UInt8]? {
+    /// Unpacks the result of `pack` for a state of `byteCount` bytes; nil if `pack` did not make it.
+    package func unpack(_ body: [UInt8], byteCount: Int) -> [UInt8]? {
         switch self {
         case .plain: body.count == byteCount ? body : nil
         case .zlib: Self.decompressed(body, byteCount: byteCount)

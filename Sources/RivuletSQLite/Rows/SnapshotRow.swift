@@ -28,7 +28,7 @@ struct SnapshotRow {
         body = packed.body
     }
 
-    /// Reads the row that a statement over `columns` stands on, and checks it.
+    /// Reads the current row of a statement over `columns`, and checks it.
     init(in statement: SQLiteStatement, path: String) throws(SQLiteError) {
         sid = statement.integer(0)
         version = UInt64(clamping: statement.integer(1))
@@ -54,7 +54,7 @@ struct SnapshotRow {
         try statement.bind(body, at: 8)
     }
 
-    /// The state; nil when it was packed in a way that this code does not know.
+    /// The snapshot; nil if its encoding is unknown.
     var snapshot: StateSnapshot? {
         SnapshotEncoding(rawValue: encoding)?.unpack(body, byteCount: Int(byteCount)).map { state in
             StateSnapshot(version: version, schema: schema, state: state)

@@ -1,4 +1,4 @@
-/// XXH64, for damage and not against attackers.
+/// XXH64, which detects damage but does not protect against attackers.
 ///
 /// Source: <https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md>
 package enum XXHash64 {
@@ -8,7 +8,7 @@ package enum XXHash64 {
     private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    /// The hash of some bytes.
+    /// Returns the hash of bytes.
     package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         var offset = 0
         var hash = seed &+ prime5
@@ -44,7 +44,7 @@ package enum XXHash64 {
         return hash ^ hash >> 32
     }
 
-    /// A seed that stands for two numbers.
+    /// Returns a seed for two numbers.
     static func seed(_ first: Int64, _ second: Int64) -> UInt64 {
         UInt64(bitPattern: first) &* prime1 &+ UInt64(bitPattern: second)
     }

@@ -2,41 +2,41 @@ internal import RivuletSessions
 
 /// The reads of the table `answer` on one connection.
 struct AnswerStatements {
-    private let byID: SQLiteStatement
-    private let usage: SQLiteStatement
+    private let byID: SQLiteLookup
+    private let usage: SQLiteLookup
     private let path: String
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
-        byID = try SQLiteStatement(
-            "SELECT \(AnswerRow.columns) FROM answer WHERE sid = ? AND id = ?",
-            on: connection
-        )
-        usage = try SQLiteStatement(
+        byID = try SQLiteLookup(on: connection) {
+            "SELECT \(AnswerRow.columns) FROM answer\($0) WHERE sid = ? AND id = ?"
+        }
+        usage = try SQLiteLookup(on: connection) {
             """
             SELECT count(*), sum(length(CAST(id AS BLOB)) + length(print) + length(body)), min(time)
-                FROM answer WHERE sid = ? AND time >= ?
-            """,
-            on: connection
-        )
+                FROM answer\($0) WHERE sid = ? AND time >= ?
+            """
+        }
         path = connection.path
     }
 
-    func answer(sid: Int64, id: String) throws(SQLiteError) -> KeptAnswer? {
-        defer { byID.reset() }
-        try byID.bind(sid, at: 1)
-        try byID.bind(id, at: 2)
-        return try byID.step() ? try AnswerRow.answer(in: byID, path: path) : nil
+    func answer(sid: Int64, id: String) throws(SQLiteError) -> IdempotencyRecord? {
+        try byID.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(id, at: 2)
+            return try row.step() ? try AnswerRow.answer(in: row, path: path) : nil
+        }
     }
 
-    func usage(sid: Int64, since time: Int64) throws(SQLiteError) -> KeptAnswersUsage {
-        defer { usage.reset() }
-        try usage.bind(sid, at: 1)
-        try usage.bind(time, at: 2)
-        try usage.step()
-        return KeptAnswersUsage(
-            count: Int(usage.integer(0)),
-            byteCount: Int(usage.integer(1)),
-            oldest: usage.isNull(2) ? nil : usage.integer(2)
-        )
+    func usage(sid: Int64, since time: Int64) throws(SQLiteError) -> IdempotencyUsage {
+        try usage.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(time, at: 2)
+            try row.step()
+            return IdempotencyUsage(
+                count: Int(row.integer(0)),
+                byteCount: Int(row.integer(1)),
+                oldest: row.isNull(2) ? nil : row.integer(2)
+            )
+        }
     }
 }

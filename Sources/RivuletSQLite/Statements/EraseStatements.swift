@@ -1,9 +1,11 @@
 internal import RivuletSessions
 
-/// The marks of deleted sessions, and the erasing of their rows; each call runs inside a transaction that the caller owns.
+/// The marks of deleted sessions, and the erasure of their rows; each call runs inside a transaction that the caller
+/// owns.
 ///
-/// A mark is made when the session is deleted. The session has no name from then on, so no reader finds its rows, and a new session
-/// of the same name has another number. The rows go in steps, because `secure_delete` writes zeros over every page that they had.
+/// A session is marked when it is deleted. From then on it has no name, so no reader finds its rows. A new session of
+/// the same name has another number. The rows are erased in steps, because `secure_delete` writes zeros over their
+/// pages.
 struct EraseStatements {
     private let finder: LogFinder
     private let mark: SQLiteStatement
@@ -15,23 +17,23 @@ struct EraseStatements {
     private let deleteFromIndex: SQLiteStatement
     private let log: ErasedTable
     private let others: [ErasedTable]
-    /// The bytes of a step, of which each row takes those of the pages that it changes.
+    /// The maximum number of bytes of a step; a row uses the bytes of the pages that its deletion changes.
     private let stepBytes: Int
 
-    /// The sessions that are marked and not erased.
+    /// The number of sessions that are marked and not erased.
     private(set) var pendingCount: Int
-    /// The pending count's change in the transaction under way.
+    /// The change of the pending count in the current transaction.
     private var pendingChange = 0
-    /// The sessions that could not be erased since the start; their rows are damaged.
+    /// The sessions that could not be erased since the start, because their rows are damaged.
     private var skipped: Set<Int64> = []
-    /// The part in which the step under way is; nil: in none.
+    /// The part in which the current step is; nil outside of parts.
     private var current: Part?
-    /// Whether the marks could not be read since the start.
+    /// True if the marks could not be read since the start.
     private var areMarksUnreadable = false
-    /// Whether a step has failed in no part since the last one that did not.
+    /// True if the last step failed outside of all parts.
     private var hasFailedOutside = false
 
-    /// A part of the erasing that fails by itself.
+    /// A part of the erasure that can fail separately.
     enum Part: Equatable {
         /// The rows of one session, with its number.
         case session(Int64)
@@ -39,22 +41,22 @@ struct EraseStatements {
         case marks
     }
 
-    /// A failed step that is new to the log.
+    /// A failed step that was not reported before.
     enum Failure: Equatable {
-        /// The part is left alone until the next start.
+        /// The part is skipped until the next start.
         case skipped(Part)
-        /// The step failed outside of these parts, and is tried again.
+        /// The step failed outside of these parts and is tried again.
         case retried
     }
 
-    /// The sessions that could not be erased, at most; after so many the next start tries again.
+    /// The maximum number of sessions that are skipped; after that, nothing is erased until the next start.
     private static let skippedMax = 1_000
-    /// The rows that are listed at once.
+    /// The number of rows that are listed at once.
     private static let rowsMax: Int64 = 256
 
     init(_ connection: SQLiteConnection, finder: LogFinder, stepBytesMax: Int) throws(SQLiteError) {
         self.finder = finder
-        // Half of them: the pages between rows are counted roughly.
+        // Half of the limit, because the pages between rows are counted roughly.
         stepBytes = max(1, stepBytesMax / 2)
         mark = try SQLiteStatement("INSERT OR REPLACE INTO erasing(sid) VALUES (?)", on: connection)
         marks = try SQLiteStatement("SELECT sid FROM erasing ORDER BY sid", on: connection)
@@ -79,10 +81,10 @@ struct EraseStatements {
         pendingCount = Int(try connection.integer("SELECT count(*) FROM erasing") ?? 0)
     }
 
-    /// Whether a step would find something to erase.
+    /// True if a step would find something to erase.
     var hasWork: Bool { !areMarksUnreadable && pendingCount > skipped.count && skipped.count < Self.skippedMax }
 
-    /// Marks a session whose name is gone.
+    /// Marks a session after its name was removed.
     mutating func add(_ sid: Int64) throws(SQLiteError) {
         defer { mark.reset() }
         try mark.bind(sid, at: 1)
@@ -90,20 +92,21 @@ struct EraseStatements {
         pendingChange += 1
     }
 
-    /// The transaction was committed.
+    /// Updates the state after the transaction was committed.
     mutating func didCommit() {
         pendingCount += pendingChange
         pendingChange = 0
     }
 
-    /// The transaction was rolled back.
+    /// Updates the state after the transaction was rolled back.
     mutating func didRollBack() {
         pendingChange = 0
     }
 
-    /// Leaves the part alone in which the last step has failed, until the next start.
+    /// Skips the part in which the last step failed, until the next start.
     ///
-    /// - Returns: nil when the failure is a temporary one, or the step failed in no part, as the one before did.
+    /// - Returns: nil if the failure is temporary, or if the step failed outside of all parts and so did the step
+    ///   before.
     mutating func skip(isTemporary: Bool) -> Failure? {
         defer { current = nil }
         if isTemporary { return nil }
@@ -117,7 +120,7 @@ struct EraseStatements {
         return current.map { .skipped($0) }
     }
 
-    /// Erases as much as one step may write.
+    /// Erases rows up to the limit of one step.
     mutating func step() throws(SQLiteError) {
         var bytes = stepBytes
         hasFailedOutside = false
@@ -145,9 +148,9 @@ struct EraseStatements {
         return nil
     }
 
-    /// Erases a session as far as the bytes go; false: there is more of it.
+    /// Erases rows of a session up to the limit of bytes; returns false if rows are left.
     private mutating func erase(_ sid: Int64, _ bytes: inout Int) throws(SQLiteError) -> Bool {
-        // A session with a name is not deleted: the mark is damaged, and must not take the session with it.
+        // A session with a name is not deleted. So the mark is damaged, and must not delete the session.
         if try has(isStored, sid) { return true }
         guard try eraseIndexed(sid, &bytes), try eraseUnindexed(sid, &bytes) else { return false }
         for table in others {
@@ -182,12 +185,12 @@ struct EraseStatements {
 
     private mutating func eraseUnindexed(_ sid: Int64, _ bytes: inout Int) throws(SQLiteError) -> Bool {
         var previous: Int64?
-        for place in finder.unindexed.places(of: sid) {
-            let size = try sizeOfEntry(at: place.row, sid)
-            let row = ErasedRow(row: place.row, byteCount: size, version: place.version)
+        for location in finder.unindexed.locations(of: sid) {
+            let size = try sizeOfEntry(at: location.row, sid)
+            let row = ErasedRow(row: location.row, byteCount: size, version: location.version)
             guard try erase(row, of: log, sid, after: previous, &bytes) else { return false }
-            _ = finder.remove(before: place.version + 1, of: sid)
-            previous = place.row
+            _ = finder.remove(before: location.version + 1, of: sid)
+            previous = location.row
         }
         return true
     }
@@ -208,7 +211,7 @@ struct EraseStatements {
         }
     }
 
-    /// Erases one row; false: the bytes of this step are used up.
+    /// Erases one row; returns false if the bytes of this step are used up.
     private func erase(
         _ row: ErasedRow,
         of table: ErasedTable,
@@ -217,7 +220,7 @@ struct EraseStatements {
         _ bytes: inout Int
     ) throws(SQLiteError) -> Bool {
         let pageBytes = row.pageBytes(after: previous)
-        // A row that is larger than a step has one for itself.
+        // A row that is larger than a step has its own step.
         guard pageBytes <= bytes || bytes == stepBytes else {
             bytes = 0
             return false
@@ -258,14 +261,14 @@ struct EraseStatements {
     }
 }
 
-/// A row that is to be erased.
+/// A row to erase.
 private struct ErasedRow {
     let row: Int64
     let byteCount: Int
     /// The version of a log entry; 0 in other tables.
     let version: Int64
 
-    /// About how many bytes of pages the deletion changes; a row beside the one before shares a page with it.
+    /// Estimates the bytes of pages that the deletion changes; consecutive rows share a page.
     func pageBytes(after previous: Int64?) -> Int {
         let isBeside = previous.map { row == $0 + 1 } ?? false
         return byteCount + (isBeside && byteCount < 1_024 ? 64 : SQLiteSchema.pageBytes)

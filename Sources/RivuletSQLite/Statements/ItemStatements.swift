@@ -1,7 +1,8 @@
+import RivuletBase
 internal import RivuletSessions
 internal import RivuletStores
 
-/// The writes of the stored family on one connection; each runs inside a transaction that the caller owns.
+/// The writes to stores and values on one connection; each runs inside a transaction that the caller owns.
 struct ItemStatements {
     private let limits: SQLiteStorageLimits
     private let sharedKeys: SharedKeys
@@ -15,31 +16,32 @@ struct ItemStatements {
     private let deleteItem: SQLiteStatement
     private let deleteItems: SQLiteStatement
 
-    /// Collections as this connection has last seen them; right also inside the transaction under way.
-    private var collections: [ItemKey: CollectionKeys] = [:]
-    /// How many keys they had when they were last counted.
+    /// The keys of collections, as of the last read or write of this connection; also valid inside the current
+    /// transaction.
+    private var collections: [ByteText: CollectionKeys] = [:]
+    /// The number of keys in all of them when they were last counted.
     private var keyCount = 0
-    /// Whether a document was removed or replaced in the transaction under way.
+    /// True if a document was removed or replaced in the current transaction.
     private var removes = false
-    /// What leads back to the keys of before the transaction, last step first.
+    /// The steps that undo the changes of keys in the current transaction; they are applied last step first.
     private var undo: [Undo] = []
 
     private enum Undo {
-        case made(ItemKey)
-        /// It grew from this place on.
+        case made(ByteText)
+        /// The collection grew from this place on.
         case grown(CollectionKeys, Int64)
         case removed(Int64, of: UInt64, from: CollectionKeys)
         case all(of: CollectionKeys, KeyTable)
     }
 
-    /// A row that is there.
+    /// A row that exists.
     private struct Found {
-        let place: Int64
-        /// When the key came; nil when that is damaged.
+        let rowID: Int64
+        /// The time when the key was created; nil if the time is damaged.
         let created: Int64?
     }
 
-    /// The collections that a file holds: their numbers are the upper bits of places.
+    /// The maximum number of collections in a file; their numbers are the upper bits of places.
     static let collectionsMax: Int64 = 1 << (63 - ItemRow.arrivalBits) - 1
 
     init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
@@ -59,7 +61,7 @@ struct ItemStatements {
         deleteItems = try SQLiteStatement("DELETE FROM item WHERE place >= ? AND place < ?", on: connection)
     }
 
-    /// Makes changes in their order, or none of them and says why not.
+    /// Makes all changes in their order, or makes none and returns the reason.
     mutating func commit(
         _ changes: [ItemChange],
         to name: String,
@@ -69,7 +71,7 @@ struct ItemStatements {
             return .success(())
         }
         guard try canTake(changes, in: collection) else { return .failure(.tooMany(limit: limits.itemsMax)) }
-        undo.append(.grown(collection, collection.nextPlace))
+        undo.append(.grown(collection, collection.nextRowID))
         for change in changes {
             switch change {
             case .put(let key, let document): try put(key, document, in: collection, time: time)
@@ -82,19 +84,19 @@ struct ItemStatements {
 
     // MARK: - The transaction's end
 
-    /// The changes are in the database; true: a document was removed or replaced.
+    /// Updates the state after a commit; returns true if a document was removed or replaced.
     mutating func didCommit() -> Bool {
         defer { removes = false }
         for case .grown(let collection, _) in undo {
-            keyCount += collection.places.count - collection.counted
-            collection.counted = collection.places.count
+            keyCount += collection.rowIDs.count - collection.counted
+            collection.counted = collection.rowIDs.count
         }
         undo.removeAll(keepingCapacity: true)
         if keyCount > limits.keysRememberedMax { forget() }
         return removes
     }
 
-    /// The changes are not in the database.
+    /// Restores the state after a rollback.
     mutating func didRollBack() {
         removes = false
         for step in undo.reversed() {
@@ -102,19 +104,19 @@ struct ItemStatements {
             case .made(let name):
                 collections[name] = nil
                 sharedKeys.setKnown(name, to: false)
-            case .removed(let place, let hash, let collection): collection.places.insert(place, of: hash)
-            case .all(let collection, let places): collection.places = places
+            case .removed(let rowID, let hash, let collection): collection.rowIDs.insert(rowID, of: hash)
+            case .all(let collection, let rowIDs): collection.rowIDs = rowIDs
             case .grown: continue
             }
         }
-        // Last: what came in this transaction may have gone in it, and have been brought back just now.
-        for case .grown(let collection, let place) in undo where collection.nextPlace > place {
-            collection.places.removePlaces(from: place)
+        // This comes last: a key that was added and removed in this transaction was restored by the loop above.
+        for case .grown(let collection, let rowID) in undo where collection.nextRowID > rowID {
+            collection.rowIDs.removeRowIDs(from: rowID)
         }
         undo.removeAll(keepingCapacity: true)
     }
 
-    /// What is remembered may not be so any more.
+    /// Forgets all keys, because they may be outdated.
     mutating func forget() {
         collections = [:]
         keyCount = 0
@@ -124,8 +126,10 @@ struct ItemStatements {
 
     // MARK: - Collections
 
-    /// Whether a commit to a collection need not read its keys: they are known, or have been read by another, or there are none.
-    mutating func isReady(_ name: ItemKey) throws(SQLiteError) -> Bool {
+    /// Returns true if a commit to a collection need not read its keys.
+    ///
+    /// This is so if the keys are known, if another thread has read them, or if the collection does not exist.
+    mutating func isReady(_ name: ByteText) throws(SQLiteError) -> Bool {
         if collections[name] != nil { return true }
         guard let number = try finder.number(of: name.text) else { return true }
         guard let keys = sharedKeys.take(name), keys.number == number else { return false }
@@ -133,9 +137,9 @@ struct ItemStatements {
         return true
     }
 
-    /// A collection with its keys; nil when there is none and none is made.
+    /// Returns a collection with its keys; nil if the collection does not exist and is not created.
     private mutating func collection(_ name: String, isMade: Bool) throws(SQLiteError) -> CollectionKeys? {
-        let key = ItemKey(name)
+        let key = ByteText(name)
         if let collection = collections[key] { return collection }
         if let number = try finder.number(of: name) {
             sharedKeys.countWriterRead()
@@ -148,7 +152,7 @@ struct ItemStatements {
     }
 
     @discardableResult
-    private mutating func remember(_ keys: StoredKeys, of name: ItemKey) -> CollectionKeys {
+    private mutating func remember(_ keys: StoredKeys, of name: ByteText) -> CollectionKeys {
         let collection = CollectionKeys(keys)
         collections[name] = collection
         sharedKeys.setKnown(name, to: true)
@@ -183,17 +187,17 @@ extension ItemStatements {
         let replaces = try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
             try unsafe document.span.bytes.withUnsafeBytes { (document) throws(SQLiteError) in
                 let hash = unsafe hash(of: key)
-                let place: Int64
+                let rowID: Int64
                 let created: Int64
                 let statement: SQLiteStatement
                 if let found = try unsafe find(key, hash, in: collection) {
-                    (place, created, statement) = (found.place, found.created ?? time, replaceItem)
+                    (rowID, created, statement) = (found.rowID, found.created ?? time, replaceItem)
                 } else {
-                    (place, created, statement) = (collection.nextPlace, time, insertItem)
-                    collection.nextPlace += 1
-                    collection.places.insert(place, of: hash)
+                    (rowID, created, statement) = (collection.nextRowID, time, insertItem)
+                    collection.nextRowID += 1
+                    collection.rowIDs.insert(rowID, of: hash)
                 }
-                try unsafe ItemRow.write(key, document, created: created, updated: time, at: place, by: statement)
+                try unsafe ItemRow.write(key, document, created: created, updated: time, at: rowID, by: statement)
                 return statement === replaceItem
             }
         }
@@ -201,32 +205,32 @@ extension ItemStatements {
     }
 
     private mutating func remove(_ key: String, from collection: CollectionKeys) throws(SQLiteError) {
-        guard let (place, hash) = try find(key, in: collection) else { return }
+        guard let (rowID, hash) = try find(key, in: collection) else { return }
         defer { deleteItem.reset() }
-        try deleteItem.bind(place, at: 1)
+        try deleteItem.bind(rowID, at: 1)
         try deleteItem.step()
         removes = true
-        undo.append(.removed(place, of: hash, from: collection))
-        collection.places.remove(place, of: hash)
+        undo.append(.removed(rowID, of: hash, from: collection))
+        collection.rowIDs.remove(rowID, of: hash)
     }
 
     private mutating func removeAll(from collection: CollectionKeys) throws(SQLiteError) {
         defer { deleteItems.reset() }
-        let places = ItemRow.places(of: collection.number)
-        try deleteItems.bind(places.lowerBound, at: 1)
-        try deleteItems.bind(places.upperBound, at: 2)
+        let rowIDs = ItemRow.rowIDs(of: collection.number)
+        try deleteItems.bind(rowIDs.lowerBound, at: 1)
+        try deleteItems.bind(rowIDs.upperBound, at: 2)
         try deleteItems.step()
         removes = true
-        undo.append(.all(of: collection, collection.places))
-        collection.places = KeyTable()
+        undo.append(.all(of: collection, collection.rowIDs))
+        collection.rowIDs = KeyTable()
     }
 
-    /// Whether no more than `itemsMax` documents are there after these changes.
+    /// Returns true if there are at most `itemsMax` documents after these changes.
     private func canTake(_ changes: [ItemChange], in collection: CollectionKeys) throws(SQLiteError) -> Bool {
-        // Mostly there is room for all puts as if each were new.
-        if collection.places.count + changes.count <= limits.itemsMax { return true }
-        var count = collection.places.count
-        var isThere: [ItemKey: Bool] = [:]
+        // In most cases there is room even if every put is new.
+        if collection.rowIDs.count + changes.count <= limits.itemsMax { return true }
+        var count = collection.rowIDs.count
+        var isThere: [ByteText: Bool] = [:]
         var isCleared = false
         for change in changes {
             let (key, isPut): (String, Bool)
@@ -237,7 +241,7 @@ extension ItemStatements {
                 (isThere, isCleared, count) = ([:], true, 0)
                 continue
             }
-            var wasThere = isThere.updateValue(isPut, forKey: ItemKey(key))
+            var wasThere = isThere.updateValue(isPut, forKey: ByteText(key))
             if wasThere == nil, !isCleared { wasThere = try find(key, in: collection) != nil }
             count += (isPut ? 1 : 0) - (wasThere == true ? 1 : 0)
         }
@@ -247,14 +251,14 @@ extension ItemStatements {
     private func find(
         _ key: String,
         in collection: CollectionKeys
-    ) throws(SQLiteError) -> (place: Int64, hash: UInt64)? {
+    ) throws(SQLiteError) -> (rowID: Int64, hash: UInt64)? {
         try unsafe key.utf8.span.bytes.withUnsafeBytes { (key) throws(SQLiteError) in
             let hash = unsafe hash(of: key)
-            return try unsafe find(key, hash, in: collection).map { ($0.place, hash) }
+            return try unsafe find(key, hash, in: collection).map { ($0.rowID, hash) }
         }
     }
 
-    /// The row of a key: of those under its hash the one that has this key.
+    /// Returns the row of a key: the row with this key among the rows of its hash.
     @unsafe
     private func find(
         _ key: UnsafeRawBufferPointer,
@@ -262,22 +266,22 @@ extension ItemStatements {
         in collection: CollectionKeys
     ) throws(SQLiteError) -> Found? {
         var found: Found?
-        _ = try collection.places.place(of: hash) { (place) throws(SQLiteError) in
-            found = try unsafe row(at: place, of: key)
+        _ = try collection.rowIDs.rowID(of: hash) { (rowID) throws(SQLiteError) in
+            found = try unsafe row(at: rowID, of: key)
             return found != nil
         }
         return found
     }
 
-    /// The row at a place, if it is this key's.
+    /// Returns the row at a place, if it has this key.
     @unsafe
-    private func row(at place: Int64, of key: UnsafeRawBufferPointer) throws(SQLiteError) -> Found? {
+    private func row(at rowID: Int64, of key: UnsafeRawBufferPointer) throws(SQLiteError) -> Found? {
         defer { identityAt.reset() }
-        try identityAt.bind(place, at: 1)
+        try identityAt.bind(rowID, at: 1)
         guard try identityAt.step(), unsafe key.elementsEqual(identityAt.bytesInPlace(2)) else { return nil }
         let (created, checksum) = (identityAt.integer(0), identityAt.integer(1))
-        let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: place, checksum: checksum)
-        return Found(place: place, created: isIdentified ? created : nil)
+        let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: rowID, checksum: checksum)
+        return Found(rowID: rowID, created: isIdentified ? created : nil)
     }
 
     @unsafe
@@ -293,19 +297,20 @@ extension ItemChange {
     }
 }
 
-/// The keys of a collection as the writing connection sees them, also inside the transaction under way; used by one thread.
+/// The keys of a collection as the writing connection sees them, also inside the current transaction; used by one
+/// thread.
 final class CollectionKeys {
     let number: Int64
-    /// Where each key's document is.
-    var places: KeyTable
-    /// Where the next new one goes: behind all that are there.
-    var nextPlace: Int64
-    /// How many of its keys have been counted as remembered.
+    /// The place of each key's document.
+    var rowIDs: KeyTable
+    /// The place of the next new document, after all existing documents.
+    var nextRowID: Int64
+    /// The number of its keys that are included in the count of remembered keys.
     var counted = 0
 
     init(_ stored: StoredKeys) {
         number = stored.number
-        places = stored.places
-        nextPlace = stored.nextPlace
+        rowIDs = stored.rowIDs
+        nextRowID = stored.nextRowID
     }
 }

@@ -8,9 +8,11 @@ struct LogStatements {
     private let dropFromIndex: SQLiteStatement
     private let dropEntry: SQLiteStatement
     private let extendIndex: SQLiteStatement
-    private let noteIndexed: SQLiteStatement
-    /// The row of the last entry; this writer gives no number twice, so that the reader beside it sees by them what is new.
+    private let recordIndexed: SQLiteStatement
+    /// The row of the last entry; this writer uses no number twice, so that the reader recognizes new entries by their
+    /// numbers.
     private var lastRow: Int64 = 0
+    private var recent = RecentEntries()
 
     init(_ connection: SQLiteConnection, finder: LogFinder) throws(SQLiteError) {
         self.finder = finder
@@ -21,26 +23,30 @@ struct LogStatements {
         )
         dropFromIndex = try SQLiteStatement("DELETE FROM log_index WHERE sid = ? AND v < ?", on: connection)
         dropEntry = try SQLiteStatement("DELETE FROM log WHERE seq = ?", on: connection)
-        // Ordered, so that each page of the index is written to once. Where another program made two entries of one version, the first one counts.
+        // The rows are ordered, so that each page of the index is written once. If another program made two entries of
+        // one version, the first one is used.
         extendIndex = try SQLiteStatement(
             """
             INSERT OR IGNORE INTO log_index(sid, v, seq) SELECT sid, v, seq FROM log WHERE seq > ? ORDER BY sid, v, seq
             """,
             on: connection
         )
-        noteIndexed = try SQLiteStatement("UPDATE log_indexed SET seq = ?", on: connection)
+        recordIndexed = try SQLiteStatement("UPDATE log_indexed SET seq = ?", on: connection)
     }
 
-    /// How many rows the log has got since its index was brought up to date.
+    /// The number of rows that were added to the log since its index was last updated.
     var unindexedRowCount: Int { finder.unindexed.rowCount }
 
-    /// Makes what is known of the log right, if it was forgotten; in a transaction, before anything that the log belongs to.
+    /// Reads the state of the log again if it was forgotten.
+    ///
+    /// This must run in a transaction, before any other use of the log.
     mutating func refresh() throws(SQLiteError) {
-        try finder.refreshIfStale()
+        guard try finder.refreshIfStale() else { return }
         lastRow = max(lastRow, finder.unindexed.last)
+        recent.reset(to: finder.unindexed, finder.lost)
     }
 
-    /// What is known of the log need not be right any more.
+    /// Forgets the state of the log, because it may be outdated.
     func forget() {
         finder.forget()
     }
@@ -48,8 +54,10 @@ struct LogStatements {
     mutating func append(_ entry: LogEntry, sid: Int64) throws(SQLiteError) {
         defer { insertEntry.reset() }
         lastRow += 1
-        try LogRow.insert(entry, row: lastRow, sid: sid, by: insertEntry)
-        finder.add(version: Int64(clamping: entry.version), row: lastRow, of: sid)
+        let version = Int64(clamping: entry.version)
+        let earlier = recent.replace(at: lastRow, sid: sid, version: version)
+        try LogRow.insert(entry, row: lastRow, sid: sid, after: earlier, by: insertEntry)
+        finder.add(version: version, row: lastRow, of: sid)
     }
 
     /// Drops a session's entries before a version.
@@ -67,16 +75,16 @@ struct LogStatements {
         }
     }
 
-    /// Brings the index up to date.
+    /// Updates the index.
     func index() throws(SQLiteError) {
         defer {
             extendIndex.reset()
-            noteIndexed.reset()
+            recordIndexed.reset()
         }
         try extendIndex.bind(finder.unindexed.indexedTo, at: 1)
         try extendIndex.step()
-        try noteIndexed.bind(finder.unindexed.last, at: 1)
-        try noteIndexed.step()
+        try recordIndexed.bind(finder.unindexed.last, at: 1)
+        try recordIndexed.step()
         finder.didIndex()
     }
 }

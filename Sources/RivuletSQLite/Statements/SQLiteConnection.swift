@@ -1,17 +1,21 @@
+internal import CPageChecksums
 internal import CSQLite
+internal import Glibc
 
-/// One connection; used by one thread at a time, closed when it and its last statement are gone.
+/// One connection; used by one thread at a time, and closed when it and its last statement are released.
 ///
 /// Source: <https://sqlite.org/c3ref/open.html>
 @safe final class SQLiteConnection {
-    // SAFETY: `handle` is valid from init to deinit and does not leave this type but to `SQLiteStatement`, which keeps
-    // the connection alive. `walPagesCell` is allocated in init, written by the hook on the connection's own thread
-    // only, and freed after the connection that knows its address.
+    // SAFETY: `handle` is valid from init to deinit. Outside of this type only `SQLiteStatement` uses it, which keeps
+    // the connection alive. `walPagesCell` is allocated in init, written only by the hook on the connection's own
+    // thread, and freed after the connection that has its address.
     let handle: OpaquePointer
     private let walPagesCell: UnsafeMutablePointer<Int32>
     private let lockWaitMilliseconds: Int32
 
     let path: String
+    /// The lookups that avoid damaged indexes.
+    let detours = Detours()
 
     enum Access {
         case readWriteCreate
@@ -21,10 +25,15 @@ internal import CSQLite
     init(path: String, access: Access, lockWaitMilliseconds: Int) throws(SQLiteError) {
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
+        let registration = page_checksums_register()
+        guard registration == SQLITE_OK else {
+            let message = unsafe Self.message(of: nil, code: registration)
+            throw .failed(call: "register the page checksums", code: registration, message: message, path: path)
+        }
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var opened: OpaquePointer?
         let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, PAGE_CHECKSUMS_VFS)
         guard code == SQLITE_OK, let opened = unsafe opened else {
             let message = unsafe Self.message(of: opened, code: code)
             unsafe sqlite3_close_v2(opened)
@@ -36,6 +45,7 @@ internal import CSQLite
         unsafe sqlite3_busy_timeout(handle, self.lockWaitMilliseconds)
         // Readers leave checkpoints to the writer: before 3.51.3 two checkpointing connections can lose pages.
         if access == .readOnly { try forbidCheckpointOnClose() }
+        try reservePageChecksums()
     }
 
     deinit {
@@ -43,44 +53,65 @@ internal import CSQLite
         unsafe walPagesCell.deallocate()
     }
 
-    /// The pages of the write-ahead log after the last commit, once `countWALPages()` was called.
+    /// The number of pages of the write-ahead log after the last commit, if `countWALPages()` was called.
     var walPages: Int { Int(unsafe walPagesCell.pointee) }
 
-    /// A number that each commit changes, of this connection and of any other one; it is read without I/O, so inside a transaction.
+    /// A number that changes with each commit of this or any other connection; it must be read inside a transaction,
+    /// because the read does no I/O.
     ///
     /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     var dataVersion: UInt32 {
         var version: UInt32 = 0
-        // It fails only for a database that is not attached; nil is the main one, which always is.
+        // The call fails only for a database that is not attached. nil is the main database, which is always attached.
         _ = unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
         return version
     }
 
-    /// Whether a transaction is open; SQLite ends one by itself after some errors.
+    /// The state of the page checksums of the database file.
+    private var pageChecksums: page_checksums_state {
+        var state = page_checksums_state()
+        // The call fails only for a file that was never opened. Then the state stays empty.
+        _ = unsafe sqlite3_file_control(handle, nil, Int32(page_checksums_control), &state)
+        return state
+    }
+
+    /// The first byte of the last page that failed its checksum.
+    var failedPageKind: UInt8 { pageChecksums.failed_kind }
+
+    /// Enables page checksums in a database that has no table yet, and in copies of this one; an older file stays
+    /// without checksums.
+    ///
+    /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlreservebytes>
+    func reservePageChecksums() throws(SQLiteError) {
+        var bytes = Int32(page_checksums_reserved_bytes)
+        try check(unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_RESERVE_BYTES, &bytes), "reserve bytes")
+    }
+
+    /// True if a transaction is open; SQLite itself ends a transaction after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     /// The id of the row that was inserted last.
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// Runs one statement whose rows do not matter.
+    /// Runs one statement and ignores its rows.
     func execute(_ sql: String) throws(SQLiteError) {
         let statement = try SQLiteStatement(sql, on: self)
         while try statement.step() {}
     }
 
-    /// The first column of the first row as an integer; nil when there is no row.
+    /// Returns the first column of the first row as an integer; nil if there is no row.
     func integer(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try SQLiteStatement(sql, on: self)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// The first column of the first row as text; nil when there is no row.
+    /// Returns the first column of the first row as text; nil if there is no row.
     func text(_ sql: String) throws(SQLiteError) -> String? {
         let statement = try SQLiteStatement(sql, on: self)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Keeps `walPages` up to date; switches SQLite's own checkpoints off.
+    /// Updates `walPages` from now on; disables SQLite's automatic checkpoints.
     func countWALPages() {
         _ = unsafe sqlite3_wal_hook(
             handle,
@@ -92,13 +123,13 @@ internal import CSQLite
         )
     }
 
-    /// The purpose of a checkpoint beyond copying pages.
+    /// The kind of a checkpoint.
     enum Checkpoint {
-        /// Copies what no reader holds back.
+        /// Copies the pages that no reader holds back.
         case passive
-        /// Also has the next commit begin the log anew.
+        /// Also makes the next commit restart the log.
         case restart
-        /// Also empties the log's file.
+        /// Also truncates the log's file.
         case truncate
 
         fileprivate var mode: Int32 {
@@ -110,9 +141,10 @@ internal import CSQLite
         }
     }
 
-    /// Copies the write-ahead log into the database; false: a reader was in the way, and the next checkpoint goes on from there.
+    /// Copies the write-ahead log into the database; returns false if a reader stopped it, and the next checkpoint
+    /// continues there.
     ///
-    /// It waits for readers as long as it is told, and not at all otherwise: commits wait for it.
+    /// A checkpoint waits for readers only for the given time, because commits wait for the checkpoint.
     /// Source: <https://sqlite.org/c3ref/wal_checkpoint_v2.html>
     @discardableResult
     func checkpoint(_ kind: Checkpoint, waitingMilliseconds: Int = 0) throws(SQLiteError) -> Bool {
@@ -129,29 +161,28 @@ internal import CSQLite
         try check(unsafe rivulet_sqlite_forbid_checkpoint_on_close(handle), "db_config")
     }
 
-    /// Throws what a call failed with.
+    /// Throws the error of a failed call.
     func check(_ code: Int32, _ call: @autoclosure () -> String) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw failure(code, call()) }
     }
 
     func failure(_ code: Int32, _ call: String) -> SQLiteError {
-        .failed(call: call, code: code, message: unsafe Self.message(of: handle, code: code), path: path)
+        let message = unsafe Self.message(of: handle, code: code)
+        // SQLite's own message is only "disk I/O error".
+        let isPage = rivulet_sqlite_is_page_fault(code) != 0
+        let words = isPage ? "page \(pageChecksums.failed_page) fails its checksum" : message
+        return .failed(call: call, code: code, message: words, path: path)
     }
 
     private static func message(of handle: OpaquePointer?, code: Int32) -> String {
-        // The connection's own message is about its last call, which may be another one.
-        if let handle = unsafe handle, unsafe sqlite3_extended_errcode(handle) == code {
-            return unsafe String(cString: sqlite3_errmsg(handle))
+        // The connection's message is about its last call, which may be a different call.
+        guard let handle = unsafe handle, unsafe sqlite3_extended_errcode(handle) == code else {
+            return unsafe String(cString: sqlite3_errstr(code))
         }
-        return unsafe String(cString: sqlite3_errstr(code))
+        let message = unsafe String(cString: sqlite3_errmsg(handle))
+        guard [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xff) else { return message }
+        let cause = SQLiteProcess.takeCause(of: code) ?? (unsafe rivulet_sqlite_cause(handle))
+        guard cause != 0 else { return message }
+        return message + ": " + (unsafe String(cString: strerror(cause)))
     }
-}
-
-/// The settings of SQLite that are the process's.
-package enum SQLiteProcess {
-    /// Has SQLite take no lock at each allocation, for which it does not count its memory; for the program, before its first thread.
-    ///
-    /// A library must not call it: another user of SQLite in the process may want the count.
-    /// Source: <https://sqlite.org/compile.html#recommended_compile_time_options>
-    package static func forbidMemoryCount() { rivulet_sqlite_forbid_memory_count() }
 }

@@ -1,23 +1,25 @@
 internal import CSQLite
 internal import RivuletSessions
 
-/// The layout of the database file, and how a connection must be set.
+/// The layout of the database file, and the settings of a connection.
 enum SQLiteSchema {
-    /// "RIVU", by which `file` and we know the database.
+    /// "RIVU", the application id by which `file` and Rivulet recognize the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 6
-    /// The size of a page that we ask for, in bytes.
+    static let version: Int64 = 8
+    /// The page size of a new database, in bytes.
     static let pageBytes = 4_096
 
-    /// Makes the writing connection safe, and the tables where there are none.
+    /// Sets the writing connection up for durable commits, and creates or updates the tables.
     ///
     /// Source: <https://sqlite.org/pragma.html>
     static func prepareWriter(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
         let found = try checkOrigin(of: connection)
         if found == nil {
             try connection.execute("PRAGMA page_size = \(pageBytes)")
-            // Only before the first table.
+            // A change of the page size resets the reserved bytes, so they are set again.
+            try connection.reservePageChecksums()
+            // This setting works only before the first table exists.
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
         let journal = try connection.text("PRAGMA journal_mode = WAL")
@@ -57,13 +59,20 @@ enum SQLiteSchema {
     static let olderSnapshotsLayout: Int64 = 5
     /// The first layout with marks of deleted sessions.
     static let erasingLayout: Int64 = 6
+    /// The first layout that can renew all epochs.
+    static let renewalLayout: Int64 = 7
 
-    /// Whether every page of a database of this layout was written with `secure_delete` on, so that deleted text leaves the file.
+    /// The first layout in which entries name the entry 64 rows before them.
+    static let earlierEntriesLayout: Int64 = 8
+
+    /// Returns true if every page of a database of this layout was written with `secure_delete`, so that deletions
+    /// erase their text.
     static func isSecured(_ connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         try connection.integer("SELECT count(*) FROM secured") == 1
     }
 
-    /// Whether deleted text leaves the file of a database, which another process may use; an empty one has no text.
+    /// Returns true if deletions erase their text in a database that another process may use, or if the database is
+    /// empty.
     static func isSecured(at path: String, limits: SQLiteStorageLimits) throws(SQLiteError) -> Bool {
         let wait = limits.lockWaitMilliseconds
         let connection = try SQLiteConnection(path: path, access: .readOnly, lockWaitMilliseconds: wait)
@@ -72,16 +81,16 @@ enum SQLiteSchema {
         return try isSecured(connection)
     }
 
-    /// Notes that no page of the database has deleted text any more.
-    static let noteSecured = "INSERT OR REPLACE INTO secured(one) VALUES (1)"
+    /// The statement that records that no page of the database has deleted text.
+    static let recordSecured = "INSERT OR REPLACE INTO secured(one) VALUES (1)"
 
-    /// The layout of a database; refuses one that is empty, not ours, or of a newer layout.
+    /// Returns the layout of a database; refuses a database that is empty, of another program, or of a newer layout.
     static func readableLayout(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
         if let layout = try checkOrigin(of: connection) { return layout }
         throw .refused(.unavailable(detail: "\(connection.path) is empty: no server has stored anything there"))
     }
 
-    /// The file's layout, nil for an empty file; refuses one that is not ours or newer than we are.
+    /// Returns the file's layout, or nil for an empty file; refuses a file of another program or of a newer layout.
     private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Int64? {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             let version = unsafe String(cString: sqlite3_libversion())
@@ -112,9 +121,9 @@ enum SQLiteSchema {
         return .refused(.incompatible(detail: detail))
     }
 
-    /// Makes the tables of an empty file (nil), or takes the steps from an older layout to this one; all or none.
+    /// Creates the tables of an empty file (nil), or applies the steps from an older layout to this one; all or none.
     private static func bringUpToDate(_ connection: SQLiteConnection, from found: Int64?) throws(SQLiteError) {
-        let statements = found.map(steps) ?? tables + [noteSecured]
+        let statements = found.map(steps) ?? tables + [recordSecured]
         guard !statements.isEmpty else { return }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
@@ -128,33 +137,46 @@ enum SQLiteSchema {
         }
     }
 
-    /// What leads from a layout to the present one.
+    /// Returns the statements that lead from a layout to the current one.
     private static func steps(from found: Int64) -> [String] {
-        // Layout 2 keeps answers in a table of their own, and does not look for commands in the log any more.
-        (found < 2 ? answerTable + ["DROP INDEX log_sid_cmd"] : [])
-            // Layout 3 keeps the items of stores beside the sessions.
-            + (found < 3 ? itemTables : [])
-            // Layout 4 keeps the log's index in a table, which is brought up to date now and then and not with every commit.
-            + (found < 4 ? logIndexTables + ["DROP INDEX log_sid_v"] : [])
-            // Layout 5 keeps what a migration's snapshot takes the place of.
-            + (found < 5 ? [olderSnapshotTable] : [])
-            // Layout 6 erases deleted sessions in steps. What older layouts deleted is in the file until it is vacuumed.
-            + (found < 6 ? erasingTables : [])
+        let layouts: [(number: Int64, statements: [String])] = [
+            // Idempotency records have their own table, and are no longer searched in the log.
+            (2, answerTable + ["DROP INDEX log_sid_cmd"]),
+            // The items of stores are stored beside the sessions.
+            (3, itemTables),
+            // The log's index is a table, which is updated at intervals and not with every commit.
+            (4, logIndexTables + ["DROP INDEX log_sid_v"]),
+            // The snapshots that a migration's snapshot replaces are kept.
+            (5, [olderSnapshotTable]),
+            // Deleted sessions are erased in steps. Data that older layouts deleted stays in the file until a vacuum.
+            (6, erasingTables),
+            // A loss of commits is recorded; it changes all epochs.
+            (7, [EpochRenewal.table]),
+            // Each entry names the entry 64 rows before it. Existing entries name none.
+            (8, earlierEntryColumns),
+        ]
+        return layouts.filter { found < $0.number }.flatMap(\.statements)
     }
+
+    /// The columns for a session and a version: see `LostEntries`.
+    private static let earlierEntryColumns = [
+        "ALTER TABLE log ADD COLUMN earlier_sid INTEGER", "ALTER TABLE log ADD COLUMN earlier_v INTEGER",
+    ]
 
     private static let tables =
         [
-            // AUTOINCREMENT: a sid is never used again, so it tells one life of a session from the next.
+            // AUTOINCREMENT: a sid is never used again, so a session that is deleted and created again has another sid.
             """
             CREATE TABLE session(
                 sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
                 created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
             """,
-            // Ordered by arrival, so that commits append.
+            // Entries are ordered by arrival, so that commits append.
             """
             CREATE TABLE log(
                 seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
-                crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL) STRICT
+                crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL,
+                earlier_sid INTEGER, earlier_v INTEGER) STRICT
             """,
             """
             CREATE TABLE snapshot(
@@ -163,9 +185,9 @@ enum SQLiteSchema {
                 body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
-        ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables
+        ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables + [EpochRenewal.table]
 
-    /// Beside the table of snapshots, not in it: another key there would copy every stored state.
+    /// A separate table, because another key in the table of snapshots would copy every stored state.
     private static let olderSnapshotTable = """
         CREATE TABLE older_snapshot(
             row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
@@ -173,7 +195,8 @@ enum SQLiteSchema {
             body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
         """
 
-    /// The index finds a session's entries up to a row of the log (`log_indexed`); those after it are read when a connection begins.
+    /// The index has a session's entries up to a row of the log (`log_indexed`); a connection reads later entries when
+    /// it begins.
     private static let logIndexTables = [
         """
         CREATE TABLE log_index(
@@ -184,7 +207,7 @@ enum SQLiteSchema {
         "INSERT INTO log_indexed(one, seq) SELECT 1, coalesce(max(seq), 0) FROM log",
     ]
 
-    /// The marks of deleted sessions whose rows are still to erase, and the note that deletions erase.
+    /// The marks of deleted sessions with rows that are not erased yet, and the record that deletions erase their text.
     private static let erasingTables = [
         "CREATE TABLE erasing(sid INTEGER PRIMARY KEY) STRICT",
         "CREATE TABLE secured(one INTEGER PRIMARY KEY CHECK (one = 1)) STRICT",
@@ -199,11 +222,12 @@ enum SQLiteSchema {
         "CREATE INDEX answer_time ON answer(time)",
     ]
 
-    /// The upper bits of a place are its collection's number, the lower ones count arrivals: a collection is one range, in its order.
+    /// The upper bits of a place are the collection's number, the lower bits count arrivals; so a collection is one
+    /// range, in its order.
     ///
-    /// Keys have no index: they are random as often as not, and a commit of 1,000 would write nearly every page of it. The writer
-    /// knows the keys of the collections that it writes to, and keeps them unique. The age is how long after its creation a document was
-    /// written last: mostly 0, which takes no room.
+    /// Keys have no index. Keys are often random, so a commit of 1,000 items would write nearly every page of an index.
+    /// The writer knows the keys of the collections that it writes to, and keeps them unique. The age is the time from
+    /// a document's creation to its last write. It is mostly 0, which takes no space.
     private static let itemTables = [
         "CREATE TABLE collection(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL) STRICT",
         """

@@ -54,21 +54,22 @@ internal import CSQLite
         try connection.check(code, "bind to \"\(sql)\"")
     }
 
-    /// Binds bytes where they are, which must stay there until the statement has been reset; it is not run again without new ones.
+    /// Binds bytes without a copy; they must stay valid until the statement is reset, and must be bound again before
+    /// the next run.
     @unsafe
     func bind(inPlace bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
         let code = unsafe rivulet_sqlite_bind_blob_in_place(handle, index, bytes.baseAddress, UInt64(bytes.count))
         try connection.check(code, "bind to \"\(sql)\"")
     }
 
-    /// The same with the UTF-8 of a text.
+    /// Binds the UTF-8 of a text without a copy, under the same conditions.
     @unsafe
     func bind(textInPlace utf8: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
         let code = unsafe rivulet_sqlite_bind_text_in_place(handle, index, utf8.baseAddress, UInt64(utf8.count))
         try connection.check(code, "bind to \"\(sql)\"")
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Steps to the next row; returns false if there is none.
     @discardableResult
     func step() throws(SQLiteError) -> Bool {
         switch unsafe sqlite3_step(handle) {
@@ -78,7 +79,7 @@ internal import CSQLite
         }
     }
 
-    /// Makes the statement ready to run again; its failure is the one that `step()` has thrown already.
+    /// Resets the statement, so that it can run again; an error of the reset was already thrown by `step()`.
     func reset() {
         _ = unsafe sqlite3_reset(handle)
     }
@@ -87,12 +88,12 @@ internal import CSQLite
 
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-    /// A blob, or the UTF-8 of a text exactly as it is stored.
+    /// Returns a blob, or the UTF-8 of a text exactly as it is stored.
     func bytes(_ column: Int32) -> [UInt8] { unsafe Array(bytesInPlace(column)) }
 
     func text(_ column: Int32) -> String { unsafe String(decoding: bytesInPlace(column), as: UTF8.self) }
 
-    /// The same bytes where SQLite has them: until the statement goes on.
+    /// Returns the same bytes in SQLite's memory, which are valid until the next step or reset of the statement.
     @unsafe
     func bytesInPlace(_ column: Int32) -> UnsafeRawBufferPointer {
         guard let start = unsafe sqlite3_column_blob(handle, column) else {

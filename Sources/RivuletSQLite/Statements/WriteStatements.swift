@@ -5,12 +5,12 @@ struct WriteStatements {
     private let finder: SessionFinder
     private let insertSession: SQLiteStatement
     private let insertAnswer: SQLiteStatement
-    private let dropOldAnswers: SQLiteStatement
+    private let dropOldAnswers: SQLiteLookup
     private let snapshots: SnapshotFinder
     private let insertSnapshot: SQLiteStatement
     private let dropReplacedSnapshot: SQLiteStatement
     private let keepOlderSnapshot: SQLiteStatement
-    private let timeOfSnapshot: SQLiteStatement
+    private let timeOfSnapshot: SQLiteLookup
     private let dropSnapshots: SQLiteStatement
     private let dropOlderSnapshots: SQLiteStatement
     private let deleteSession: SQLiteStatement
@@ -18,19 +18,19 @@ struct WriteStatements {
     private let countProbe: SQLiteStatement
     private let headsMax: Int
 
-    /// What can be written of stores.
+    /// The writes to stores and values.
     var items: ItemStatements
-    /// What erases deleted sessions.
+    /// The erasure of deleted sessions.
     private(set) var erasing: EraseStatements
-    /// Whether something was removed or replaced in the transaction under way, whose text the files have until the log is truncated.
+    /// True if the current transaction removed or replaced data; the files have its text until the log is truncated.
     private var removes = false
 
     private var log: LogStatements
 
-    /// Heads as this connection has last seen them, by sid; right also inside the transaction under way.
+    /// The heads by sid, as of the last read or write of this connection; also valid inside the current transaction.
     private var heads: [Int64: Head] = [:]
 
-    /// An object: most writes look at one, and change its version.
+    /// The head of a session; an object, because most writes read one and change its version.
     private final class Head {
         let key: SessionKey
         let epoch: String
@@ -57,9 +57,13 @@ struct WriteStatements {
             on: connection
         )
         insertAnswer = try SQLiteStatement(AnswerRow.insertion, on: connection)
-        // A few of any session with each new one: what is kept stays in bounds, and no append waits for many.
-        dropOldAnswers = try SQLiteStatement(
+        // Each new record deletes a few old records of any session. So the number of records stays bounded, and no
+        // append waits for many deletions. If the index of times is damaged, the old records stay, because no dispatch
+        // should wait for a search of the whole table.
+        dropOldAnswers = try SQLiteLookup(
             "DELETE FROM answer WHERE row IN (SELECT row FROM answer WHERE time < ? ORDER BY time LIMIT ?)",
+            byTable: "SELECT ?, ?",
+            .small,
             on: connection
         )
         insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
@@ -67,7 +71,7 @@ struct WriteStatements {
             "DELETE FROM older_snapshot WHERE sid = ? AND v = ? AND schema >= ?",
             on: connection
         )
-        // What is there already is of a schema that is older yet.
+        // An existing row has an even older schema, and stays.
         keepOlderSnapshot = try SQLiteStatement(
             """
             INSERT OR IGNORE INTO older_snapshot(\(SnapshotRow.columns)) SELECT \(SnapshotRow.columns) FROM snapshot
@@ -75,7 +79,9 @@ struct WriteStatements {
             """,
             on: connection
         )
-        timeOfSnapshot = try SQLiteStatement("SELECT time FROM snapshot WHERE sid = ? AND v = ?", on: connection)
+        timeOfSnapshot = try SQLiteLookup(on: connection) {
+            "SELECT time FROM snapshot\($0) WHERE sid = ? AND v = ?"
+        }
         dropSnapshots = try SQLiteStatement(
             """
             DELETE FROM snapshot WHERE sid = ?1 AND v + 1 < ?2
@@ -95,30 +101,33 @@ struct WriteStatements {
         )
     }
 
-    /// How many rows the log has got since its index was brought up to date.
+    /// The finder of entries, which also knows the lost ones.
+    var logFinder: LogFinder { finder.log }
+
+    /// The number of rows that were added to the log since its index was last updated.
     var unindexedRowCount: Int { log.unindexedRowCount }
 
-    /// Brings the log's index up to date.
+    /// Updates the log's index.
     mutating func indexLog() throws(SQLiteError) {
         try log.refresh()
         try log.index()
     }
 
-    /// A transaction has begun; `othersHaveWritten`: another connection has, since the last one.
+    /// Begins a transaction; `othersHaveWritten` is true if another connection has written since the last one.
     mutating func didBegin(othersHaveWritten: Bool) {
         guard othersHaveWritten else { return }
         forgetSessions()
         items.forget()
     }
 
-    /// A transaction was committed; true: something was removed or replaced in it.
+    /// Updates the state after a commit; returns true if the transaction removed or replaced data.
     mutating func didCommit() -> Bool {
         defer { removes = false }
         erasing.didCommit()
         return items.didCommit() || removes
     }
 
-    /// A transaction was rolled back.
+    /// Updates the state after a rollback.
     mutating func didRollBack() {
         removes = false
         forgetSessions()
@@ -126,14 +135,14 @@ struct WriteStatements {
         items.didRollBack()
     }
 
-    /// Erases as much of deleted sessions as one step may write.
+    /// Erases rows of deleted sessions, up to the limit of one step.
     mutating func erase() throws(SQLiteError) {
         try log.refresh()
         removes = true
         try erasing.step()
     }
 
-    /// Leaves the session or the marks alone in which a step has failed; nil: there is nothing to report, and the step is tried again.
+    /// Skips the session or the marks in which a step has failed; returns nil if there is nothing to report.
     mutating func skipErasing(isTemporary: Bool) -> EraseStatements.Failure? {
         erasing.skip(isTemporary: isTemporary)
     }
@@ -163,7 +172,7 @@ struct WriteStatements {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers
+        keeping answers: IdempotencyRecords
     ) throws(SQLiteError) -> AppendOutcome {
         try log.refresh()
         let sid: Int64
@@ -189,8 +198,7 @@ struct WriteStatements {
         _ key: SessionKey,
         at expected: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64
+        keeping: LogKeeping
     ) throws(SQLiteError) -> CompactionOutcome {
         try log.refresh()
         let sid = Int64(bitPattern: expected.token)
@@ -200,10 +208,16 @@ struct WriteStatements {
         let time = try time(of: snapshot.version, sid: sid) ?? head.created
         try replace(with: SnapshotRow(snapshot, sid: sid, time: time))
         removes = true
-        if let base = try base(of: sid, snapshot.version, keepingFrom: keepingFrom, keepingSince: keepingSince) {
+        let sizes = keeping.bytes == nil ? [] : try finder.log.sizes(sid: sid)
+        if let base = try base(of: sid, snapshot.version, keeping: keeping, sizes) {
             try drop(before: base + 1, of: sid)
         }
-        return .compacted(self.head(of: sid, head), retained: try finder.retained(sid: sid, head: head.version))
+        let retained = try finder.retained(sid: sid, head: head.version)
+        let bytes = keeping.bytes.map { _ in sizes.prefix { $0.version >= retained.from }.reduce(0) { $0 + $1.bytes } }
+        return .compacted(
+            self.head(of: sid, head),
+            retained: RetainedLog(from: retained.from, since: retained.since, bytes: bytes)
+        )
     }
 
     mutating func delete(_ key: SessionKey) throws(SQLiteError) -> Bool {
@@ -214,12 +228,23 @@ struct WriteStatements {
         defer { deleteSession.reset() }
         try deleteSession.bind(sid, at: 1)
         try deleteSession.step()
-        // Its rows go later, in steps: without a name no reader finds them.
+        // The rows are erased later, in steps. Without a name, no reader finds them.
         try erasing.add(sid)
         return true
     }
 
-    func probe() throws(SQLiteError) {
+    mutating func probe() throws(SQLiteError) {
+        do throws(SQLiteError) {
+            try log.refresh()
+        } catch {
+            // Other errors are reported by the requests that need the log.
+            if finder.log.needsSalvage { throw error }
+        }
+        guard !finder.log.lost.hasUnknown else {
+            let detail =
+                "a page of the newest log entries is damaged, and it is not known which sessions have entries there"
+            throw .refused(.unavailable(detail: "\(detail): stop the server and restore a backup"))
+        }
         defer { countProbe.reset() }
         try countProbe.step()
     }
@@ -233,7 +258,7 @@ struct WriteStatements {
         snapshot: StateSnapshot?
     ) throws(SQLiteError) -> (sid: Int64, head: Head) {
         defer { insertSession.reset() }
-        // The sid is part of the checksum, so the next one is asked for first; no other connection writes meanwhile.
+        // The sid is part of the checksum, so the next sid is read first. No other connection writes meanwhile.
         let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time)
         try insertSession.bind(row.sid, at: 1)
         try insertSession.bind(key.app, at: 2)
@@ -248,17 +273,16 @@ struct WriteStatements {
         return (row.sid, head)
     }
 
-    /// How many old answers go with each new one.
+    /// The maximum number of old idempotency records that each new one deletes.
     private static let oldAnswersPerNew = 16
 
-    private mutating func keep(_ kept: KeptAnswers, sid: Int64) throws(SQLiteError) {
+    private mutating func keep(_ kept: IdempotencyRecords, sid: Int64) throws(SQLiteError) {
         guard !kept.answers.isEmpty else { return }
         removes = true
-        do {
-            defer { dropOldAnswers.reset() }
-            try dropOldAnswers.bind(kept.droppingBefore, at: 1)
-            try dropOldAnswers.bind(Int64(kept.answers.count * Self.oldAnswersPerNew), at: 2)
-            try dropOldAnswers.step()
+        try dropOldAnswers.read { (statement) throws(SQLiteError) in
+            try statement.bind(kept.droppingBefore, at: 1)
+            try statement.bind(Int64(kept.answers.count * Self.oldAnswersPerNew), at: 2)
+            try statement.step()
         }
         for answer in kept.answers {
             defer { insertAnswer.reset() }
@@ -267,7 +291,7 @@ struct WriteStatements {
         }
     }
 
-    /// Writes a snapshot in the place of one of its version; the oldest of an older schema is kept.
+    /// Writes a snapshot and replaces an existing one of the same version; the one with the oldest schema is kept.
     private func replace(with row: SnapshotRow) throws(SQLiteError) {
         for statement in [dropReplacedSnapshot, keepOlderSnapshot] {
             defer { statement.reset() }
@@ -285,21 +309,23 @@ struct WriteStatements {
         try insertSnapshot.step()
     }
 
-    /// The newest snapshot before the entries that are needed, at a snapshot of a version; nil: all entries stay.
+    /// Returns the newest snapshot before the entries that are needed, for a new snapshot of a version; nil if all
+    /// entries stay.
     private func base(
         of sid: Int64,
         _ version: UInt64,
-        keepingFrom: UInt64,
-        keepingSince: Int64
+        keeping: LogKeeping,
+        _ sizes: [(version: UInt64, bytes: Int)]
     ) throws(SQLiteError) -> Int64? {
-        // The log is searched from its old end, where the first fresh entry is near: what is older goes.
+        // The log is searched from its old end. The first fresh entry is near, because older entries are dropped.
         let next = Int64(clamping: version + 1)
-        let fresh = try finder.log.firstVersion(since: keepingSince, sid: sid) ?? next
-        let needed = min(next, max(Int64(clamping: keepingFrom), fresh))
+        let fresh = try finder.log.firstVersion(since: keeping.since, sid: sid) ?? next
+        let fitting = Int64(clamping: keeping.firstWithinBytes(sizes))
+        let needed = min(next, max(Int64(clamping: keeping.from), fresh, fitting))
         return try snapshots.marks(sid: sid).base(keepingFrom: UInt64(clamping: needed)).map(Int64.init(clamping:))
     }
 
-    /// Drops entries before a version, and snapshots from which no kept entry leads on; never the newest snapshot.
+    /// Drops entries before a version, and snapshots that no kept entry follows, but never the newest snapshot.
     private func drop(before version: Int64, of sid: Int64) throws(SQLiteError) {
         try log.drop(before: version, of: sid)
         for statement in [dropSnapshots, dropOlderSnapshots] {
@@ -319,10 +345,11 @@ struct WriteStatements {
     private func time(of version: UInt64, sid: Int64) throws(SQLiteError) -> Int64? {
         let version = Int64(clamping: version)
         if let time = try finder.log.time(of: version, sid: sid) { return time }
-        defer { timeOfSnapshot.reset() }
-        try timeOfSnapshot.bind(sid, at: 1)
-        try timeOfSnapshot.bind(version, at: 2)
-        return try timeOfSnapshot.step() ? timeOfSnapshot.integer(0) : nil
+        return try timeOfSnapshot.read { (row) throws(SQLiteError) in
+            try row.bind(sid, at: 1)
+            try row.bind(version, at: 2)
+            return try row.step() ? row.integer(0) : nil
+        }
     }
 
     // MARK: - Heads

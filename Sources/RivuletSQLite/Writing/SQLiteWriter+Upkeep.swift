@@ -1,16 +1,16 @@
-// What the writing thread does between commits: the log's index, checkpoints, erasing, free pages.
+// The upkeep by the writer thread between commits: the log's index, checkpoints, erasing, free pages.
 
 internal import RivuletBase
 internal import RivuletSessions
 
 extension SQLiteWriter {
-    /// The transaction has ended: the memory of its changes is right for the next one.
+    /// Updates the in-memory state after a committed transaction.
     func didCommit() {
         if statements.didCommit(), removedTextSince == nil { removedTextSince = .now }
         erasure.setPending(statements.erasing.pendingCount)
     }
 
-    /// How long the thread sleeps without a request; nil: until there is one.
+    /// Returns the longest sleep without a request, in milliseconds; nil to sleep until the next request.
     func idleMilliseconds(isTidy: Bool) -> Int? {
         guard fault == nil, statements.erasing.hasWork else { return isTidy ? nil : limits.idleMilliseconds }
         return Int((nextErasing - .now).millisecondsRoundedUp)
@@ -18,15 +18,17 @@ extension SQLiteWriter {
 
     // MARK: - Index
 
-    /// Brings the log's index up to date once enough entries have come.
+    /// Updates the log's index if there are enough unindexed entries.
     func indexLogIfDue() {
         if statements.unindexedRowCount - unindexedAtFailure >= limits.unindexedEntriesMax { indexLog() }
     }
 
-    /// No request waits for this: an entry is found without the index as well.
+    /// Updates the log's index.
+    ///
+    /// No request waits for this, because entries are also found without the index.
     private func indexLog() {
         guard fault == nil else { return }
-        // Where it cannot be done, as without space, it is tried again after as many entries.
+        // If the update fails, for example on a full disk, it is tried again after the same number of further entries.
         unindexedAtFailure = statements.unindexedRowCount
         do throws(SQLiteError) {
             try beginTransaction()
@@ -52,15 +54,16 @@ extension SQLiteWriter {
 
     // MARK: - Checkpoints
 
-    /// Moves the write-ahead log into the database once it has grown by enough pages, or has had removed text for long enough.
+    /// Runs a checkpoint if the write-ahead log has grown by enough pages, or has held removed text for too long.
     func checkpointIfDue() {
         guard fault == nil else { return }
         if let since = removedTextSince, isOver(since) { return truncateLog() }
         let pages = connection.walPages
-        // The log has started again.
+        // The log was restarted.
         if pages < walPagesAtCheckpoint { walPagesAtCheckpoint = 0 }
         let isLarge = pages >= limits.walPagesMax
-        // A reader keeps a large log from its start: it is tried oftener, as no try waits for the reader.
+        // A reader can keep a large log from being restarted. The restart is tried more often, because no attempt waits
+        // for the reader.
         let step = isLarge ? max(1, limits.walPagesPerCheckpoint / 8) : limits.walPagesPerCheckpoint
         guard pages - walPagesAtCheckpoint >= step else { return }
         checkpoint(isLarge ? .restart : .passive)
@@ -75,18 +78,18 @@ extension SQLiteWriter {
         do throws(SQLiteError) {
             try connection.checkpoint(kind)
         } catch {
-            // The commits are safe in the write-ahead log. Without space there the next checkpoint goes on.
+            // The commits are safe in the write-ahead log. If the disk is full, the next checkpoint continues.
             if error.isWriteFault { stop(error) }
         }
     }
 
-    /// Empties the write-ahead log, and with it what it has of removed text; a reader puts it off.
+    /// Truncates the write-ahead log, which also erases removed text from it; a reader can delay this.
     private func truncateLog(waitingMilliseconds: Int = 0) {
         walPagesAtCheckpoint = connection.walPages
         do throws(SQLiteError) {
             let isDone = try connection.checkpoint(.truncate, waitingMilliseconds: waitingMilliseconds)
             isTruncationHeldUp = !isDone
-            // Held up: the next try comes as late as the first one, or in the next quiet moment.
+            // If a reader held it up, the next attempt comes after the same delay, or when the thread is idle.
             removedTextSince = isDone ? nil : removedTextSince.map { _ in .now }
         } catch {
             isTruncationHeldUp = true
@@ -96,10 +99,10 @@ extension SQLiteWriter {
 
     // MARK: - Erasing
 
-    /// Goes on with the erasing of deleted sessions, when the pause after the last step is over.
+    /// Continues to erase deleted sessions, if the pause after the last step is over.
     func eraseIfDue() {
         guard fault == nil, statements.erasing.hasWork, ContinuousClock.now >= nextErasing else { return }
-        // While a reader keeps the log from its end, what is erased would only make the log longer.
+        // While a reader prevents the truncation of the log, erasing would only make the log longer.
         if isTruncationHeldUp { truncateLog() }
         let stepFailed = !isTruncationHeldUp && !eraseStep()
         let pause =
@@ -107,7 +110,9 @@ extension SQLiteWriter {
         nextErasing = .now + .milliseconds(pause)
     }
 
-    /// Erases all that is left before the thread ends; what a reader of another process puts off is the next start's.
+    /// Erases all remaining deleted sessions before the thread ends.
+    ///
+    /// If a reader of another process prevents this, the next start continues.
     func finishErasing() {
         while fault == nil, statements.erasing.hasWork {
             if isTruncationHeldUp { truncateLog(waitingMilliseconds: limits.lockWaitMilliseconds) }
@@ -116,15 +121,30 @@ extension SQLiteWriter {
         if fault == nil, removedTextSince != nil { truncateLog(waitingMilliseconds: limits.lockWaitMilliseconds) }
     }
 
-    /// Erases all deleted sessions at once because there is no space; true: there may be some now.
+    /// Erases all deleted sessions at once because the disk is full; returns true if there may be space now.
     func makeRoom() -> Bool {
         guard fault == nil, statements.erasing.hasWork else { return false }
+        _ = reserve.release()
+        defer { _ = reserve.take() }
         var hasErased = false
         while fault == nil, statements.erasing.hasWork, eraseStep() { hasErased = true }
         return fault == nil && hasErased
     }
 
-    /// Commits one step of erasing, and truncates the log; false: it could not be done, and nothing has changed.
+    /// Erases the rows of a removal on a full disk, gives free pages back to the disk, and takes the reserve again.
+    func reclaim() {
+        _ = makeRoom()
+        for _ in 0..<Self.vacuumTurnsMax where fault == nil {
+            if tidyUp() { break }
+        }
+        _ = reserve.take()
+    }
+
+    /// The maximum number of vacuum turns that a removal on a full disk waits for; the rest is done when the thread is
+    /// idle.
+    private static var vacuumTurnsMax: Int { 64 }
+
+    /// Commits one step of erasing, and truncates the log; returns false if the step failed and nothing has changed.
     private func eraseStep() -> Bool {
         do throws(SQLiteError) {
             try beginTransaction()
@@ -132,7 +152,7 @@ extension SQLiteWriter {
         } catch {
             if error.isWriteFault {
                 stop(error)
-            } else if rollBack([]) {
+            } else if rollBack([]), !salvageLog() {
                 skipErasing(error)
             }
             return false
@@ -148,14 +168,16 @@ extension SQLiteWriter {
         return true
     }
 
-    /// Reports what failed: one session, and the others are erased; the marks, and nothing is erased until the next start; or neither, as
-    /// when the log could not be read, and the step is tried again.
+    /// Reports a failed step of erasing.
     ///
-    /// The error has SQL without values, a path, and SQLite's words; the number is that of a row. No line has text of a session.
+    /// If one session failed, the others are still erased. If the marks failed, nothing is erased until the next start.
+    /// Otherwise, for example if the log could not be read, the step is tried again.
+    ///
+    /// The error has SQL without values, a path, and SQLite's message. The number is that of a row. No line contains
+    /// text of a session.
     private func skipErasing(_ error: SQLiteError) {
         guard let failure = statements.skipErasing(isTemporary: error.isTemporary) else { return }
-        let next =
-            failure == .retried ? "it is tried again, and" : "the next start tries again. If that fails, too,"
+        let next = failure == .retried ? "it is tried again" : "the next start tries again"
         let sessions =
             if case .skipped(.session(let number)) = failure {
                 "the deleted session with the number \(number)"
@@ -163,20 +185,22 @@ extension SQLiteWriter {
                 "deleted sessions"
             }
         erasure.report(
-            "cannot erase \(sessions), whose text is still in \(connection.path): \(error); \(next) "
+            "cannot erase \(sessions), whose text is still in \(connection.path): \(error); \(next). If that fails, too, "
                 + "restore a backup from before the damage"
         )
     }
 
     // MARK: - Quiet moments
 
-    /// The free pages that are kept for reuse, and the pages that are given back to the disk in one go.
+    /// The number of free pages that are kept for reuse, and the number of pages that one turn gives back to the disk.
     private static var freePagesKept: Int64 { 1_024 }
     private static var freePagesPerTurn: Int { 256 }
 
-    /// Uses a quiet moment; true: there is nothing left to do.
+    /// Does upkeep while the thread is idle; returns true if nothing is left to do.
     func tidyUp() -> Bool {
         guard fault == nil else { return true }
+        // After a full disk, the reserve may not be held.
+        _ = reserve.take()
         do throws(SQLiteError) {
             guard try connection.integer("PRAGMA freelist_count") ?? 0 > Self.freePagesKept else {
                 if removedTextSince != nil {
@@ -186,7 +210,7 @@ extension SQLiteWriter {
                 if connection.walPages > walPagesAtCheckpoint { checkpoint(.passive) }
                 return true
             }
-            // A transaction like the others: the writer knows by it that the commit was its own.
+            // The vacuum runs in an ordinary transaction, so that the writer recognizes the commit as its own.
             try beginTransaction()
             try connection.execute("PRAGMA incremental_vacuum(\(Self.freePagesPerTurn))")
             try endTransaction()

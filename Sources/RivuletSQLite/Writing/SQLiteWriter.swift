@@ -1,3 +1,4 @@
+import RivuletBase
 internal import RivuletSessions
 internal import RivuletStores
 
@@ -9,43 +10,55 @@ final class SQLiteWriter {
     private let beginStatement: SQLiteStatement
     private let commitStatement: SQLiteStatement
     private let sharedKeys: SharedKeys
-    private let askForKeys: @Sendable (ItemKey) -> Bool
+    private let askForKeys: @Sendable (ByteText) -> Bool
     private let onFault: @Sendable (StorageError) -> Void
     let erasure: SharedErasure
+    private var files: DatabaseFiles
+    var reserve: DiskReserve
+    /// True if the disk was full for a write, and no probe has shown since then that there is room.
+    private var wasFull = false
 
     private var waitingForKeys = WritesWaitingForKeys()
     var statements: WriteStatements
-    /// The database's version after the last commit of this connection; another one at the next transaction: somebody else has committed.
+    /// The database's data version after the last commit of this connection.
+    ///
+    /// A different version at the next transaction shows that another connection has committed.
     private var lastDataVersion: UInt32 = 0
     var walPagesAtCheckpoint = 0
-    /// The rows beside the log's index when it could not be brought up to date; 0: it could.
+    /// The number of unindexed rows when an update of the log's index failed; 0 if the last update succeeded.
     var unindexedAtFailure = 0
-    /// Since when the files may have text that was removed; at the start the log is not known to have none.
+    /// The time since which the files may contain removed text; it is set at the start, because the log may contain
+    /// such text.
     var removedTextSince: ContinuousClock.Instant? = .now
-    /// When the next step of erasing is due, if there is something to erase.
+    /// The time of the next step of erasing, if there is something to erase.
     var nextErasing = ContinuousClock.now
-    /// Whether a reader was in the way when the log was to be truncated after a step.
+    /// True if a reader prevented the truncation of the log after a step.
     var isTruncationHeldUp = false
-    /// Why nothing is written any more.
+    /// The error that ended all writing.
     private(set) var fault: StorageError?
 
-    /// Opens the database, and makes it where there is none.
+    /// Opens the database, or creates it.
     ///
-    /// `askForKeys` has another thread read the keys of a collection into `sharedKeys`, answer there and call the queue; false: it does not.
-    /// `onFault` is called once when the disk has failed in a way after which only a restart tells what it holds.
+    /// With `renewsEpochs`, all sessions have new epochs when this returns. `askForKeys` makes another thread read the
+    /// keys of a collection into `sharedKeys`, add the answer there, and wake the queue. It returns false if the thread
+    /// does not accept the request. `onFault` is called when all writing ends, because the disk failed or a database
+    /// file was replaced.
     init(
         path: String,
         limits: SQLiteStorageLimits,
         queue: WorkQueue<any WriteRequest>,
         sharedKeys: SharedKeys,
         erasure: SharedErasure,
-        askForKeys: @escaping @Sendable (ItemKey) -> Bool,
+        reserve: DiskReserve,
+        renewsEpochs: Bool = false,
+        askForKeys: @escaping @Sendable (ByteText) -> Bool,
         onFault: @escaping @Sendable (StorageError) -> Void
     ) throws(SQLiteError) {
         self.queue = queue
         self.limits = limits
         self.sharedKeys = sharedKeys
         self.erasure = erasure
+        self.reserve = reserve
         self.askForKeys = askForKeys
         self.onFault = onFault
         connection = try SQLiteConnection(
@@ -54,19 +67,22 @@ final class SQLiteWriter {
             lockWaitMilliseconds: limits.lockWaitMilliseconds
         )
         try SQLiteSchema.prepareWriter(connection, limits: limits)
+        if renewsEpochs { try EpochRenewal.renew(connection) }
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
         statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
         lastDataVersion = connection.dataVersion
+        files = DatabaseFiles(of: path)
         let isSecured = try SQLiteSchema.isSecured(connection)
         erasure.didOpen(isSecured: isSecured, pendingCount: statements.erasing.pendingCount)
     }
 
-    /// Commits whatever has queued while the last commit ran, until the queue is closed.
+    /// Commits queued requests in groups until the queue is closed.
     ///
-    /// There is no timer: the commit under way is what gathers the next group.
+    /// No timer delays a group: the requests that arrive during one commit are the next group.
     func run() {
         var isTidy = false
+        _ = reserve.take()
         while true {
             switch queue.take(idleMilliseconds: idleMilliseconds(isTidy: isTidy)) {
             case .requests(let requests):
@@ -93,7 +109,7 @@ final class SQLiteWriter {
 
     // MARK: - Keys
 
-    /// The commits whose keys have been read, before `requests`; answers those whose keys cannot be.
+    /// Returns the writes with keys that have been read since, then `requests`; refuses writes if the read failed.
     private func withKeys(before requests: [any WriteRequest]) -> [any WriteRequest] {
         let answers = sharedKeys.takeAnswers()
         guard !answers.isEmpty else { return requests }
@@ -106,7 +122,9 @@ final class SQLiteWriter {
         } + requests
     }
 
-    /// The writes of a group that are made now; the others wait for the keys of their collections, which can be many.
+    /// Returns the writes of a group that can run now.
+    ///
+    /// The other writes wait until another thread has read the keys of their collections, because this can take long.
     private func ready(_ group: ArraySlice<any WriteRequest>) -> ArraySlice<any WriteRequest> {
         guard fault == nil, group.contains(where: { $0.collection != nil }) else { return group }
         return group.filter { !waits($0) }[...]
@@ -118,7 +136,8 @@ final class SQLiteWriter {
             do throws(SQLiteError) {
                 guard try !statements.items.isReady(name), write.mayWaitForKeys, askForKeys(name) else { return false }
             } catch {
-                // The write fails of it as well, and says so.
+                // The write will fail with the same error, and then works around the error or reports it.
+                connection.detours.end()
                 return false
             }
         }
@@ -128,7 +147,7 @@ final class SQLiteWriter {
 
     // MARK: - Commits
 
-    /// Takes the first requests, as many as one commit may have; nil: none is left.
+    /// Takes the first requests, as many as one commit may have; nil if none is left.
     private func nextGroup(of requests: inout ArraySlice<any WriteRequest>) -> ArraySlice<any WriteRequest>? {
         guard !requests.isEmpty else { return nil }
         var bytes = 0
@@ -144,6 +163,9 @@ final class SQLiteWriter {
     private func commit(_ group: ArraySlice<any WriteRequest>) {
         guard !group.isEmpty else { return }
         if let fault { return refuse(group, with: fault) }
+        if wasFull, refuseProbes(of: group) {
+            return commit(group.filter { $0.purpose != .probe }[...])
+        }
         do throws(SQLiteError) {
             try beginTransaction()
         } catch {
@@ -162,7 +184,11 @@ final class SQLiteWriter {
         } catch {
             return commitDidFail(group, error)
         }
+        // Checked between the commit and its answers: a commit to a database that was already replaced is not
+        // acknowledged.
+        if let path = files.findReplaced() { return stop(group, Self.replaced(path)) }
         didCommit()
+        if wasFull, group.contains(where: { $0.purpose == .probe }) { wasFull = false }
         for request in group { request.answer() }
     }
 
@@ -180,25 +206,53 @@ final class SQLiteWriter {
         lastDataVersion = connection.dataVersion
     }
 
-    /// One write failed: the others are done again, each alone, so that it fails by itself.
+    /// Handles the failure of one write.
+    ///
+    /// The group is committed again if the cause can be removed. Otherwise each write is committed alone, so that only
+    /// the failed one is refused. A write fault of the disk ends all writing.
     private func writeDidFail(_ request: any WriteRequest, of group: ArraySlice<any WriteRequest>, _ error: SQLiteError)
     {
         if error.isWriteFault { return stop(group, error) }
         guard rollBack(group) else { return }
+        if salvageLog() { return commit(group) }
+        if connection.detours.takeNew() {
+            // A page of an index has failed. The group is committed again without that index.
+            defer { connection.detours.end() }
+            return commit(group)
+        }
         if error.isFull, makeRoom() { return commit(group) }
-        if group.count == 1 { return request.refuse(error.storageError(for: request.key)) }
+        if error.isFull, commitWithReserve(group) { return }
+        if group.count == 1 { return refuse(group, with: error.storageError(for: request.key)) }
         for index in group.indices { commit(group[index...index]) }
     }
 
+    /// Reads the newest log entries outside of a damaged page; returns true if the failed work may be repeated.
+    func salvageLog() -> Bool {
+        guard statements.logFinder.needsSalvage else { return false }
+        do throws(SQLiteError) {
+            try statements.logFinder.salvage()
+            return true
+        } catch {
+            // The error of the failed work already gives the cause.
+            return false
+        }
+    }
+
     func commitDidFail(_ group: ArraySlice<any WriteRequest>, _ error: SQLiteError) {
-        // A full disk is found before the commit mark is written; after any other failure the disk may have the commit.
+        // A full disk is detected before the commit mark is written. After any other failure, the disk may have the
+        // commit.
         guard error.isFull else { return stop(group, error) }
         guard rollBack(group) else { return }
         if makeRoom() { return commit(group) }
-        refuse(group, with: error.storageError(for: nil))
+        if commitWithReserve(group) { return }
+        guard group.count > 1, group.contains(where: { $0.purpose == .removal }) else {
+            return refuse(group, with: error.storageError(for: nil))
+        }
+        // Only a removal may use the reserve, so each request is committed alone.
+        for index in group.indices { commit(group[index...index]) }
     }
 
-    /// Undoes the transaction; false: not even that, and the group has been answered.
+    /// Rolls the transaction back; returns false if that failed too and the group has been answered.
     func rollBack(_ group: ArraySlice<any WriteRequest>) -> Bool {
         statements.didRollBack()
         guard connection.isInTransaction else { return true }
@@ -211,23 +265,37 @@ final class SQLiteWriter {
         }
     }
 
-    /// Ends all writing: what the disk holds is known only after the database has been opened anew.
+    /// Ends all writing, because the contents of the disk are known only after the database is opened again.
     private func stop(_ group: ArraySlice<any WriteRequest>, _ error: SQLiteError) {
         stop(error)
         let detail = "\(error); the server must be restarted, and the sessions loaded again"
         refuse(group, with: .indeterminate(detail: detail))
     }
 
-    func stop(_ error: SQLiteError) {
-        let fault = StorageError.unavailable(
-            detail: "the disk failed (\(error)): check the disk of \(connection.path), then restart the server"
+    private static func replaced(_ path: String) -> SQLiteError {
+        .refused(
+            .unavailable(
+                detail: "\(path) was removed or replaced while the server had it open, so nothing more is stored: "
+                    + "put the file back or restore a backup, then restart the server"
+            )
         )
+    }
+
+    func stop(_ error: SQLiteError) {
+        let fault: StorageError =
+            if case .refused(let refusal) = error {
+                refusal
+            } else {
+                .unavailable(
+                    detail: "the disk failed (\(error)): check the disk of \(connection.path), then restart the server"
+                )
+            }
         self.fault = fault
         do throws(SQLiteError) {
-            // A checkpoint could carry pages into the database that the disk has lost.
+            // A checkpoint could copy pages that the disk has lost into the database.
             try connection.forbidCheckpointOnClose()
         } catch {
-            // What matters is told by the fault already.
+            // `fault` already has the more important error.
         }
         queue.refuse(with: fault)
         let waiting = waitingForKeys.takeAll()[...]
@@ -236,7 +304,33 @@ final class SQLiteWriter {
         onFault(fault)
     }
 
+    // MARK: - A full disk
+
+    /// Commits a single removal with the space of the reserve, then takes the reserve again.
+    ///
+    /// - Returns: False if the group is not a single removal, or if there is no reserve.
+    private func commitWithReserve(_ group: ArraySlice<any WriteRequest>) -> Bool {
+        guard group.count == 1, group.first?.purpose == .removal, reserve.release() else { return false }
+        wasFull = true
+        commit(group)
+        reclaim()
+        return true
+    }
+
+    /// Refuses the probes of a group if the disk has no room in addition to the reserve.
+    ///
+    /// - Returns: False if there is room, or if the group has no probes.
+    private func refuseProbes(of group: ArraySlice<any WriteRequest>) -> Bool {
+        let probes = group.filter { $0.purpose == .probe }
+        guard !probes.isEmpty, !reserve.hasRoomBeside() else { return false }
+        let detail =
+            "the disk of \(connection.path) was full, and has less than \(limits.reserveBytes) free bytes (reserveBytes): free space there"
+        refuse(probes[...], with: .full(detail: detail))
+        return true
+    }
+
     private func refuse(_ group: ArraySlice<any WriteRequest>, with error: StorageError) {
+        if case .full = error { wasFull = true }
         for request in group { request.refuse(error) }
     }
 

@@ -1,7 +1,7 @@
 internal import RivuletSessions
 internal import Synchronization
 
-/// The state of erasing, which the writing thread keeps up to date.
+/// The state of erasing, which the writer thread updates.
 final class SharedErasure: Sendable {
     private struct State {
         var isSecured = true
@@ -11,10 +11,10 @@ final class SharedErasure: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of deleted sessions whose text is still in the files.
+    /// The number of deleted sessions that still have text in the files.
     var pendingCount: Int { state.withLock { $0.pendingCount } }
 
-    /// Whether the text of a deleted session leaves the files of this database.
+    /// True if the text of deleted sessions is erased from the files of this database.
     var isSecured: Bool { state.withLock { $0.isSecured } }
 
     func didOpen(isSecured: Bool, pendingCount: Int) {

@@ -11,15 +11,15 @@ final class WorkQueue<Request: Sendable>: Sendable {
 
     private struct State {
         var waiting: [Request] = []
-        /// Requests that were submitted and not yet finished.
+        /// The number of requests that were submitted and are not finished.
         var requests = 0
         var bytes = 0
         var phase = Phase.new
         var isWorkerAsleep = false
-        /// Whether the worker has something else to look after.
+        /// True if the worker was called for work other than requests.
         var isCalled = false
 
-        /// Whether the worker must be woken, which is then taken as done.
+        /// Returns true if the worker must be woken, and marks it as awake.
         mutating func takeWorkerAsleep() -> Bool {
             defer { isWorkerAsleep = false }
             return isWorkerAsleep
@@ -27,23 +27,23 @@ final class WorkQueue<Request: Sendable>: Sendable {
     }
 
     private enum Phase {
-        /// The phase until the first opening, in which only requests are accepted that may wait for it.
+        /// The phase before the first opening, in which only requests that may wait for the opening are accepted.
         case new
         /// The phase in which every request gets this error.
         case refusing(StorageError)
         /// The phase in which requests are accepted.
         case open
-        /// The phase in which the worker answers what was accepted, and ends.
+        /// The phase in which the worker answers the accepted requests, then ends.
         case closed
     }
 
-    /// What the worker is to do.
+    /// The next work of the worker.
     enum Work {
-        /// The state of having requests, oldest first; none when the worker was only called.
+        /// The waiting requests, oldest first; empty if the worker was only called.
         case requests([Request])
-        /// The state of having had none for the time given.
+        /// No request came in the given time.
         case none
-        /// The state of being closed and empty.
+        /// The queue is closed and empty.
         case end
     }
 
@@ -58,12 +58,12 @@ final class WorkQueue<Request: Sendable>: Sendable {
         state.withLock { $0.phase = .open }
     }
 
-    /// Is as before the first opening, which was taken back.
+    /// Returns to the phase before the first opening, because the opening was undone.
     func renew() {
         state.withLock { $0.phase = .new }
     }
 
-    /// Refuses requests from now on; those that wait already are the worker's to answer.
+    /// Refuses requests from now on; the worker still answers the waiting requests.
     func refuse(with error: StorageError) {
         state.withLock { state in
             if case .closed = state.phase { return }
@@ -71,7 +71,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
         }
     }
 
-    /// Refuses requests from now on, and lets the worker end once it has answered those that wait.
+    /// Refuses requests from now on, and ends the worker after it has answered the waiting requests.
     func close() {
         let wakes = state.withLock { state in
             state.phase = .closed
@@ -80,7 +80,9 @@ final class WorkQueue<Request: Sendable>: Sendable {
         if wakes { wakeUp.signal() }
     }
 
-    /// Queues a request of this size, also before the first opening if it `waits` for that; or the reason why not.
+    /// Queues a request of a size in bytes; returns an error if the request is refused.
+    ///
+    /// A request that `waits` is also accepted before the first opening.
     func submit(_ request: Request, byteCount: Int, waits: Bool = false) -> StorageError? {
         let (refusal, wakes) = state.withLock { state -> (StorageError?, Bool) in
             switch state.phase {
@@ -105,7 +107,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
         return refusal
     }
 
-    /// Has the worker take what waits, also if that is nothing, before it sleeps again or ends.
+    /// Makes the worker take the waiting requests, even if there are none, before it sleeps again or ends.
     func call() {
         let wakes = state.withLock { state in
             state.isCalled = true
@@ -114,7 +116,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
         if wakes { wakeUp.signal() }
     }
 
-    /// Takes everything that waits; sleeps while there is nothing, at most for the time given.
+    /// Takes all waiting requests; if there are none, sleeps for at most the given time.
     func take(idleMilliseconds: Int?) -> Work {
         while true {
             let work = state.withLock { state -> Work? in
@@ -136,7 +138,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
         }
     }
 
-    /// Gives back the room of requests that have been answered.
+    /// Releases the room of answered requests.
     func finish(_ requests: Int, byteCount: Int) {
         state.withLock { state in
             state.requests -= requests

@@ -9,7 +9,8 @@ final class WorkerThread: Sendable {
 
     /// Starts the thread; `name` has at most 15 bytes.
     init(name: String, body: sending @escaping () -> Void) throws(StorageError) {
-        // SAFETY: retained here, released by the new thread, or below when there is none; `sending` makes it the thread's own.
+        // SAFETY: retained here, and released by the new thread, or below if no thread started; `sending` gives the
+        // closure to the thread.
         let context = unsafe Unmanaged.passRetained(Body(name: name, function: body))
         var started = pthread_t()
         let code = unsafe pthread_create(
@@ -31,9 +32,9 @@ final class WorkerThread: Sendable {
         thread = Mutex(started)
     }
 
-    /// Waits until the function has returned and everything it held is gone.
+    /// Waits until the function has returned and its captured values are released.
     ///
-    /// On the thread itself it does not wait, or it would for ever.
+    /// A call on the thread itself does not wait, because it would wait forever.
     func join() {
         guard let thread = thread.withLock({ $0.take() }) else { return }
         if pthread_equal(thread, pthread_self()) != 0 {

@@ -1,45 +1,62 @@
+import RivuletBase
 internal import RivuletSessions
 internal import RivuletStores
 
 /// A write that waits for its commit.
 ///
-/// One thread at a time has it: the one that submits it, then the writer.
+/// Only one thread uses it at a time: first the submitting thread, then the writer.
 protocol WriteRequest: AnyObject, Sendable {
-    /// The session whose fault a failure of this write alone is.
+    /// The session that an error of this write alone is attributed to.
     var key: SessionKey? { get }
-    /// The collection whose keys the write has to know.
-    var collection: ItemKey? { get }
+    /// The collection, if the write needs its keys.
+    var collection: ByteText? { get }
     var byteCount: Int { get }
-    /// Whether it may wait until another thread has read these keys; false: it reads by itself those that are missing still.
+    var purpose: WritePurpose { get }
+    /// True if the write may wait until another thread has read these keys; otherwise the write reads missing keys
+    /// itself.
     var mayWaitForKeys: Bool { get }
 
-    /// Ends its waiting for keys.
+    /// Ends the wait for keys.
     func stopWaitingForKeys()
 
-    /// Writes inside a transaction; once more when that was rolled back for the fault of another write.
+    /// Writes inside a transaction; called again if the transaction was rolled back because another write failed.
     func write(_ statements: inout WriteStatements) throws(SQLiteError)
 
-    /// Answers the write, which is durable now.
+    /// Answers the write, which is now durable.
     func answer()
 
     /// Answers a write that was not tried, or that failed.
     func refuse(_ error: StorageError)
 }
 
+/// The purpose of a write, which determines its treatment on a full disk.
+enum WritePurpose {
+    /// The write adds or changes data.
+    case change
+    /// The write removes data, and so may use the reserve.
+    case removal
+    /// The write tests that storage works.
+    case probe
+}
+
 extension WriteRequest {
-    var collection: ItemKey? { nil }
+    var purpose: WritePurpose { .change }
+
+    var collection: ByteText? { nil }
 
     var mayWaitForKeys: Bool { false }
 
     func stopWaitingForKeys() {}
 }
 
-/// A write with its outcome; an object, so that it is handed on without a copy.
+/// A write with its outcome; an object, so that it is passed on without a copy.
 final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
-    // SAFETY: the variables are the writer's from the request's submission on, and its maker does not touch them before that.
+    // SAFETY: after the submission of the request, only the writer uses the variables. The submitting thread does not
+    // use them before that.
     let key: SessionKey?
-    let collection: ItemKey?
+    let collection: ByteText?
     let byteCount: Int
+    let purpose: WritePurpose
     private(set) var mayWaitForKeys = true
     private var outcome: Result<Outcome, StorageError> = .failure(.closed)
     private let reply: StorageReply<Outcome>
@@ -47,14 +64,16 @@ final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
 
     init(
         _ key: SessionKey?,
-        in collection: ItemKey?,
+        in collection: ByteText?,
         byteCount: Int,
+        purpose: WritePurpose,
         _ reply: @escaping StorageReply<Outcome>,
         _ body: @escaping @Sendable (inout WriteStatements) throws(SQLiteError) -> Outcome
     ) {
         self.key = key
         self.collection = collection
         self.byteCount = byteCount
+        self.purpose = purpose
         self.reply = reply
         self.body = body
     }
@@ -70,13 +89,14 @@ final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
     func refuse(_ error: StorageError) { reply(.failure(error)) }
 }
 
-/// An append, which nearly every write is: a type of its own, because code for any outcome looks up its metadata each time.
+/// An append, the most common write; it has its own type because generic code looks up the outcome's metadata each
+/// time.
 final class AppendRequest: WriteRequest, @unchecked Sendable {
-    // SAFETY: `outcome` is the writer's from the request's submission on.
+    // SAFETY: after the submission of the request, only the writer uses `outcome`.
     private let session: SessionKey
     private let point: AppendPoint
     private let entries: [LogEntry]
-    private let answers: KeptAnswers
+    private let answers: IdempotencyRecords
     let byteCount: Int
     private var outcome: Result<AppendOutcome, StorageError> = .failure(.closed)
     private let reply: StorageReply<AppendOutcome>
@@ -85,7 +105,7 @@ final class AppendRequest: WriteRequest, @unchecked Sendable {
         _ session: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         byteCount: Int,
         _ reply: @escaping StorageReply<AppendOutcome>
     ) {

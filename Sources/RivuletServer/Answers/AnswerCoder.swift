@@ -3,25 +3,25 @@ import RivuletHTTP
 
 /// Compresses the answers of one loop.
 struct AnswerCoder {
-    /// What becomes of an answer.
+    /// The next step for an answer.
     enum Coding {
         /// It is sent now, in this form.
         case ready(Response)
         /// It is sent when it has been compressed in further turns.
         case later(Compression)
-        /// It is sent with an answer of the same body that is being compressed; `isRead` is whether it answers a read.
+        /// It is sent with an answer of the same body that is being compressed; `isRead` is true if it answers a read.
         case joining(Compression, isRead: Bool)
     }
 
     private let bytesMin: Int
     private var streams = GzipStreams()
-    /// The compressions of bodies that many answers have.
+    /// The compressions under way of bodies that many answers share.
     private var shared: [ObjectIdentifier: Compression] = [:]
 
-    /// Compresses answers of at least so many bytes.
+    /// Compresses answers of at least this many bytes.
     init(bytesMin: Int) { self.bytesMin = bytesMin }
 
-    /// Begins to make the form of an answer that its request takes.
+    /// Begins to make the form of an answer that its request accepts.
     mutating func code(_ response: Response, for request: RequestTraits) -> Coding {
         guard let headers = request.headers else { return .ready(response) }
         if response.status == .notModified { return .ready(AnswerCoding.unchanged(response, for: headers)) }
@@ -47,13 +47,13 @@ struct AnswerCoder {
         return .later(compression)
     }
 
-    /// Ends a compression, and returns the answer; its compressor is free again.
+    /// Ends a compression, and returns the answer; the compressor is free again.
     mutating func finish(_ compression: Compression) -> Response {
         abandon(compression)
         return compression.result
     }
 
-    /// Ends a compression whose connections have closed.
+    /// Ends a compression after all its connections have closed.
     mutating func abandon(_ compression: Compression) {
         if case .shared(let body) = compression.response.body { shared[ObjectIdentifier(body)] = nil }
         streams.giveBack(compression.stream)
@@ -62,16 +62,16 @@ struct AnswerCoder {
 
 /// The compressors of one loop.
 struct GzipStreams {
-    /// The most answers that are compressed at once on a loop, 268 KB each; further ones go out as they are.
+    /// The most answers that a loop compresses at once, 268 KB each; further answers are sent uncompressed.
     static let underWayMax = 16
     /// The most bytes that are compressed in one turn of the loop: a quarter of a millisecond.
     static let sliceBytes = 32_768
 
-    /// One that was used before.
+    /// A compressor that was used before.
     private var idle: GzipStream?
     private(set) var underWay = 0
 
-    /// One for an answer; nil when there are too many, or no memory.
+    /// Returns a compressor for an answer; nil if too many are in use, or if there is no memory.
     mutating func take() -> GzipStream? {
         guard underWay < Self.underWayMax, let stream = idle ?? GzipStream() else { return nil }
         idle = nil
@@ -79,7 +79,7 @@ struct GzipStreams {
         return stream
     }
 
-    /// Takes one back.
+    /// Takes a compressor back.
     mutating func giveBack(_ stream: GzipStream) {
         underWay -= 1
         stream.reset()
@@ -87,18 +87,18 @@ struct GzipStreams {
     }
 }
 
-/// One answer on its way through a compressor, and those that have the same body.
+/// The compression of one answer, and the other answers that have the same body.
 final class Compression {
     let stream: GzipStream
     let response: Response
-    /// The answers that have the same body, and are sent when it is done.
+    /// The other answers with the same body, which are sent when the compression is done.
     private(set) var joined: [(connection: ConnectionID, response: Response, isRead: Bool)] = []
     private let isRead: Bool
     private var output: [UInt8] = []
     private var taken = 0
     private var hasFailed = false
 
-    /// An answer whose body is not empty, and a stream at its beginning.
+    /// Begins with an answer that has a body, and a new stream.
     init(of response: Response, isRead: Bool, with stream: GzipStream) {
         self.response = response
         self.isRead = isRead
@@ -112,7 +112,7 @@ final class Compression {
         joined.append((connection, response, isRead))
     }
 
-    /// Compresses as much as one turn has time for.
+    /// Compresses as many bytes as one turn allows.
     func step() {
         response.body.withBytes { bytes in
             let end = min(taken + GzipStreams.sliceBytes, bytes.count)
@@ -125,7 +125,7 @@ final class Compression {
     /// The answer as it is sent.
     var result: Response { result(of: response, isRead: isRead) }
 
-    /// An answer with the same body as it is sent: as it was where compression has failed or gains nothing.
+    /// Returns an answer with the same body as it is sent; uncompressed if compression has failed or saves nothing.
     func result(of response: Response, isRead: Bool) -> Response {
         let isSmaller = !hasFailed && output.count < response.body.count
         guard case .shared(let body) = response.body else {

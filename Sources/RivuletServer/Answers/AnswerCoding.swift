@@ -1,20 +1,20 @@
 import RivuletHTTP
 
-/// The content coding of answers that are made for a request; files have theirs from the start.
+/// The content coding of answers that are made for a request; files are coded when they are loaded.
 ///
 /// Source: RFC 9110 §8.4, §8.8.3.3, §12.5.3, §12.5.5.
 enum AnswerCoding {
-    /// What a tag of the compressed form ends with: another form, so another tag.
+    /// The end of a compressed form's tag: another form needs another tag.
     ///
-    /// No cursor and no item's tag ends so by itself.
+    /// No cursor and no item's tag ends with this suffix by itself.
     static let suffix = "-gzip"
 
-    /// Whether the answer's form depends on what the request accepts.
+    /// True if the answer's form depends on the codings that the request accepts.
     static func isNegotiated(_ response: Response, bytesMin: Int) -> Bool {
         response.body.count >= bytesMin && isCompressible(response)
     }
 
-    /// Whether the answer is of a kind that is compressed.
+    /// True if answers of this kind are compressed.
     private static func isCompressible(_ response: Response) -> Bool {
         guard !response.isCoded, response.status != .partialContent, !response.status.forbidsBody else { return false }
         guard let type = response.fields.first(where: { $0.name == "Content-Type" })?.value else { return false }
@@ -22,11 +22,11 @@ enum AnswerCoding {
             || type.hasPrefix("application/x-ndjson") || type.hasPrefix("text/plain")
     }
 
-    /// Whether the answer is to be compressed for a client that sent these headers.
+    /// True if the answer is to be compressed for a client that sent these headers.
     static func isWanted(_ response: Response, by headers: HTTPHeaders, bytesMin: Int) -> Bool {
         guard !response.body.isEmpty else { return false }
         if response.body.count < bytesMin {
-            // Nearly every answer ends here: a client that takes no plain form has to say so with a weight.
+            // Nearly every answer ends here. A client that refuses the plain form has to say so with a weight.
             guard let field = headers.bytes(of: "accept-encoding"), field.contains(UInt8(ascii: ";")) else {
                 return false
             }
@@ -38,18 +38,18 @@ enum AnswerCoding {
             && HTTPAccept.accepts(encoding: "gzip", in: headers.list(of: "accept-encoding"))
     }
 
-    /// The answer with another body, and fields that say so.
+    /// The answer with a compressed body, and the fields that describe it.
     static func compressed(_ response: Response, _ body: ResponseBody, isRead: Bool) -> Response {
         var response = varying(response)
         response.body = body
         response.isCoded = true
         response.fields.append(HTTPField("Content-Encoding", "gzip"))
-        // A tag in any other answer is that of what was read before, or will be.
+        // In any other answer, the tag is not that of the body, but that of the value, which is read separately.
         if isRead, response.status == .ok { response.tagForCompressed() }
         return response
     }
 
-    /// The answer with the field that tells caches that others may get another form.
+    /// The answer with a `Vary` field, so that caches know that other clients may get another form.
     static func varying(_ response: Response) -> Response {
         var response = response
         if let index = response.fields.firstIndex(where: { $0.name == "Vary" }) {
@@ -61,7 +61,7 @@ enum AnswerCoding {
         return response
     }
 
-    /// A 304 in the name of the form that its reader has.
+    /// A 304 with the tag of the form that the client has.
     static func unchanged(_ response: Response, for headers: HTTPHeaders) -> Response {
         guard !response.isCoded, let condition = headers.list(of: "if-none-match"), condition.contains(suffix + "\"")
         else { return response }
@@ -72,13 +72,13 @@ enum AnswerCoding {
         return response
     }
 
-    /// The tags of a condition without what tells the forms of one value apart.
+    /// The tags of a condition, without the suffix of compressed forms.
     static func plainTags(_ field: String?) -> String? {
         guard let field, field.contains(suffix + "\"") else { return field }
         return field.replacing(suffix + "\"", with: "\"")
     }
 
-    /// A cursor that a client has taken from a tag.
+    /// A cursor, without the suffix if the client has taken it from a tag.
     static func plainCursor(_ text: String?) -> String? {
         guard let text, text.hasSuffix(suffix) else { return text }
         return String(text.dropLast(suffix.count))
@@ -86,7 +86,7 @@ enum AnswerCoding {
 }
 
 extension Response {
-    /// Makes the tag that of the compressed form.
+    /// Changes the tag to that of the compressed form.
     fileprivate mutating func tagForCompressed() {
         guard let index = fields.firstIndex(where: { $0.name == "ETag" }), fields[index].value.hasSuffix("\"") else {
             return
@@ -96,6 +96,6 @@ extension Response {
 }
 
 extension HTTPRequest {
-    /// The tags that a condition names, in whatever form their reader has what they are of; nil without the field.
+    /// The tags that a condition names, without the suffix of compressed forms; nil without the field.
     func tags(_ name: String) -> String? { AnswerCoding.plainTags(headers.list(of: name)) }
 }

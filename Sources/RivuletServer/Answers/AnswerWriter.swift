@@ -3,21 +3,21 @@ import RivuletStores
 
 /// Makes the bytes of answers.
 struct AnswerWriter {
-    /// The most bytes of memory that are kept between two answers; a larger answer takes its buffer with it.
+    /// The most bytes of memory that are kept between two answers; a larger buffer is not kept.
     private static let keptBytesMax = 65_536
 
     private let doors: Doors
     private var date = DateField()
-    /// The bytes of an answer; kept for its capacity.
+    /// The bytes of an answer; the buffer is kept for its capacity.
     private var output: [UInt8] = []
 
     init(_ doors: Doors) { self.doors = doors }
 
-    /// The bytes of an answer, but for a body that other answers share.
+    /// The bytes of an answer, without a body that other answers share.
     mutating func bytes(of response: Response, to request: RequestTraits, isKeepAlive: Bool) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
-        // Few answers have fields of their request: the others are not to pay for a copy.
+        // Few answers have fields of their request. The other answers avoid a copy.
         let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
         HTTPResponseHead(response.status, fields: fields, framing: framing)
             .append(

@@ -1,4 +1,4 @@
-// Owns which HTTP answer each error gets; the only place where errors become statuses.
+// Owns the HTTP answer to each error of a session, of storage and of JSON.
 
 import RivuletEngine
 import RivuletHTTP
@@ -7,6 +7,9 @@ import RivuletObservation
 import RivuletSessions
 
 extension Problem {
+    /// 503: too many bytes already wait for clients that do not take them.
+    static var heldBytesFull: Problem { Problem(.overloaded("bytes that wait for readers (heldBytesMax)")) }
+
     /// The answer to a refused request of a session.
     init(_ error: SessionError) {
         switch error {
@@ -41,7 +44,7 @@ extension Problem {
         case .reducerFailed(let eventName):
             self.init(
                 .appFailed,
-                "the app failed at the event \"\(eventName)\", which is a fault of its own and is logged; nothing has changed"
+                "the app failed at the event \"\(eventName)\", which is an error of the app and is logged; nothing has changed"
             )
         case .coerced(let values):
             self.init(
@@ -98,7 +101,7 @@ extension Problem {
         case .keysFull(let key, let seconds):
             self.init(
                 .quotaExceeded,
-                "session \"\(key.id)\" has as many idempotency records as it may (keptAnswersMax, keptAnswerBytesMax); nothing has changed. "
+                "session \"\(key.id)\" has as many idempotency records as it may (idempotencyRecordsMax, idempotencyRecordBytesMax); nothing has changed. "
                     + "Come back in \(seconds) s, or send no Idempotency-Key",
                 fields: [HTTPField("Retry-After", "\(seconds)")]
             )
@@ -115,8 +118,8 @@ extension Problem {
         case .unreadable(let key, let detail):
             self.init(
                 .sessionUnreadable,
-                "session \"\(key.id)\" cannot be read: \(detail). Other sessions are not touched; nothing has changed. "
-                    + "An operator has to mend or delete it"
+                "session \"\(key.id)\" cannot be read: \(detail). Other sessions are not affected; nothing has changed. "
+                    + "An operator can run rivulet check --repair, or restore a backup"
             )
         case .draining:
             self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
@@ -124,7 +127,7 @@ extension Problem {
         if status == 500 { hasHiddenCause = true }
     }
 
-    /// Why a condition does not hold, as far as cursors tell.
+    /// The reason why a condition does not hold, as far as cursors show it.
     private static func reason(of mismatch: CursorMismatch) -> String {
         switch mismatch {
         case .moved: "the session has moved on"
@@ -138,13 +141,13 @@ extension Problem {
         }
     }
 
-    /// A key as its sender wrote it; that of a line has the line's number after a line feed.
+    /// The key as its sender wrote it; the key of a line has the line's number after a line feed.
     private static func quoted(_ key: String) -> String {
         let parts = key.split(separator: "\n")
         return "\"\(parts.first ?? "")\"" + (parts.count > 1 ? " in line \(parts[1])" : "")
     }
 
-    /// The answer to a storage error; paths and SQL are for the log.
+    /// The answer to a storage error; file paths and SQL are for the log only.
     init(_ error: StorageError) {
         switch error {
         case .unavailable:
@@ -161,6 +164,12 @@ extension Problem {
             )
         case .full:
             self.init(.diskFull, "the disk is full, nothing has changed; an operator has to free some space")
+        case .memoryFull(let limitBytes):
+            self.init(
+                .memoryFull,
+                "the sessions take all \(limitBytes) bytes that they may (MemoryStorageLimits.bytesMax), nothing has changed; delete "
+                    + "sessions, or start the server with --data"
+            )
         case .tooLarge(let limitBytes):
             self.init(
                 .changeTooLarge,
@@ -174,8 +183,8 @@ extension Problem {
         case .corrupt(let key?, _):
             self.init(
                 .sessionUnreadable,
-                "what is stored of session \"\(key.id)\" is damaged. Other sessions are not touched; nothing has changed. Delete it, or "
-                    + "have an operator restore it from a backup"
+                "what is stored of session \"\(key.id)\" is damaged. Other sessions are not affected; nothing has changed. "
+                    + "An operator can run rivulet check --repair, or restore a backup. A session without use can be deleted"
             )
         case .incompatible:
             self.init(
@@ -186,7 +195,7 @@ extension Problem {
             self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
         switch error {
-        case .tooLarge, .closed: break
+        case .tooLarge, .memoryFull, .closed: break
         case .unavailable, .indeterminate, .full, .corrupt, .incompatible: hasHiddenCause = true
         }
     }

@@ -1,4 +1,4 @@
-// Owns which HTTP answer each error of a store, a value or a secret gets.
+// Owns the HTTP answer to each error of a store, a value or a secret.
 
 import RivuletHTTP
 import RivuletJSON
@@ -64,7 +64,7 @@ extension Problem {
         }
     }
 
-    /// Paths and SQL are for the log.
+    /// The answer to an error of an item storage; file paths and SQL are for the log only.
     private init(_ error: ItemStorageError) {
         switch error {
         case .unavailable:

@@ -12,10 +12,12 @@ struct Problem: Error, Sendable {
     var members: [(name: String, json: [UInt8])] = []
     /// Header fields that belong to the status: `Allow`, `Retry-After`, `ETag`.
     var fields: [HTTPField] = []
-    /// Whether the cause is for the log alone, because its text names files, SQL or what the app does: the answer gets a `trace_id` for it.
+    /// True if the cause is for the log only, because its text names files, SQL or internals of the app.
+    ///
+    /// The answer then gets a `trace_id` for it.
     var hasHiddenCause = false
 
-    /// One place in the body that is wrong.
+    /// One error in the body, with its location.
     struct Fault: Sendable {
         let pointer: String
         let detail: String

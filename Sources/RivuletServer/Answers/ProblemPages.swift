@@ -1,9 +1,9 @@
 import RivuletHTTP
 import RivuletJSON
 
-/// The pages that the types of problems lead to.
+/// The pages about the types of problems.
 enum ProblemPages {
-    /// The list of all types; made at its first request.
+    /// The list of all types; made for its first request.
     static let list = file(title: "Problems", listBody)
     private static let pages = Dictionary(
         uniqueKeysWithValues: ProblemType.allCases.map { ($0, file(title: $0.title, body(of: $0))) }
@@ -45,7 +45,7 @@ enum ProblemPages {
 
     private static func json(_ value: JSONValue) -> String { String(decoding: value.json, as: UTF8.self) }
 
-    /// Text in which backquotes stand around code.
+    /// Turns text with backquotes around code into HTML.
     private static func text(_ text: String) -> String {
         escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .map { $0.isMultiple(of: 2) ? String($1) : "<code>\($1)</code>" }.joined()

@@ -1,4 +1,4 @@
-/// The words of the page of a `ProblemType`.
+/// The texts of the page about a `ProblemType`.
 struct ProblemTable {
     /// The type's `title` in problem documents.
     let title: String
@@ -345,7 +345,7 @@ struct ProblemTable {
         case .serverFault:
             ProblemTable(
                 "The server failed",
-                "A fault of the server, which its log has under `trace_id`.",
+                "An error of the server, which its log has under `trace_id`.",
                 "Report it with the log line."
             )
         case .notImplemented:
@@ -401,6 +401,12 @@ struct ProblemTable {
                 "The disk is full",
                 "The data folder's disk has no space left.",
                 "An operator frees some space. Nothing has changed."
+            )
+        case .memoryFull:
+            ProblemTable(
+                "The memory for sessions is full",
+                "The server keeps nothing on disk, and its sessions with their logs take as much memory as they may.",
+                "Delete sessions, or have an operator start the server with a data folder. Nothing has changed."
             )
         case .storeFull:
             ProblemTable(

@@ -7,7 +7,7 @@ import RivuletSessions
 import RivuletStores
 
 extension ProblemType {
-    /// A document of the type, as a server with the default limits answers it.
+    /// A document of the type, as a server with the default limits sends it.
     var example: JSONValue {
         var problem = exampleProblem
         if problem.hasHiddenCause {
@@ -18,7 +18,7 @@ extension ProblemType {
 
     /// The problem of the example.
     ///
-    /// It is made of an error where there is one, so that it has the words and the members of a real answer.
+    /// It is made from an error if possible, so that it has the text and the members of a real answer.
     private var exampleProblem: Problem {
         let key = SessionKey(app: "counter", id: "a")
         let limits = ServerLimits()
@@ -175,6 +175,7 @@ extension ProblemType {
         case .httpVersionNotSupported: Problem(self, "only HTTP/1.1 and HTTP/1.0 are served")
         case .stateFull: Problem(.stateFull(key, limitBytes: SessionLimits().stateBytesMax))
         case .diskFull: Problem(StorageError.full(detail: ""))
+        case .memoryFull: Problem(StorageError.memoryFull(limitBytes: MemoryStorageLimits().bytesMax))
         case .storeFull: Problem(.store(.full(limitBytes: StoreLimits().bytesMax)), epoch: "")
         }
     }
@@ -196,7 +197,7 @@ extension ProblemType {
 
     private static var preconditionExample: Problem {
         let position = Cursor.Position(version: 8, transients: 0)
-        let cursor = Cursor(epoch: "k3v9x0qa", position: position, residence: "b2aa")
+        let cursor = Cursor(epoch: "k3v9x0qa", position: position, incarnation: "b2aa")
         let state = Array(#"{"p":{"count":8},"t":{}}"#.utf8)
         return Problem(.precondition(.moved, current: StateAnswer(cursor: cursor, value: state)))
     }

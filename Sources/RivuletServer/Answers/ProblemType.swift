@@ -1,8 +1,8 @@
 import RivuletHTTP
 
-/// A cause of refusals: what a problem document names as its `type`.
+/// A cause of refusals, which a problem document names as its `type`.
 ///
-/// The address of a type has a page, which `ProblemTable` has the words for. A raw value is a part of the contract.
+/// Each type has a page at its address, with the texts of `ProblemTable`. A raw value is a part of the contract.
 /// Source: RFC 9457 section 3.1.1.
 enum ProblemType: String, CaseIterable, Sendable {
     case malformedRequest = "malformed-request"
@@ -70,6 +70,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     case httpVersionNotSupported = "http-version-not-supported"
     case stateFull = "state-full"
     case diskFull = "disk-full"
+    case memoryFull = "memory-full"
     case storeFull = "store-full"
 
     /// The status of the answer.
@@ -103,7 +104,7 @@ enum ProblemType: String, CaseIterable, Sendable {
         case .notImplemented: 501
         case .overloaded, .serverStopping, .storageUnavailable, .secretsUnavailable, .notReady: 503
         case .httpVersionNotSupported: 505
-        case .stateFull, .diskFull, .storeFull: 507
+        case .stateFull, .diskFull, .memoryFull, .storeFull: 507
         }
     }
 

@@ -1,7 +1,7 @@
-/// A problem on its way to its connection, where the log line about it is written and its `trace_id` is known.
+/// A problem on the way to its connection, where its log line is written and its `trace_id` is known.
 final class Refusal: Sendable {
     let problem: Problem
-    /// What the problem leaves out; nil: nothing.
+    /// The cause that the problem leaves out; nil if it leaves out nothing.
     let cause: (any Error)?
     let kind: DispatchOutcome?
     /// The name of the refused event as it was sent, which may be any text.
@@ -16,7 +16,7 @@ final class Refusal: Sendable {
         (self.problem, self.cause, self.kind, self.event) = (problem, cause, kind, event)
     }
 
-    /// What became of a dispatch that was refused before it reached its session.
+    /// The outcome of a dispatch that was refused before it reached its session.
     var outcome: DispatchOutcome {
         if let kind { return kind }
         return switch problem.status {

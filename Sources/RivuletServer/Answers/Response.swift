@@ -8,9 +8,9 @@ struct Response: Sendable {
     var status: HTTPStatus
     var fields: [HTTPField]
     var body: ResponseBody
-    /// Whether the form of the body has been chosen, so that it is sent as it is.
+    /// True if the form of the body has been chosen, so that it is sent as it is.
     var isCoded = false
-    /// What the log is to know of a problem; nil for any other answer.
+    /// The details of a problem for the log; nil for any other answer.
     var refusal: Refusal?
 
     private static let jsonType = HTTPField("Content-Type", "application/json")
@@ -22,24 +22,25 @@ struct Response: Sendable {
         self.body = .own(body)
     }
 
-    /// An answer of JSON.
+    /// A JSON answer.
     static func json(_ body: [UInt8], status: HTTPStatus = .ok, fields: [HTTPField] = []) -> Response {
         Response(status, fields: [jsonType, notStored] + fields, body: body)
     }
 
-    /// An answer of JSON with the two fields of `fields(tag:version:)`.
+    /// A JSON answer with the two fields of `fields(tag:version:)`.
     static func json(_ body: [UInt8], tag: String, version: UInt64) -> Response {
-        // Nearly every answer: all fields at once, for arrays that are joined are made twice.
+        // Nearly every answer is made here. Its fields are listed at once, because joining arrays would make them
+        // twice.
         let fields = [jsonType, notStored, HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
         return Response(.ok, fields: fields, body: body)
     }
 
-    /// An answer of a problem document.
+    /// An answer with a problem document.
     ///
     /// - Parameters:
     ///   - problem: The document.
-    ///   - cause: What the document leaves out, for the log; the answer gets a `trace_id` for it.
-    ///   - kind: What became of the dispatch, if it was one.
+    ///   - cause: The cause that the document leaves out, for the log. The answer gets a `trace_id` for it.
+    ///   - kind: The outcome of the dispatch, if it was one.
     ///   - event: The name of the refused event as it was sent.
     init(
         _ problem: Problem,
@@ -56,9 +57,9 @@ struct Response: Sendable {
         refusal = Refusal(problem, cause: cause, kind: kind, event: event)
     }
 
-    /// The answer to a read: the value, or 304 when its reader has it already.
+    /// The answer to a read: the value, or 304 if the client has it already.
     ///
-    /// `condition` is `If-None-Match`; `share` gives the body of answers that share a value.
+    /// `condition` is `If-None-Match`; `share` returns the body of answers that share a value.
     static func reading(
         _ answer: StateAnswer,
         unless condition: String?,
@@ -74,7 +75,7 @@ struct Response: Sendable {
         return response
     }
 
-    /// The two fields that say where a session stands.
+    /// The two fields with the position of a session.
     ///
     /// `tag` is a cursor in quotes.
     static func fields(tag: String, version: UInt64) -> [HTTPField] {
@@ -94,9 +95,10 @@ struct Response: Sendable {
         )
     }
 
-    /// The answer to an error of a store, a value or a secret; the log has the server's own errors under the answer's `trace_id`.
+    /// The answer to an error of a store, a value or a secret; the log has the server's own errors under the answer's
+    /// `trace_id`.
     ///
-    /// `epoch` is that of the resource; nil: it has no versions.
+    /// `epoch` is that of the resource; nil if the resource has no versions.
     init(refusing error: SharedError, epoch: String? = nil) {
         let problem = Problem(error, epoch: epoch ?? "")
         self.init(problem, cause: problem.hasHiddenCause ? error : nil)

@@ -6,9 +6,9 @@ import Synchronization
 enum ResponseBody: Sendable {
     /// The bytes of one answer.
     case own([UInt8])
-    /// JSON that other answers have, too.
+    /// A JSON body that other answers share.
     case shared(SharedBody)
-    /// Another form of such JSON.
+    /// Another form of such a body.
     case block(SharedBytes)
 
     var count: Int {
@@ -21,7 +21,7 @@ enum ResponseBody: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// A copy of the bytes, or those of this answer alone.
+    /// The bytes of the body; a copy if other answers share them.
     var bytes: [UInt8] {
         if case .own(let bytes) = self { return bytes }
         return withBytes { bytes in
@@ -29,7 +29,7 @@ enum ResponseBody: Sendable {
         }
     }
 
-    /// The bytes that are sent behind those of the head; nil: they are of this answer alone.
+    /// The bytes that are sent after those of the head; nil if they belong to this answer alone.
     var block: SharedBytes? {
         switch self {
         case .own: nil
@@ -48,12 +48,12 @@ enum ResponseBody: Sendable {
     }
 }
 
-/// A large body that many answers are sent, in each form that they take.
+/// A large body that is sent in many answers, in each form that clients accept.
 final class SharedBody: Sendable {
     /// The outcome of compressing it.
     enum Compressed: Sendable {
         case made(SharedBytes)
-        /// The compressed form has as many bytes, or could not be made.
+        /// The compressed form is not smaller, or could not be made.
         case notSmaller
     }
 
@@ -70,7 +70,9 @@ final class SharedBody: Sendable {
     /// The outcome; nil until one answer was compressed.
     var compressed: Compressed? { form.withLock { $0 } }
 
-    /// The outcome, which is these bytes, or none, unless another loop was first.
+    /// Sets the outcome to these bytes, or to `notSmaller` if nil, and returns it.
+    ///
+    /// If another loop was first, its outcome is returned.
     func compressed(as bytes: [UInt8]?) -> Compressed {
         form.withLock { form in
             if let form { return form }

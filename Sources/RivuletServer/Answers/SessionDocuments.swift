@@ -8,7 +8,7 @@ extension DispatchAnswer {
     /// The answer of <Documentation/HTTP.md#dispatch>.
     var json: [UInt8] { json(tag: cursor.tag) }
 
-    /// The same, with the cursor's tag, which the answer's fields have too.
+    /// The same document, made with the cursor's tag, which the answer's fields have too.
     func json(tag: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
@@ -31,7 +31,7 @@ extension DispatchAnswer {
         return writer.bytes
     }
 
-    /// The same without changes and coercions, for a line whose sender does not want them.
+    /// The same document without changes and coercions, for a line of a client that prefers a minimal answer.
     var minimalJSON: [UInt8] {
         var writer = JSONWriter(capacity: 96)
         writer.beginObject()
@@ -47,7 +47,7 @@ extension DispatchAnswer {
 }
 
 extension JSONWriter {
-    /// Writes what wrappers changed, if anything.
+    /// Writes the values that wrappers changed, if any.
     fileprivate mutating func writeCoerced(_ values: [CoercedValue]) {
         guard !values.isEmpty else { return }
         key("coerced")
@@ -67,7 +67,7 @@ extension JSONWriter {
 }
 
 extension SessionInfo {
-    /// The document of `GET S`, and of a creation with what wrappers changed in its state.
+    /// The document of `GET S`, and of a creation, with the values that wrappers changed in its state.
     func json(coerced: [CoercedValue] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
@@ -101,8 +101,8 @@ extension SessionInfo {
 extension LogEntry {
     /// Writes one version of the log.
     ///
-    /// Changes stand there as they are kept on disk: without transient fields within values, and marked where they are of transient
-    /// fields alone. Source: <Documentation/HTTP.md#resources>.
+    /// Changes are written as they are on disk: without transient fields within values, and marked if they are of
+    /// transient fields only. Source: <Documentation/HTTP.md#resources>.
     func encodeJSON(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("version")
@@ -118,7 +118,7 @@ extension LogEntry {
 }
 
 extension [SessionSummary] {
-    /// The document of a list of sessions; `next` is the last id when there are more.
+    /// The document of a list of sessions; `next` is the last id if there are more sessions.
     func json(of app: any HostedApp, next: String?) -> [UInt8] {
         var writer = JSONWriter(capacity: 128 + count * 160)
         writer.beginObject()

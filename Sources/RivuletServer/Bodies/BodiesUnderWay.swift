@@ -1,25 +1,25 @@
 import RivuletEventLoop
 import RivuletHTTP
 
-/// The admitted requests of one loop whose bodies are not complete, by their connections.
+/// The admitted requests of one loop with incomplete bodies, by their connections.
 ///
-/// A request whose body has arrived together with its head is never here.
+/// A request with a body that arrived together with its head is never here.
 struct BodiesUnderWay {
-    /// One body: it holds what it has reserved for as long as it is here.
+    /// One body, which holds its reservations for as long as it is here.
     struct Body {
         let route: Route
         let share: BodyBudget.Share
-        /// Whether its length is not known: it reserves as it grows.
+        /// True if its length is not known; it then reserves memory as it grows.
         let isChunked: Bool
-        /// Tells apart what was granted to this wait from what was granted to an earlier one.
+        /// The number of the body's last wait; a grant for an earlier wait has another number.
         fileprivate(set) var ticket = 0
         fileprivate(set) var waiter: BodyBudget.Waiter?
         fileprivate var reservations: [BodyBudget.Reservation] = []
-        /// How many bytes had arrived at `lastProgress`.
+        /// The number of bytes that had arrived at `lastProgress`.
         fileprivate var progressBytes = 0
-        /// When the body made progress last, in milliseconds of the loop's clock.
+        /// The time of the last progress, in milliseconds of the loop's clock.
         fileprivate var lastProgress: UInt64
-        /// What was left of the body's time when reading was paused, in milliseconds; nil before the first byte of it was read.
+        /// The body's remaining time when reading was paused, in milliseconds; nil if none of the body was read yet.
         var pausedTime: UInt64?
 
         init(_ route: Route, _ framing: HTTPHead.Framing, now: UInt64) {
@@ -34,7 +34,7 @@ struct BodiesUnderWay {
 
     private var bodies: [ConnectionID: Body] = [:]
     private var lastTicket = 0
-    /// The shares of the bodies that could not even wait since stalled bodies were looked for last.
+    /// The shares of the bodies that were refused a wait since the last search for stalled bodies.
     private var refusedShares: Set<BodyBudget.Share> = []
 
     var isEmpty: Bool { bodies.isEmpty }
@@ -42,46 +42,46 @@ struct BodiesUnderWay {
 
     subscript(id: ConnectionID) -> Body? { bodies[id] }
 
-    /// Notes a request whose body is read as soon as there is room for it.
+    /// Adds a request; its body is read as soon as there is room for it.
     mutating func begin(_ id: ConnectionID, _ body: Body) { bodies[id] = body }
 
-    /// Forgets a body that is complete, refused, or whose connection has closed.
+    /// Removes a body that is complete or refused, or has lost its connection.
     ///
-    /// - Returns: The body; nil when none was under way.
+    /// - Returns: The body; nil if none was under way.
     mutating func end(_ id: ConnectionID) -> Body? {
         guard !bodies.isEmpty, let body = bodies.removeValue(forKey: id) else { return nil }
         body.waiter?.cancel()
         return body
     }
 
-    /// Adds to what a body may hold.
+    /// Adds a reservation to those of a body.
     mutating func hold(_ id: ConnectionID, _ reservation: BodyBudget.Reservation) {
         bodies[id]?.reservations.append(reservation)
     }
 
-    /// The number of the wait that a body begins now.
+    /// Returns the number of the wait that a body begins now.
     mutating func makeTicket(_ id: ConnectionID) -> Int {
         lastTicket += 1
         bodies[id]?.ticket = lastTicket
         return lastTicket
     }
 
-    /// Notes that a body waits, and what is left of its time once it is read on.
+    /// Records that a body waits, and the time that it will have left when its reading continues.
     mutating func wait(_ id: ConnectionID, _ waiter: BodyBudget.Waiter, pausedTime: UInt64?) {
         bodies[id]?.waiter = waiter
         bodies[id]?.pausedTime = pausedTime
     }
 
-    /// Notes that a body of this share could not even wait.
-    mutating func noteRefused(_ share: BodyBudget.Share) { refusedShares.insert(share) }
+    /// Records that a body of this share was refused a wait.
+    mutating func recordRefused(_ share: BodyBudget.Share) { refusedShares.insert(share) }
 
-    /// The shares noted since the last call.
+    /// The shares recorded since the last call.
     mutating func takeRefusedShares() -> Set<BodyBudget.Share> {
         defer { refusedShares = [] }
         return refusedShares
     }
 
-    /// Ends the wait of that number; nil when it is over already, and the reservation has no use.
+    /// Ends the wait with this number; nil if the wait is over already and the reservation has no use.
     mutating func granted(
         _ id: ConnectionID,
         _ ticket: Int,
@@ -95,15 +95,15 @@ struct BodiesUnderWay {
         return bodies[id]
     }
 
-    /// Notes how many bytes of a body have arrived.
+    /// Records the number of bytes of a body that have arrived.
     ///
     /// - Parameters:
     ///   - id: The connection of the body.
     ///   - count: All bytes of the body so far.
     ///   - bytesMax: The most bytes that the body may have.
-    ///   - progressBytesMin: The bytes that are progress; fewer add up until they are as many.
+    ///   - progressBytesMin: The number of bytes that counts as progress. Fewer bytes add up until they reach it.
     ///   - now: The time, in milliseconds of the loop's clock.
-    /// - Returns: How many bytes it has to reserve before it is read on; 0 when it has enough.
+    /// - Returns: The number of bytes to reserve before the body is read further; 0 if it has enough.
     mutating func didReceive(
         _ id: ConnectionID,
         _ count: Int,
@@ -117,14 +117,14 @@ struct BodiesUnderWay {
             bodies[id]?.lastProgress = now
         }
         guard body.isChunked else { return 0 }
-        // One read has at most as much as a step.
+        // One read returns at most as many bytes as one step.
         let missing = min(count + BodyBudget.chunkedStepBytes, bytesMax) - body.reservedBytes
         guard missing > 0 else { return 0 }
         let steps = (missing + BodyBudget.chunkedStepBytes - 1) / BodyBudget.chunkedStepBytes
         return min(steps * BodyBudget.chunkedStepBytes, bytesMax)
     }
 
-    /// The bodies of a share that are being read and have made no progress since `time`, those longest without first.
+    /// The bodies of a share that are being read and have made no progress since `time`, the longest stalled first.
     func stalled(_ share: BodyBudget.Share, since time: UInt64) -> [ConnectionID] {
         bodies.filter { $1.share == share && $1.waiter == nil && $1.lastProgress <= time }
             .sorted { $0.value.lastProgress < $1.value.lastProgress }

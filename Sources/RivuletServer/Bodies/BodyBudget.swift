@@ -1,9 +1,9 @@
 import RivuletHTTP
 import Synchronization
 
-/// A number of bytes of which never more than a limit are taken.
+/// A count of taken bytes that never exceeds a limit.
 ///
-/// Any thread.
+/// Any thread may use it.
 final class ByteAccount: Sendable {
     let bytesMax: Int
     private let taken = Atomic<Int>(0)
@@ -13,7 +13,7 @@ final class ByteAccount: Sendable {
     /// The bytes that are taken now.
     var bytes: Int { taken.load(ordering: .relaxed) }
 
-    /// Takes bytes; false, and nothing changes, when there are not as many.
+    /// Takes bytes; returns false and changes nothing if too few are left.
     func take(_ count: Int) -> Bool {
         var before = taken.load(ordering: .sequentiallyConsistent)
         while before + count <= bytesMax {
@@ -28,7 +28,7 @@ final class ByteAccount: Sendable {
         return false
     }
 
-    /// Gives back bytes that were taken before.
+    /// Returns bytes that were taken before.
     func giveBack(_ count: Int) {
         let now = taken.subtract(count, ordering: .sequentiallyConsistent).newValue
         precondition(now >= 0, "\(-now) more bytes are given back than were taken")
@@ -37,21 +37,21 @@ final class ByteAccount: Sendable {
 
 /// The memory for bodies under way, one sum for all loops: `ServerLimits.heldBodyBytesMax`.
 ///
-/// Any thread. While there is room for all, a reservation takes no lock. Bodies that find none wait in line, one line for each share, and
-/// get their room in the order in which they came.
+/// Any thread may use it. While there is room for all, a reservation takes no lock. Bodies without room wait in a line,
+/// one line for each share. They get their room in the order in which they came.
 final class BodyBudget: Sendable {
     /// The most bytes of a body of the share `small`.
     static let smallBytesMax = 16_384
     /// The bytes by which the reservation of a chunked body grows.
     static let chunkedStepBytes = 65_536
-    /// The least that a waiting body is charged: its head, roughly.
+    /// The least number of bytes that is charged to a waiting body: about the size of its head.
     static let waiterBytesMin = 4_096
 
-    /// Which bodies share memory.
+    /// The groups of bodies that share memory.
     enum Share: Int, CaseIterable, Sendable {
-        /// Bodies that declare at most `smallBytesMax`, so that large ones do not lock them out.
+        /// Bodies with a declared length of at most `smallBytesMax`, so that large bodies do not lock them out.
         case small
-        /// All others.
+        /// All other bodies.
         case large
 
         init(_ framing: HTTPHead.Framing) {
@@ -63,7 +63,7 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// Bytes that a body may hold; they are given back when the last reference to this goes.
+    /// Bytes that a body may hold; they are returned when the last reference to this object is released.
     final class Reservation: Sendable {
         let bytes: Int
         private let share: Share
@@ -104,28 +104,30 @@ final class BodyBudget: Sendable {
     }
 
     private let accounts: [ByteAccount]
-    /// The memory of the waiting bodies of each share: heads, and what came with them.
+    /// The memory of the waiting bodies of each share: their heads and the bytes that came with these.
     private let waiting: [ByteAccount]
     private let lines = Mutex<[[Waiter]]>(Array(repeating: [], count: Share.allCases.count))
-    /// How many bodies wait in each line; read without the lock.
+    /// The number of bodies that wait in each line; read without the lock.
     private let smallWaiters = Atomic<Int>(0)
     private let largeWaiters = Atomic<Int>(0)
 
-    /// A budget of so many bytes: an eighth is for small bodies, a sixteenth for the waiting bodies of each share, and the rest for large bodies.
+    /// Makes a budget of this number of bytes.
+    ///
+    /// An eighth is for small bodies, a sixteenth for the waiting bodies of each share, and the rest for large bodies.
     init(bytesMax: Int) {
         let (eighth, sixteenth) = (bytesMax / 8, bytesMax / 16)
         accounts = [ByteAccount(bytesMax: eighth), ByteAccount(bytesMax: bytesMax - eighth - 2 * sixteenth)]
-        // One account for both shares would let waiting bodies of one share keep those of the other from waiting.
+        // With one account for both shares, waiting bodies of one share could keep those of the other from waiting.
         waiting = Share.allCases.map { _ in ByteAccount(bytesMax: sixteenth) }
     }
 
-    /// The bytes that are reserved, and held by waiting bodies.
+    /// The number of bytes that are reserved or held by waiting bodies.
     var bytes: Int { (accounts + waiting).reduce(0) { $0 + $1.bytes } }
 
     /// The most bytes that bodies of this share may hold together.
     func bytesMax(of share: Share) -> Int { accounts[share.rawValue].bytesMax }
 
-    /// Whether bodies wait for memory of this share.
+    /// True if bodies wait for memory of this share.
     func hasWaiters(for share: Share) -> Bool {
         switch share {
         case .small: smallWaiters.load(ordering: .sequentiallyConsistent) > 0
@@ -133,20 +135,20 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// Reserves bytes; nil when there are not as many, or other bodies wait for theirs.
+    /// Reserves bytes; nil if too few are left, or if other bodies wait in this share.
     func reserve(_ bytes: Int, _ share: Share) -> Reservation? {
         guard !hasWaiters(for: share), accounts[share.rawValue].take(bytes) else { return nil }
         return Reservation(bytes, share, of: self)
     }
 
-    /// Gets in line for bytes.
+    /// Enters the line for bytes.
     ///
     /// - Parameters:
-    ///   - bytes: How many are wanted.
-    ///   - share: Of which share.
-    ///   - heldBytes: How many bytes the body holds while it waits.
+    ///   - bytes: The number of bytes to reserve.
+    ///   - share: The share of the body.
+    ///   - heldBytes: The number of bytes that the body holds while it waits.
     ///   - grant: Called once, on any thread, with the reservation.
-    /// - Returns: The place in line; nil when the waiting bodies of the share would hold too much.
+    /// - Returns: The entry in the line; nil if the waiting bodies of the share would hold too much.
     func wait(
         for bytes: Int,
         _ share: Share,
@@ -160,7 +162,7 @@ final class BodyBudget: Sendable {
             lines[share.rawValue].append(waiter)
             count(share, lines)
         }
-        // Room may have come between the look and the line.
+        // Room may have become free between the check and the entry into the line.
         serve(share)
         return waiter
     }
@@ -179,7 +181,7 @@ final class BodyBudget: Sendable {
         if hasWaiters(for: share) { serve(share) }
     }
 
-    /// Gives room to those in front, as far as there is any.
+    /// Gives room to the first bodies in the line, for as many as there is room.
     private func serve(_ share: Share) {
         let served = lines.withLock { lines in
             let line = lines[share.rawValue]
@@ -189,7 +191,7 @@ final class BodyBudget: Sendable {
             count(share, lines)
             return served
         }
-        // Not under the lock: a reservation whose body has gone is given back at once.
+        // Called without the lock: if the body is gone, its reservation is returned at once.
         for waiter in served { waiter.grant(Reservation(waiter.bytes, share, of: self)) }
     }
 

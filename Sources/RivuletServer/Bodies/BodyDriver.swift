@@ -9,7 +9,7 @@ enum BodyStep {
     case read
     /// The body is read once there is memory for it, until this time of the loop's clock.
     case wait(until: UInt64)
-    /// The same for a body of which a part has been read.
+    /// As `wait`, for a body of which a part has been read.
     case pause(until: UInt64)
     /// The rest of a paused body is read, until this time of the loop's clock.
     case resume(until: UInt64)
@@ -17,24 +17,24 @@ enum BodyStep {
     case refuse(Problem)
 }
 
-/// Reserves memory for the bodies that one loop reads, waits for it, and gives it back.
+/// Reserves memory for the bodies that one loop reads, waits for this memory, and returns it.
 ///
-/// It knows connections by their ids only: `ConnectionDriver` carries its steps out.
+/// The driver knows connections by their ids only. `ConnectionDriver` carries out its steps.
 final class BodyDriver {
-    /// How often bodies without progress are looked for while others wait.
+    /// The interval of the search for bodies without progress while others wait.
     private static let stallInterval = Duration.milliseconds(250)
 
     private let core: LoopCore
-    /// The requests whose bodies are being read.
+    /// The requests with bodies that are being read.
     private var bodies = BodiesUnderWay()
-    /// Whether bodies without progress are looked for soon.
+    /// True if a search for bodies without progress is scheduled.
     private var isWatchingStalls = false
     /// Called when a body that waited may be read.
     private var onRoom: (ConnectionID, BodyStep) -> Void = { _, _ in }
 
     init(_ core: LoopCore) { self.core = core }
 
-    /// Says what carries out the step of a body that waited; once, before the first connection.
+    /// Sets the closure that carries out the step of a body that waited; call it once, before the first connection.
     func attach(_ onRoom: @escaping (ConnectionID, BodyStep) -> Void) { self.onRoom = onRoom }
 
     private var context: ServerContext { core.context }
@@ -42,12 +42,12 @@ final class BodyDriver {
 
     var isEmpty: Bool { bodies.isEmpty }
 
-    /// Whether a body waits for memory: its time is that of the wait.
+    /// True if a body waits for memory; the time limit of the wait then applies to it.
     func isWaiting(_ id: ConnectionID) -> Bool { bodies[id]?.waiter != nil }
 
-    /// Forgets the body of a connection, and gives back what it reserved.
+    /// Removes the body of a connection, and returns its reserved memory.
     ///
-    /// - Returns: The route of its request; nil when no body was under way.
+    /// - Returns: The route of its request; nil if no body was under way.
     func end(_ id: ConnectionID) -> Route? { bodies.end(id)?.route }
 
     // MARK: - Reading
@@ -58,7 +58,7 @@ final class BodyDriver {
     ///   - id: The connection of the body.
     ///   - route: The route of its request.
     ///   - framing: The framing that its head names.
-    ///   - heldBytes: The bytes of it that came with its head.
+    ///   - heldBytes: The number of bytes of the body that came with its head.
     /// - Returns: `read`, or `wait`.
     /// - Throws: 503 when too many bodies wait already.
     func begin(
@@ -86,13 +86,14 @@ final class BodyDriver {
         return .wait(until: waitDue)
     }
 
-    /// Notes what has arrived of a body; one without a length reserves what comes next, or waits for it.
+    /// Records the bytes of a body that have arrived; a body without a length reserves memory for its next bytes, or
+    /// waits for it.
     ///
     /// - Parameters:
     ///   - id: The connection of the body.
     ///   - heldBytes: All bytes of the body so far.
-    ///   - due: When the body's time is over, in milliseconds of the loop's clock.
-    /// - Returns: The connection's next step; nil when the body is read on.
+    ///   - due: The end of the body's time, in milliseconds of the loop's clock.
+    /// - Returns: The connection's next step; nil if reading continues.
     func didGrow(_ id: ConnectionID, heldBytes: Int, due: UInt64) -> BodyStep? {
         guard let body = bodies[id], body.waiter == nil else { return nil }
         let missing = bodies.didReceive(
@@ -121,20 +122,20 @@ final class BodyDriver {
         pausedTime: UInt64?
     ) -> Bool {
         let ticket = bodies.makeTicket(id)
-        let confined = Confined(self, to: core.loop)
+        let loopBound = LoopBound(self, to: core.loop)
         let waiter = context.bodyBudget.wait(for: bytes, share, holding: heldBytes) { reservation in
-            confined.post { $0.roomDidCome(for: id, ticket, reservation) }
+            loopBound.postReply { $0.roomDidCome(for: id, ticket, reservation) }
         }
         watchStalls()
         guard let waiter else {
-            bodies.noteRefused(share)
+            bodies.recordRefused(share)
             return false
         }
         bodies.wait(id, waiter, pausedTime: pausedTime)
         return true
     }
 
-    /// When a wait that begins now is over.
+    /// The end of a wait that begins now.
     private var waitDue: UInt64 { now + context.options.limits.bodyWaitTimeMax.milliseconds }
 
     private func roomDidCome(for id: ConnectionID, _ ticket: Int, _ reservation: BodyBudget.Reservation) {
@@ -159,7 +160,8 @@ final class BodyDriver {
 
     // MARK: - Bodies without progress
 
-    /// Looks for bodies without progress, on all loops, while a body of this loop waits, and once after one could not even wait.
+    /// Searches all loops for bodies without progress while a body of this loop waits, and once after a body was
+    /// refused a wait.
     private func watchStalls() {
         guard !isWatchingStalls else { return }
         isWatchingStalls = true
@@ -172,13 +174,13 @@ final class BodyDriver {
         }
     }
 
-    /// The shares in which a body could not even wait, since this was taken last.
+    /// The shares in which a body was refused a wait since the last call.
     func takeRefusedShares() -> Set<BodyBudget.Share> { bodies.takeRefusedShares() }
 
-    /// Finds bodies without progress, those longest without first, as long as others wait for their memory.
+    /// Closes bodies without progress, the longest stalled first, while others wait for their memory.
     ///
-    /// `refused` are the shares in which a body could not even wait: there each loop closes one stalled body, waiters or not.
-    /// `close` ends the request of a body at once, with this detail.
+    /// `refused` are the shares in which a body was refused a wait. In each of them every loop closes one stalled body,
+    /// even without waiters. `close` ends the request of a body at once, with this detail.
     func shedStalled(_ refused: Set<BodyBudget.Share>, _ close: (_ id: ConnectionID, _ detail: String) -> Void) {
         let grace = context.options.limits.bodyProgressTimeMax.milliseconds
         let now = now

@@ -6,27 +6,28 @@ import RivuletHTTP
 struct EventLines: Sendable {
     static let contentType = "application/x-ndjson"
 
-    /// The lines without their line feeds; an empty last one is none.
+    /// The lines without their line feeds; an empty last line is left out.
     let lines: [ArraySlice<UInt8>]
 
-    /// Whether a body of this type is one of lines.
+    /// True if this content type is that of lines.
     static func isType(_ field: String?) -> Bool {
         guard let type = field.flatMap(HTTPMediaType.init) else { return false }
         return type.essence == contentType && type.isUTF8
     }
 
-    /// Takes the lines apart.
+    /// Splits the body into lines.
     ///
-    /// - Throws: 400 for a body without lines and for a condition, which could not hold for all of them; 413 for too many lines.
-    init(_ body: [UInt8], _ wish: DispatchWish, linesMax: Int) throws(Problem) {
-        guard wish.expected.isEmpty else {
+    /// - Throws: 400 for a body without lines, and for a condition, because it could not hold for all lines. 413 for
+    ///   too many lines.
+    init(_ body: [UInt8], _ options: DispatchOptions, linesMax: Int) throws(Problem) {
+        guard options.expected.isEmpty else {
             throw Problem(
                 .invalidCondition,
                 "If-Match is a condition of one transaction, and every line is one of its own; send an array instead. "
                     + "Nothing has changed"
             )
         }
-        // One more than the limit is enough to know, however many there are.
+        // One line more than the limit is enough to detect too many lines.
         var lines = body.split(separator: UInt8(ascii: "\n"), maxSplits: linesMax + 1, omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
         guard !lines.isEmpty else { throw Problem(.malformedBody, "the body has no line; send one event per line") }

@@ -3,12 +3,12 @@ import RivuletSessions
 
 /// The name of the event in the body of a dispatch.
 enum EventName {
-    /// The longest name that is looked for.
+    /// The longest name that is searched for, in bytes.
     private static let bytesMax = 128
 
-    /// The name that the body begins with, a string or the first key of an object; nil for an array or anything else.
+    /// The name at the start of the body, a string or the first key of an object; nil for an array or anything else.
     ///
-    /// It is what a client wrote: compare it with the names that the app has.
+    /// The name comes from a client. Compare it with the names that the app has.
     static func first(in body: [UInt8]) -> String? {
         let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
         var rest = body.drop { blanks.contains($0) }
@@ -19,7 +19,7 @@ enum EventName {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The name that an error tells, or that the body begins with.
+    /// The name that an error contains, or the name at the start of the body.
     static func refused(_ error: SessionError, _ body: [UInt8]) -> String? {
         switch error {
         case .rejectedInArray(let refused): refused.eventName

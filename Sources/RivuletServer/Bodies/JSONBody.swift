@@ -2,7 +2,7 @@ import RivuletHTTP
 
 /// Checks of request bodies.
 enum JSONBody {
-    /// What nearly every client says.
+    /// The content type that nearly every client sends.
     static let usualType = "application/json"
 
     /// Accepts `application/json` in UTF-8.

@@ -1,23 +1,23 @@
 import RivuletHTTP
 import RivuletSessions
 
-/// One request of lines on its way.
+/// One request of lines under way.
 ///
-/// Lives on the session's loop. The lines enter the session's queue in their order, so that is the order in which they happen;
-/// several wait there at once, so that they share their way to the disk.
+/// It lives on the session's loop. The lines enter the session's queue in their order, so they are applied in that
+/// order. Several lines wait there at once, so that they share a group commit.
 final class LineDispatch {
     /// The most lines that wait in the session's queue at once.
     private static let underWayMax = 64
 
     private let lines: [ArraySlice<UInt8>]
-    private let wish: DispatchWish
+    private let options: DispatchOptions
     private let session: Session
-    /// The place of the app among those that loops count by.
+    /// The app's index in the counters of the loops.
     private let appIndex: Int
     private let responder: Responder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
-    /// The answers by their lines; empty until they are there.
+    /// The answers by their lines; empty until they arrive.
     private var answers: [[UInt8]]
     private var answerBytes = 0
     private var next = 0
@@ -27,14 +27,14 @@ final class LineDispatch {
 
     init(
         _ lines: EventLines,
-        _ wish: DispatchWish,
+        _ options: DispatchOptions,
         to session: Session,
         of app: ServedApp,
         _ responder: Responder,
         _ trace: TraceParent?
     ) {
         self.lines = lines.lines
-        self.wish = wish
+        self.options = options
         self.session = session
         appIndex = app.index
         self.responder = responder
@@ -46,7 +46,7 @@ final class LineDispatch {
 
     /// Dispatches as many lines as may be under way, and answers when all are done.
     func run() {
-        // A line that is answered at once comes back here before the loop below goes on.
+        // A line that is answered at once calls this function again before the loop below continues.
         guard !isRunning else { return }
         isRunning = true
         while next < lines.count, underWay < Self.underWayMax {
@@ -63,8 +63,8 @@ final class LineDispatch {
         let bytesMax = core.context.options.limits.lineAnswerBytesMax
         guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
         let body = Array(lines[line])
-        let request = DispatchRequest(body: body, isStrict: wish.isStrict)
-        if let claim = wish.claim(line: line + 1, body: body, core.context.prints) {
+        let request = DispatchRequest(body: body, isStrict: options.isStrict)
+        if let claim = options.claim(line: line + 1, body: body, core.context.fingerprints) {
             session.dispatch(request, once: claim) { [self] result in
                 core.counters.count(result, of: appIndex)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
@@ -73,7 +73,7 @@ final class LineDispatch {
         } else {
             session.dispatch(request) { [self] result in
                 core.counters.count(result, of: appIndex)
-                finish(line, result.map { wish.isMinimal ? $0.minimalJSON : $0.json }, of: body)
+                finish(line, result.map { options.isMinimal ? $0.minimalJSON : $0.json }, of: body)
             }
         }
     }
@@ -96,8 +96,8 @@ final class LineDispatch {
 
     private func answer() {
         var fields = [HTTPField("Content-Type", EventLines.contentType), HTTPField("Cache-Control", "no-store")]
-        if wish.isMinimal { fields.append(DispatchWish.minimalApplied) }
-        if replays == lines.count { fields.append(KeptResponse.replayed) }
+        if options.isMinimal { fields.append(DispatchOptions.minimalApplied) }
+        if replays == lines.count { fields.append(RecordedResponse.replayed) }
         var body: [UInt8] = []
         body.reserveCapacity(answerBytes + answers.count)
         for answer in answers {
@@ -107,7 +107,7 @@ final class LineDispatch {
         responder.send(Response(.ok, fields: fields, body: body))
     }
 
-    /// What a line gets that was not dispatched, because the answers to those before it fill the memory set aside for them.
+    /// The answer to a line that was not dispatched, because the answers to earlier lines reached the limit.
     private static func refusal(_ bytesMax: Int) -> [UInt8] {
         Problem(
             .answersTooLarge,

@@ -1,27 +1,28 @@
 import CZlib
 
-/// One zlib stream that compresses.
+/// One zlib stream for compression.
 ///
-/// On one thread at a time. Source: RFC 1951, RFC 1952, <https://zlib.net/manual.html>.
+/// It is used on one thread at a time. Source: RFC 1951, RFC 1952, <https://zlib.net/manual.html>.
 @safe
 final class Deflater {
-    /// What zlib is made with.
+    /// The parameters of a zlib stream.
     struct Settings {
         /// 1 for speed to 9 for size.
         let level: Int32
-        /// The exponent of the window's size; negative for bare deflate blocks, and 16 more for a gzip head and trailer.
+        /// The exponent of the window's size; negative for bare deflate blocks, and 16 more for a gzip head and
+        /// trailer.
         let windowBits: Int32
-        /// 1 to 9: more memory, and more speed.
+        /// 1 to 9; a higher level takes more memory and is faster.
         let memoryLevel: Int32
     }
 
-    /// What of the output zlib hands over.
+    /// The part of the output that zlib returns.
     enum Flush {
-        /// What it likes, for more input comes.
+        /// As much as zlib chooses, because more input follows.
         case none
-        /// All, and it ends at a byte.
+        /// All output so far, up to a byte boundary.
         case sync
-        /// All, and the end.
+        /// All output and the end of the stream.
         case finish
 
         fileprivate var code: Int32 {
@@ -33,10 +34,10 @@ final class Deflater {
         }
     }
 
-    // SAFETY: zlib keeps a pointer to the stream, so it stands on the heap from `init` to `deinit` and never moves.
+    // SAFETY: zlib keeps a pointer to the stream, so it is on the heap from `init` to `deinit` and never moves.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// A stream at its beginning; nil when there is no memory for it.
+    /// Makes a new stream; nil if there is no memory for it.
     init?(_ settings: Settings) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
@@ -55,21 +56,21 @@ final class Deflater {
     }
 
     deinit {
-        // On a stream that could not be made it does nothing.
+        // This call does nothing for a stream that could not be made.
         unsafe deflateEnd(stream)
         unsafe stream.deallocate()
     }
 
-    /// Begins anew, for other bytes; false when the stream is in no state to be used.
+    /// Starts the stream over for other bytes; false if the stream cannot be used.
     func reset() -> Bool { unsafe deflateReset(stream) == Z_OK }
 
-    /// The most bytes that so many become in one go, with a flush.
+    /// The most bytes of output for this number of bytes, compressed in one call with a flush.
     func byteCountMax(of count: Int) -> Int {
-        // A flush may add a few bytes to what deflateBound says.
+        // A flush may add a few bytes to the result of deflateBound.
         unsafe Int(deflateBound(stream, UInt(count))) + 16
     }
 
-    /// Has the next bytes compressed with a look back to these; false when zlib refuses.
+    /// Sets the text to which the next bytes may refer back; false if zlib refuses.
     func setDictionary(_ bytes: Span<UInt8>) -> Bool {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe deflateSetDictionary(stream, bytes.baseAddress, UInt32(clamping: bytes.count)) == Z_OK
@@ -79,11 +80,12 @@ final class Deflater {
     /// Compresses the next bytes.
     ///
     /// - Parameters:
-    ///   - input: All of it is taken.
-    ///   - flush: What is handed over now.
-    ///   - output: Gets it at its end.
-    ///   - pieceBytes: What zlib hands over at once: with `.sync` enough for all, as it would mark the end twice.
-    /// - Returns: False when zlib refuses, which it never should: the output is of no use then.
+    ///   - input: The bytes to compress. All of them are taken.
+    ///   - flush: The part of the output that is returned now.
+    ///   - output: The output is appended to it.
+    ///   - pieceBytes: The most bytes that zlib returns at once. With `.sync` it must be enough for all of them,
+    ///     because zlib would mark the end twice otherwise.
+    /// - Returns: False if zlib refuses, which it never should. The output is then of no use.
     func append(_ input: Span<UInt8>, _ flush: Flush, to output: inout [UInt8], pieceBytes: Int) -> Bool {
         unsafe input.withUnsafeBufferPointer { input in
             // SAFETY: `next_in` is mutable for old compilers' sake; zlib only reads it, and within this call.

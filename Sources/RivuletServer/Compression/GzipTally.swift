@@ -1,14 +1,14 @@
 import CZlib
 
-/// The checksum and the number of bytes of some plain text; those of two texts give those of one behind the other.
+/// The checksum and the length of a plain text; the tallies of two texts give the tally of their concatenation.
 ///
-/// So nothing is computed per delivery: a group tallies its events once, and a stream the stretches of it that it got.
-/// Source: RFC 1952 §2.3.1, <https://zlib.net/manual.html>, crc32_combine.
+/// So nothing is computed per delivery. A group tallies its events once, and a stream combines the tallies of the
+/// stretches that it got. Source: RFC 1952 §2.3.1, <https://zlib.net/manual.html>, crc32_combine.
 struct GzipTally: Hashable, Sendable {
     private(set) var checksum: UInt32 = 0
     private(set) var count: UInt64 = 0
 
-    /// The tally of nothing.
+    /// The tally of an empty text.
     init() {}
 
     /// The tally of some bytes.
@@ -21,17 +21,18 @@ struct GzipTally: Hashable, Sendable {
         count = UInt64(bytes.count)
     }
 
-    /// Goes on with a text of that tally.
+    /// Appends a text with this tally.
     mutating func append(_ other: GzipTally) {
         checksum = Self.combine(checksum, other.checksum, other.count)
         count += other.count
     }
 
-    /// The tally of what follows in a text after its beginning.
+    /// The tally of the rest of a text after this beginning.
     func after(_ beginning: GzipTally) -> GzipTally {
         var rest = GzipTally()
         rest.count = count - beginning.count
-        // A combination is the first checksum moved on by the second's length, xor the second: so the second can be had back.
+        // A combination is the first checksum, shifted by the second's length, xor the second checksum. So the second
+        // one can be recovered.
         rest.checksum = checksum ^ Self.combine(beginning.checksum, 0, rest.count)
         return rest
     }

@@ -1,16 +1,16 @@
 import RivuletEventLoop
 import RivuletHTTP
 
-/// What the streams of one loop have their bytes made by.
+/// Makes the bytes of the streams of one loop.
 final class StreamCoder {
     private let account: SharedBytes.Account
-    /// Made when the first compressed stream comes; nil also when zlib has no memory, and then blocks are not compressed.
+    /// Made for the first compressed stream; nil also if zlib has no memory, and then blocks are not compressed.
     private lazy var compressor = StreamCompressor()
 
-    /// Makes bytes that are counted in the account.
+    /// Makes a coder that counts its bytes in the account.
     init(_ account: SharedBytes.Account) { self.account = account }
 
-    /// A block of these bytes; not empty.
+    /// Returns a block of these bytes, which are not empty.
     func block(_ bytes: [UInt8]) -> StreamBlock { StreamBlock(bytes.span, account: account) }
 
     /// Several events as one block.
@@ -21,7 +21,7 @@ final class StreamCoder {
         }
     }
 
-    /// Deflate blocks of the text for a reader whose last bytes are those of `before`.
+    /// Deflate blocks of the text, for a reader that got the bytes of `before` last.
     func chained(_ text: StreamBlock, after before: StreamBlock) -> StreamBlock {
         let blocks = text.withContent { text in
             before.withContent { before in
@@ -31,13 +31,13 @@ final class StreamCoder {
         return block(blocks)
     }
 
-    /// Deflate blocks of the text for a reader of anything.
+    /// Deflate blocks of the text, for a reader with any earlier bytes.
     func independent(_ text: StreamBlock) -> StreamBlock { block(text.withContent { independent($0) }) }
 
-    /// The same of a text that many streams begin with.
+    /// Deflate blocks of a text with which many streams begin.
     func shared(_ text: Span<UInt8>) -> SharedBytes { SharedBytes(independent(text), account: account) }
 
-    /// The same of a text that one stream alone is sent.
+    /// Deflate blocks of a text that is sent to one stream only.
     func independent(_ text: Span<UInt8>) -> [UInt8] {
         compressor?.independent(text) ?? StreamCompressor.stored(text)
     }

@@ -1,45 +1,61 @@
 import RivuletEventLoop
 
-/// Makes deflate blocks that end at a byte, so that they can be put one behind the other in any stream whose reader has the text before.
+/// Makes deflate blocks that end at a byte boundary.
 ///
-/// One for a loop: 40 KB of zlib's memory, whatever the number of streams. On the loop's thread. Source: RFC 1951.
+/// Such blocks can be joined in any stream, if its reader has the text before.
+/// Each loop has one: 40 KB of zlib's memory for any number of streams. It is used on the loop's thread. Source: RFC
+/// 1951.
 final class StreamCompressor {
     /// A window of 4 KiB, and no head.
     private static let settings = Deflater.Settings(level: 1, windowBits: -12, memoryLevel: 5)
-    /// So much of the text before is worth looking back to.
+    /// The largest window, and no head.
+    private static let wholeSettings = Deflater.Settings(level: 1, windowBits: -15, memoryLevel: 8)
+    /// The number of bytes of the earlier text that the compressor refers back to.
     private static let windowBytes = 4_096
     /// The most bytes of a block that is not compressed.
     ///
     /// Source: RFC 1951 §3.2.4.
     private static let storedBytesMax = 65_535
-    /// Fewer bytes without a text before are hardly fewer compressed.
+    /// The fewest bytes for which compression without an earlier text saves enough.
     private static let independentBytesMin = 512
-    /// More bytes would keep the loop from its other work: 2 ms.
+    /// The most bytes that are compressed on the loop; more would keep it from its other work for over 2 ms.
+    ///
+    /// A long text with which many streams begin is compressed on another thread.
     private static let bytesMax = 262_144
 
-    /// What a gzip body begins with: deflate, no name, no time, an unknown system.
+    /// The head of a gzip body: deflate, no name, no time, an unknown system.
     ///
     /// Source: RFC 1952 §2.3.
     static let head: [UInt8] = [0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0xFF]
 
     private let deflater: Deflater
 
-    /// Nil when zlib has no memory.
+    /// Makes a compressor; nil if zlib has no memory.
     init?() {
         guard let deflater = Deflater(Self.settings) else { return nil }
         self.deflater = deflater
     }
 
-    /// The text as blocks for a reader of anything.
+    /// Compresses a long text into blocks for a reader with any earlier bytes; nil if zlib has no memory.
+    ///
+    /// It takes 8 ms for each MiB, and 268 KB of memory meanwhile. Do not call it on a loop's thread.
+    static func whole(_ text: Span<UInt8>) -> [UInt8]? {
+        guard let deflater = Deflater(wholeSettings) else { return nil }
+        var blocks: [UInt8] = []
+        let isWhole = deflater.append(text, .sync, to: &blocks, pieceBytes: deflater.byteCountMax(of: text.count))
+        return isWhole ? blocks : nil
+    }
+
+    /// The text as blocks, for a reader with any earlier bytes.
     func independent(_ text: Span<UInt8>) -> [UInt8] {
         guard text.count >= Self.independentBytesMin else { return Self.stored(text) }
         return deflate(text, after: nil)
     }
 
-    /// The text as blocks for a reader whose last bytes are those of `before`.
+    /// The text as blocks, for a reader that got the bytes of `before` last.
     func chained(_ text: Span<UInt8>, after before: Span<UInt8>) -> [UInt8] { deflate(text, after: before) }
 
-    /// The text as it is, in blocks.
+    /// The text in uncompressed blocks.
     static func stored(_ text: Span<UInt8>) -> [UInt8] {
         var blocks: [UInt8] = []
         blocks.reserveCapacity(text.count + (text.count / storedBytesMax + 1) * 5)

@@ -4,26 +4,27 @@ import RivuletSessions
 
 /// Decides about the requests of one loop by their heads alone, before their bodies are read.
 ///
-/// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the body's length, and whether
-/// there may be a body. A path that `Route(eventsOf:)` matches has a session id. No caller is looked up for it.
+/// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the body's
+/// length, and the permission to have a body. A path that `Route(eventsOf:)` matches has a session id. No caller is
+/// looked up for it.
 final class Admission {
-    /// What becomes of a request that is not refused.
+    /// The outcome for a request that is not refused.
     enum Verdict {
         /// The resource performs it.
         case perform(Route)
-        /// This is its answer, whatever its body is.
+        /// This is its answer, for any body.
         case answer(Response)
     }
 
     private let core: LoopCore
-    /// The host that a request named last and that the server answers for; empty before the first.
+    /// The last host that a request named and for which the server answers; empty before the first.
     private var acceptedHost: [UInt8] = []
 
     init(_ core: LoopCore) { self.core = core }
 
     private var context: ServerContext { core.context }
 
-    /// Decides about a request whose body has this framing.
+    /// Decides about a request that has a body with this framing.
     func verdict(
         on request: HTTPRequest,
         _ framing: HTTPHead.Framing,
@@ -34,7 +35,7 @@ final class Admission {
         return .perform(try route(of: request, framing, callers, on: connection))
     }
 
-    /// Finds the resource of a request, and checks what the head says of the rest.
+    /// Finds the resource of a request, and checks the head's fields about the body.
     ///
     /// The request has passed the doors.
     private func route(
@@ -45,7 +46,7 @@ final class Admission {
     ) throws(Problem) -> Route {
         let events = Route(eventsOf: request)
         var segments: [String] = []
-        // A pattern: `== nil` copies the route.
+        // This is a pattern, because `== nil` copies the route.
         if case .none = events {
             segments = request.pathSegments
             try resolveCaller(in: &segments, of: request, callers, on: connection)
@@ -80,7 +81,9 @@ final class Admission {
         }
     }
 
-    /// A client that sends a key relies on it; a resource that keeps no answers must not do the same thing twice.
+    /// Refuses an idempotency key on a resource that has no idempotency records.
+    ///
+    /// A client that sends a key relies on it, and such a resource would do the same thing twice.
     private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
         guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
             return
@@ -91,7 +94,7 @@ final class Admission {
         )
     }
 
-    /// A body that is encoded would be taken for something else.
+    /// Refuses an encoded body, which would be taken for something else.
     ///
     /// Source: RFC 9110 §8.4.
     private func refuseEncoding(of request: HTTPRequest) throws(Problem) {
@@ -105,16 +108,16 @@ final class Admission {
 
     // MARK: - Doors
 
-    /// Lets a request in by its head, and notes the constant lines of its answer.
+    /// Admits a request by its head, and records the constant lines of its answer.
     ///
-    /// - Returns: The callers for whom it may ask.
+    /// - Returns: The callers for which `me` is served.
     /// - Throws: 421 for a foreign host, 403 for a page that is not allowed.
     private func passDoors(_ request: HTTPRequest, on connection: ClientConnection) throws(Problem) -> DoorPass.Callers
     {
         if context.doors.isOrdinary(request, acceptedHost: acceptedHost) { return .all }
         switch context.doors.verdict(on: request) {
         case .pass(let pass):
-            // The exempt resources pass with any host, which is none to remember.
+            // The exempt resources pass with any host, so their host is not remembered.
             if !Doors.isExempt(request), let host = request.host { acceptedHost = Array(host.utf8) }
             connection.amendRequest { $0.constantFields = pass.fields }
             return pass.callers
@@ -126,7 +129,9 @@ final class Admission {
         }
     }
 
-    /// A form sends these types without asking first, and the resource needs none: a page of another site may be behind it.
+    /// Refuses the content types of HTML forms on a resource that needs no body.
+    ///
+    /// A form sends these types without a preflight, so a page of another site may have sent the request.
     private func refuseFormType(_ route: Route, _ request: HTTPRequest) throws(Problem) {
         guard route.resource.mayPostNothing, request.method == .post else { return }
         for type in request.headers.values(of: "content-type") {
@@ -145,7 +150,7 @@ final class Admission {
 
     // MARK: - OPTIONS
 
-    /// The answer to OPTIONS: the methods of the resource, to a preflight also what the page may send.
+    /// The answer to OPTIONS: the methods of the resource and, for a preflight, the headers that the page may send.
     ///
     /// - Throws: 404 or 400 for a path that names no resource.
     private func options(_ request: HTTPRequest) throws(Problem) -> Response {
@@ -166,7 +171,7 @@ final class Admission {
     private func optionMethods(of request: HTTPRequest) throws(Problem) -> MethodSet {
         guard !request.isPath("*") else { return .all }
         var segments = request.pathSegments
-        // OPTIONS for `me` makes no session and sets no cookie: any id has the same methods.
+        // OPTIONS for `me` makes no session and sets no cookie, because any id has the same methods.
         if Self.isOfCaller(segments) { segments[4] = "caller" }
         let route: Route
         do throws(Problem) {
@@ -181,9 +186,10 @@ final class Admission {
 
     // MARK: - The caller
 
-    /// Puts the caller's session in the place of `me`, and gives a caller without one its cookie with whatever answer follows.
+    /// Replaces `me` by the caller's session, and adds the cookie of a new caller to any answer that follows.
     ///
-    /// - Throws: 403 for a page of another site whose browser would not keep that cookie, or would not be shown the answer.
+    /// - Throws: 403 for a page of another site, if its browser would not keep that cookie or would not show the answer
+    ///   to the page.
     private func resolveCaller(
         in segments: inout [String],
         of request: HTTPRequest,
@@ -192,24 +198,24 @@ final class Admission {
     ) throws(Problem) {
         guard Self.isOfCaller(segments) else { return }
         guard callers != .none else { throw refusedCaller(Self.anonymousOrigin) }
-        let caller = context.callers.caller(cookies: request.headers.values(of: "cookie"))
+        let caller = context.sessionCookies.caller(cookies: request.headers.values(of: "cookie"))
         segments[4] = caller.sessionID
         guard callers == .all || caller.isKnown else { throw refusedCaller(Self.unknownCaller) }
         var fields = [HTTPField("Vary", "Cookie")]
         if let cookie = caller.newCookie {
             let isForwardedFromTLS = isForwardedFromTLS(request, on: connection)
-            fields.append(context.callers.field(cookie: cookie, isForwardedFromTLS: isForwardedFromTLS))
+            fields.append(context.sessionCookies.field(cookie: cookie, isForwardedFromTLS: isForwardedFromTLS))
         }
         connection.amendRequest { $0.fields += fields }
     }
 
-    /// Whether a path's segments name the session of the caller, or something below it.
+    /// True if a path's segments name the session of the caller, or something below it.
     private static func isOfCaller(_ segments: [String]) -> Bool {
         segments.count > 4 && segments[4] == "me" && segments[0] == "v1" && segments[1] == "apps"
             && segments[3] == "sessions"
     }
 
-    /// Whether a trusted proxy says that the client speaks TLS with it.
+    /// True if a trusted proxy says that its client uses TLS.
     private func isForwardedFromTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
         let protocols = request.headers.values(of: "x-forwarded-proto")
         guard protocols.count == 1, protocols[0].lowercased() == "https" else { return false }

@@ -3,29 +3,30 @@ import RivuletHTTP
 
 /// One open connection of a loop.
 ///
-/// Each event finds its connection once, and passes it on by reference. The properties are ordered so that an idle connection takes 152 bytes.
+/// Each event finds its connection once, and passes it by reference. The properties are ordered so that an idle
+/// connection takes 152 bytes.
 final class ClientConnection {
     let id: ConnectionID
     /// The address of the client, or of the proxy in front of it.
     let address: PeerAddress.IP
     private var http = HTTPConnection()
-    /// Whether the driver is in this connection's turn, so that an answer given at once does not start another.
+    /// True if the driver is in this connection's turn, so that an answer given at once does not start another turn.
     private(set) var isInTurn = false
-    /// Whether the client takes its answers so slowly that its next request waits until the socket drains.
+    /// True if the client takes its answers so slowly that its next request waits until the socket drains.
     private(set) var isCongested = false
-    /// Whether its last answer is a stream, after which no further request is handed out.
+    /// True if its last answer is a stream, after which no further request is passed on.
     private var isStream = false
-    /// The deadline that `due` belongs to.
+    /// The deadline to which `due` belongs.
     private var armed: HTTPDeadline?
-    /// The bytes that waited for a congested client when it was looked at last.
+    /// The number of bytes that waited for a congested client at the last check.
     private var unsentBytes: UInt32 = 0
-    /// The connection's place in the wheel of deadlines.
+    /// The connection's entry in the timer wheel.
     private var timer: TimerID?
-    /// The request whose answer is under way.
+    /// The request that is being answered.
     private(set) var request: RequestTraits?
-    /// When the current deadline passes, in milliseconds of the loop's clock; 0 for none.
+    /// The time of the current deadline, in milliseconds of the loop's clock; 0 for none.
     private(set) var due: UInt64 = 0
-    /// When the timer fires; `due` may be later by now.
+    /// The time at which the timer fires; `due` may be later by now.
     private var timerDue: UInt64 = 0
     /// The open stream that the connection carries.
     private(set) var stream: OpenStream?
@@ -49,17 +50,17 @@ final class ClientConnection {
 
     func deadlinePassed(limits: HTTPLimits) -> HTTPConnection.Action { http.deadlinePassed(limits: limits) }
 
-    /// Reads the body of the head that was given last.
+    /// Reads the body of the head that was returned last.
     func admitted(limits: HTTPLimits) -> HTTPConnection.Action { http.admitted(limits: limits) }
 
     func bodyStalled(_ detail: String) -> HTTPConnection.Action { http.bodyStalled(detail) }
 
-    /// Stops or goes on with reading the body under way.
+    /// Pauses or continues the reading of the body under way.
     func pauseBody(_ isPaused: Bool) { http.isBodyPaused = isPaused }
 
     // MARK: - Requests
 
-    /// Whether a request's answer is under way.
+    /// True if a request's answer is under way.
     var hasRequest: Bool { request != nil }
 
     /// Begins a request and its turn.
@@ -68,15 +69,15 @@ final class ClientConnection {
         resume()
     }
 
-    /// Begins the turn of a request whose body is complete now.
+    /// Begins the turn of a request with a body that is complete now.
     ///
-    /// The deadline that the request met is done with, also when the next one is of the same kind.
+    /// The deadline of the request's arrival is removed, even if the next deadline is of the same kind.
     func resume() {
         isInTurn = true
         disarm()
     }
 
-    /// Ends the turn; returns whether the connection may take another request.
+    /// Ends the turn; returns true if the connection may take another request.
     func endTurn() -> Bool {
         isInTurn = false
         return request == nil && !isStream
@@ -89,10 +90,10 @@ final class ClientConnection {
         request = traits
     }
 
-    /// Ends the request under way, and returns its traits; nil when there is none.
+    /// Ends the request under way, and returns its traits; nil if there is none.
     func takeRequest() -> RequestTraits? { request.take() }
 
-    /// Puts back the request that `takeRequest` returned: its answer comes later.
+    /// Puts back the request that `takeRequest` returned, because its answer comes later.
     func putBack(_ traits: consuming RequestTraits) { request = traits }
 
     /// Refuses the request under way without reading the rest of its body.
@@ -100,28 +101,28 @@ final class ClientConnection {
         if !http.refused(limits: limits) { request?.isKeepAlive = false }
     }
 
-    /// Refuses what cannot be read; a request that is refused while its body comes keeps its own traits.
+    /// Refuses bytes that cannot be read; a request that is refused while its body arrives keeps its own traits.
     func refuse(_ traits: consuming RequestTraits) {
         if request == nil { request = traits }
         request?.isKeepAlive = false
     }
 
-    /// Says that the answer is written.
+    /// Records that the answer is written, and returns the next action.
     func responseFinished(isKeepAlive: Bool, limits: HTTPLimits) -> HTTPConnection.Action {
         http.responseFinished(isKeepAlive: isKeepAlive, limits: limits)
     }
 
     // MARK: - Streams
 
-    /// Whether the request under way can have a chunked answer, which HTTP/1.0 does not know.
+    /// True if the request under way can have a chunked answer, which HTTP/1.0 does not know.
     var takesChunks: Bool { request?.version == .http11 }
 
     /// True if the client of the current request accepts gzip.
     var takesGzip: Bool { HTTPAccept.accepts(encoding: "gzip", in: request?.headers?.list(of: "accept-encoding")) }
 
-    /// Makes a stream the answer to the request under way, and returns the request's traits; nil when there is none.
+    /// Makes a stream the answer to the request under way, and returns the request's traits; nil if there is none.
     ///
-    /// No further request is handed out then, also when the stream only says `bye`.
+    /// No further request is passed on after that, even if the stream has a single `bye`.
     func beginStream(limits: HTTPLimits) -> RequestTraits? {
         guard request != nil else { return nil }
         _ = http.streamStarted(limits: limits)
@@ -129,12 +130,12 @@ final class ClientConnection {
         return request.take()
     }
 
-    /// Sets or forgets the stream that the connection carries; only `StreamTable` calls it.
+    /// Sets or removes the stream that the connection carries; only `StreamTable` calls it.
     func carry(_ stream: OpenStream?) { self.stream = stream }
 
     // MARK: - Times
 
-    /// Sets the time that bounds the connection, when another one does than before.
+    /// Sets the connection's deadline to that of its HTTP state, if the kind of the deadline has changed.
     func arm(now: UInt64, limits: HTTPLimits) {
         let deadline = http.deadline
         guard deadline != armed else { return }
@@ -142,31 +143,31 @@ final class ClientConnection {
         due = deadline.map { now + limits.milliseconds(of: $0) } ?? 0
     }
 
-    /// Removes the time that bounds the connection; the next `arm` sets one.
+    /// Removes the connection's deadline; the next `arm` sets one.
     func disarm() {
         armed = nil
         due = 0
     }
 
-    /// Bounds the connection by another time than that of its HTTP deadline.
+    /// Sets a deadline other than that of the HTTP state.
     func limit(until due: UInt64) { self.due = due }
 
-    /// Whether the connection is looked at by this time.
+    /// True if the connection's timer fires by this time.
     ///
-    /// A later deadline leaves the timer where it is: when it fires too early, it is set again.
+    /// A later deadline leaves the timer as it is. A timer that fires too early is set again.
     func isScheduled(by due: UInt64) -> Bool { timer != nil && timerDue <= due }
 
-    /// Puts the connection into the wheel.
+    /// Puts the connection into the timer wheel.
     func schedule(in timers: inout ConnectionTimers, at due: UInt64) {
         if let timer { timers.cancel(timer) }
         timer = timers.schedule(at: due, id)
         timerDue = due
     }
 
-    /// Says that the timer has fired.
+    /// Records that the timer has fired.
     func timerDidFire() { timer = nil }
 
-    /// Takes the connection out of the wheel.
+    /// Takes the connection out of the timer wheel.
     func cancelTimer(in timers: inout ConnectionTimers) {
         if let timer { timers.cancel(timer) }
         timer = nil
@@ -174,14 +175,14 @@ final class ClientConnection {
 
     // MARK: - Congestion
 
-    /// Lets the next request wait until the client has taken what it was sent.
+    /// Makes the next request wait until the client has taken the bytes that were sent to it.
     func congest(_ bytes: Int, until due: UInt64) {
         isCongested = true
         unsentBytes = UInt32(clamping: bytes)
         self.due = due
     }
 
-    /// Ends the congestion; false when there was none.
+    /// Ends the congestion; false if there was none.
     func didDrain() -> Bool {
         guard isCongested else { return false }
         isCongested = false
@@ -189,7 +190,7 @@ final class ClientConnection {
         return true
     }
 
-    /// Notes the bytes that wait now; true, with another deadline, when they have become fewer.
+    /// Records the bytes that wait now; if there are fewer than before, sets another deadline and returns true.
     func isMoving(_ bytes: Int, until due: UInt64) -> Bool {
         let bytes = UInt32(clamping: bytes)
         defer { unsentBytes = bytes }

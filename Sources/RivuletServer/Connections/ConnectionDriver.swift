@@ -3,20 +3,21 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 
-/// A loop as its connections know it.
+/// The part of a loop that performs the requests of its connections.
 protocol RequestPerformer: AnyObject {
-    /// Does what a request asks; the answer comes now or later.
+    /// Performs a request; the answer comes now or later.
     func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem)
 
-    /// Takes note that an answer is about to be written.
+    /// Called when an answer is about to be written.
     func willAnswer()
 }
 
-/// Drives the connections of one loop: bytes in, requests out, answers in their order, and the times that bound them.
+/// Drives the connections of one loop: bytes in, requests out, answers in their order, and deadlines.
 ///
-/// Each event comes with its connection, which the loop has found. An answer that is made later finds it once by id.
+/// Each event comes with its connection, which the loop has found. An answer that is made later finds its connection
+/// once, by id.
 final class ConnectionDriver {
-    /// The most connections that are looked at in one turn because of their times.
+    /// The most connections that are visited in one turn because of their deadlines.
     static let deadlinesPerTurnMax = 256
     /// The most answers with one shared body that are sent in one turn.
     private static let joinedPerTurnMax = 256
@@ -41,7 +42,7 @@ final class ConnectionDriver {
         writer = AnswerWriter(core.context.doors)
     }
 
-    /// Says what performs the requests; once, before the first connection.
+    /// Sets the performer of the requests; call it once, before the first connection.
     func attach(to performer: any RequestPerformer) {
         self.performer = performer
         bodies.attach { [weak self] id, step in
@@ -90,9 +91,9 @@ final class ConnectionDriver {
         _ = bodies.end(connection.id)
     }
 
-    /// Closes once the client has everything, or has had its time to take it.
+    /// Closes the connection once the client has taken everything, or its time for that is over.
     func closeGently(_ connection: ClientConnection) {
-        core.wire.closeAfterFlush(connection.id, within: context.options.limits.idleTimeMax)
+        core.transport.closeAfterFlush(connection.id, within: context.options.limits.idleTimeMax)
     }
 
     /// Closes the connections that wait for a request.
@@ -102,11 +103,12 @@ final class ConnectionDriver {
 
     // MARK: - Requests
 
-    /// Does what the connection's state machine says, as long as requests that were sent ahead are answered at once.
+    /// Carries out the actions of the connection's state machine, as long as requests that were sent ahead are answered
+    /// at once.
     private func take(_ action: HTTPConnection.Action, on connection: ClientConnection) {
         var action = action
         while true {
-            // Nearly every action is this one, and a request is large: the loop makes no copy of it.
+            // Nearly every action is this one, and a request is large. This loop makes no copy of it.
             while case .request(let request) = action {
                 if begin(request, on: connection) {
                     handle(request, on: connection)
@@ -127,10 +129,10 @@ final class ConnectionDriver {
         }
     }
 
-    /// Ends the turn of a request; true when it is answered, and the client takes its answers.
+    /// Ends the turn of a request; true if it is answered, and the client takes its answers.
     private func endTurn(of connection: ClientConnection) -> Bool { connection.endTurn() && !isCongested(connection) }
 
-    /// Notes a request; false when it was noted by its head, and now has its body.
+    /// Records a request; false if it was recorded by its head, and now has its body.
     private func begin(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
         guard !connection.hasRequest else { return false }
         var traits = RequestTraits(
@@ -144,7 +146,7 @@ final class ConnectionDriver {
         return true
     }
 
-    /// Decides about a request that is complete, and performs it.
+    /// Decides about a complete request, and performs it.
     private func handle(_ request: HTTPRequest, on connection: ClientConnection) {
         let length = request.body.count
         do throws(Problem) {
@@ -157,9 +159,9 @@ final class ConnectionDriver {
         }
     }
 
-    /// Decides about a request whose body is still to come.
+    /// Decides about a request with a body that is still to come.
     ///
-    /// - Returns: The connection's next action; nil once the request is refused.
+    /// - Returns: The connection's next action; nil if the request is answered already.
     private func admit(
         _ request: HTTPRequest,
         _ framing: HTTPHead.Framing,
@@ -169,7 +171,7 @@ final class ConnectionDriver {
             switch try admission.verdict(on: request, framing, connection) {
             case .answer(let response): refuseBody(of: connection, response)
             case .perform(let route):
-                // The other resources of an app are looked for when the body is there.
+                // The other resources of an app are looked up when the body is complete.
                 if let name = route.app { _ = try core.lookup.app(name) }
                 let step = try bodies.begin(connection.id, route, framing, heldBytes: connection.heldBodyBytes)
                 _ = connection.endTurn()
@@ -198,20 +200,20 @@ final class ConnectionDriver {
         try performer?.perform(route, request, Exchange(loop: core.index, connection: connection.id))
     }
 
-    /// Does what the connection's state machine says when no request is at hand.
+    /// Carries out an action of the connection's state machine that has no request.
     private func finish(_ action: HTTPConnection.Action, on connection: ClientConnection) {
         switch action {
         case .request, .admit, .wait: break
-        case .sendContinue: _ = core.wire.write(connection.id, HTTPConnection.continueLine)
+        case .sendContinue: _ = core.transport.write(connection.id, HTTPConnection.continueLine)
         case .refuse(let refusal): refuse(refusal, on: connection)
         case .close: closeGently(connection)
         }
-        // The rest of a refused body has been read away: no further request is taken from this connection.
+        // The rest of a refused body has been read and dropped. No further request is taken from this connection.
         if core.isDraining, connection.deadline == .idle { closeGently(connection) }
         settle(connection)
     }
 
-    /// Goes on after an answer that did not come at once.
+    /// Continues after an answer that did not come at once.
     private func proceed(_ connection: ClientConnection) {
         guard !connection.isInTurn, !isCongested(connection) else { return }
         take(nextAction(connection), on: connection)
@@ -221,12 +223,12 @@ final class ConnectionDriver {
         connection.responseFinished(isKeepAlive: !core.isDraining, limits: context.httpLimits)
     }
 
-    /// Reads or stops reading, and sets the time that bounds the connection.
+    /// Resumes or pauses reading, and sets the connection's deadline.
     private func settle(_ connection: ClientConnection) {
         if connection.wantsReading {
-            core.wire.resumeReading(connection.id)
+            core.transport.resumeReading(connection.id)
         } else {
-            core.wire.pauseReading(connection.id)
+            core.transport.pauseReading(connection.id)
         }
         armDeadline(connection)
     }
@@ -243,7 +245,7 @@ final class ConnectionDriver {
         answer(connection, Response(Problem(ProblemType(refusal.kind), refusal.detail)))
     }
 
-    /// Answers a request whose body is not read.
+    /// Answers a request without reading its body.
     private func refuseBody(of connection: ClientConnection, _ response: Response) {
         connection.refuseBody(limits: context.httpLimits)
         answer(connection, response)
@@ -256,7 +258,7 @@ final class ConnectionDriver {
         if let step { carryOut(step, on: connection) }
     }
 
-    /// Does the next step of a connection with a body.
+    /// Carries out the next step of a connection with a body.
     private func carryOut(_ step: BodyStep, on connection: ClientConnection) {
         switch step {
         case .read:
@@ -279,7 +281,7 @@ final class ConnectionDriver {
         limit(connection, until: due)
     }
 
-    /// Refuses stalled bodies, as `BodyDriver` says.
+    /// Refuses the stalled bodies that `BodyDriver` finds.
     func shedStalledBodies(_ refused: Set<BodyBudget.Share> = []) {
         bodies.shedStalled(refused) { id, detail in
             if let connection = self[id] { take(connection.bodyStalled(detail), on: connection) }
@@ -288,8 +290,8 @@ final class ConnectionDriver {
 
     // MARK: - Answers
 
-    /// Answers the request under way, if there is one, and goes on with what the client has sent meanwhile.
-    // Not within its callers, each of which would make a copy of the traits.
+    /// Answers the request under way, if there is one, and continues with the bytes that the client has sent meanwhile.
+    // Not inlined, because each caller would make a copy of the traits.
     @inline(never)
     func answer(_ connection: ClientConnection, _ response: Response) {
         guard let request = connection.takeRequest() else { return }
@@ -297,11 +299,11 @@ final class ConnectionDriver {
         code(response, to: request, on: connection)
     }
 
-    // Apart: an answer that is no refusal is not to pay for the copies.
+    // Not inlined, so that an answer that is no refusal avoids the copies.
     @inline(never)
     private func answerRefused(_ connection: ClientConnection, _ response: Response, to request: RequestTraits) {
-        let noted = response.refusal.map { core.log.noted($0, in: response, for: request) } ?? response
-        code(noted, to: request, on: connection)
+        let recorded = response.refusal.map { core.log.recorded($0, in: response, for: request) } ?? response
+        code(recorded, to: request, on: connection)
     }
 
     private func code(_ response: Response, to request: RequestTraits, on connection: ClientConnection) {
@@ -316,11 +318,11 @@ final class ConnectionDriver {
         }
     }
 
-    /// Compresses the rest of an answer in further turns, and sends it; in this turn where the loop's mailbox is full.
+    /// Compresses the rest of an answer in further turns, and sends it; in this turn if the loop's mailbox is full.
     private func compress(_ compression: Compression, for id: ConnectionID) {
-        let confined = Confined((self, compression), to: core.loop)
-        let isPosted = confined.post { driver, compression in
-            // The connections have closed.
+        let loopBound = LoopBound((self, compression), to: core.loop)
+        let isPosted = loopBound.post { driver, compression in
+            // All connections that wait for it have closed.
             guard driver[id] != nil || compression.joined.contains(where: { driver[$0.connection] != nil }) else {
                 return driver.coder.abandon(compression)
             }
@@ -337,15 +339,15 @@ final class ConnectionDriver {
         sendJoined(compression, from: 0)
     }
 
-    /// Sends the answers that have the same body, as many as one turn has time for, then the others in further turns.
+    /// Sends the answers with the same body, as many as one turn allows, and the others in further turns.
     private func sendJoined(_ compression: Compression, from start: Int) {
         let end = min(start + Self.joinedPerTurnMax, compression.joined.count)
         for (id, response, isRead) in compression.joined[start..<end] {
             send(compression.result(of: response, isRead: isRead), to: id)
         }
         guard end < compression.joined.count else { return }
-        let confined = Confined((self, compression), to: core.loop)
-        let isPosted = confined.post { driver, compression in driver.sendJoined(compression, from: end) }
+        let loopBound = LoopBound((self, compression), to: core.loop)
+        let isPosted = loopBound.post { driver, compression in driver.sendJoined(compression, from: end) }
         if !isPosted { sendJoined(compression, from: end) }
     }
 
@@ -361,9 +363,9 @@ final class ConnectionDriver {
         let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
         performer?.willAnswer()
         if let block = response.body.block, !request.isHead, !response.status.forbidsBody {
-            _ = core.wire.write(connection.id, bytes, [block])
+            _ = core.transport.write(connection.id, bytes, [block])
         } else {
-            _ = core.wire.write(connection.id, bytes)
+            _ = core.transport.write(connection.id, bytes)
         }
         proceed(connection)
         if !isKeepAlive { closeGently(connection) }
@@ -371,7 +373,7 @@ final class ConnectionDriver {
 
     /// Makes a stream the answer to the request under way.
     ///
-    /// - Returns: The head's bytes; nil when no request is under way.
+    /// - Returns: The head's bytes; nil if no request is under way.
     func beginStream(_ connection: ClientConnection, _ fields: [HTTPField]) -> [UInt8]? {
         guard let request = connection.beginStream(limits: context.httpLimits) else { return nil }
         core.counters.requestAnswered(request.method, .ok)
@@ -381,10 +383,10 @@ final class ConnectionDriver {
 
     // MARK: - Times
 
-    /// Looks at a connection again at this time, unless it is looked at earlier.
+    /// Visits a connection at this time, unless it is visited earlier.
     func watch(_ connection: ClientConnection, until due: UInt64) { deadlines.watch(connection, until: due) }
 
-    /// Bounds a connection by another time than that of its HTTP deadline.
+    /// Sets a deadline other than that of the connection's HTTP state.
     private func limit(_ connection: ClientConnection, until due: UInt64) {
         connection.limit(until: due)
         watch(connection, until: due)
@@ -395,7 +397,7 @@ final class ConnectionDriver {
         if connection.due != 0 { watch(connection, until: connection.due) }
     }
 
-    /// Visits the connections whose timers have fired, as many as a turn allows; true when there are more.
+    /// Visits the connections with fired timers, as many as a turn allows; true if there are more.
     func runDeadlines(_ visit: (_ connection: ClientConnection, _ now: UInt64) -> Void) -> Bool {
         let now = now
         return deadlines.run(most: Self.deadlinesPerTurnMax, now: now) { id in
@@ -405,7 +407,7 @@ final class ConnectionDriver {
         }
     }
 
-    /// Does what the deadline of a connection asks for, when it has passed.
+    /// Acts on the deadline of a connection, if it has passed.
     func deadlineDidPass(_ connection: ClientConnection, now: UInt64) {
         guard connection.due != 0 else { return }
         guard connection.due <= now else { return watch(connection, until: connection.due) }
@@ -421,20 +423,20 @@ final class ConnectionDriver {
 
     private var patienceDue: UInt64 { now + context.options.limits.idleTimeMax.milliseconds }
 
-    /// Whether too much waits for this client; its next request is then taken when that is gone.
+    /// Returns true if too many bytes wait for this client; its next request then waits until they are gone.
     private func isCongested(_ connection: ClientConnection) -> Bool {
-        let unsentBytes = core.wire.unsentBytes(connection.id)
+        let unsentBytes = core.transport.unsentBytes(connection.id)
         guard unsentBytes > context.options.limits.unsentBytesMax else { return false }
         connection.congest(unsentBytes, until: patienceDue)
         watch(connection, until: connection.due)
         return true
     }
 
-    /// Closes a connection that has taken nothing of its answer for so long.
+    /// Closes a connection that has taken nothing of its answer since the last check.
     private func closeUnlessMoving(_ connection: ClientConnection) {
         let due = patienceDue
-        guard connection.isMoving(core.wire.unsentBytes(connection.id), until: due) else {
-            return core.wire.close(connection.id, .timedOut)
+        guard connection.isMoving(core.transport.unsentBytes(connection.id), until: due) else {
+            return core.transport.close(connection.id, .timedOut)
         }
         watch(connection, until: due)
     }

@@ -2,7 +2,7 @@ import RivuletEventLoop
 
 /// The connections of one loop, by their slots.
 ///
-/// `ConnectionDriver` opens and closes them; the stream driver reads.
+/// `ConnectionDriver` opens and closes them. The stream driver only reads the table.
 final class ConnectionTable {
     private var slots: [ClientConnection?] = []
     /// The number of open connections.
@@ -23,7 +23,7 @@ final class ConnectionTable {
         slots[slot] = connection
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     func close(_ connection: ClientConnection) {
         let slot = Int(connection.id.slot)
         guard slot < slots.count, slots[slot] === connection else { return }

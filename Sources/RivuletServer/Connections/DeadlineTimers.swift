@@ -1,10 +1,10 @@
 import RivuletEventLoop
 
-/// The times at which the connections of one loop are looked at again: one timer wheel for all of them.
+/// The times at which the connections of one loop are visited: one timer wheel for all of them.
 final class DeadlineTimers {
     private let loop: EventLoop
     private var timers: ConnectionTimers
-    /// When the loop is awake for the next of them, in milliseconds of its clock.
+    /// The time at which the loop wakes for the next of them, in milliseconds of its clock.
     private var wake = UInt64.max
 
     init(_ loop: EventLoop) {
@@ -12,25 +12,25 @@ final class DeadlineTimers {
         timers = ConnectionTimers(time: loop.nowMilliseconds)
     }
 
-    /// Looks at a connection again at this time, unless it is looked at earlier.
+    /// Visits a connection at this time, unless it is visited earlier.
     func watch(_ connection: ClientConnection, until due: UInt64) {
         guard !connection.isScheduled(by: due) else { return }
         connection.schedule(in: &timers, at: due)
         wake(at: due)
     }
 
-    /// Forgets a connection that has closed.
+    /// Removes a connection that has closed.
     func cancel(_ connection: ClientConnection) { connection.cancelTimer(in: &timers) }
 
     private func wake(at due: UInt64) {
         guard due < wake else { return }
         wake = due
         let now = loop.nowMilliseconds
-        // What is due is done before the loop sleeps: this only ends the sleep.
+        // Due deadlines are handled before the loop sleeps. This timer only ends the sleep.
         loop.schedule(after: .milliseconds(due > now ? Int64(clamping: due - now) : 0)) {}
     }
 
-    /// Visits the connections that are due, at most so many; true when there are more.
+    /// Visits the connections that are due, up to a limit; true if there are more.
     func run(most countMax: Int, now: UInt64, _ visit: (ConnectionID) -> Void) -> Bool {
         guard wake <= now else { return false }
         timers.advance(to: now)

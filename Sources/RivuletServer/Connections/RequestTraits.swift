@@ -7,7 +7,7 @@ struct RequestTraits {
     var isKeepAlive: Bool
     /// The request's header fields; nil for a head that could not be read.
     var headers: HTTPHeaders?
-    /// Fields that the answer has beside its own.
+    /// Fields that the answer has in addition to its own.
     var fields: [HTTPField] = []
     private var rare: Rare?
 
@@ -15,31 +15,33 @@ struct RequestTraits {
         (self.version, self.method, self.isKeepAlive, self.headers) = (version, method, isKeepAlive, headers)
     }
 
-    /// The traits that few requests have, apart, so that the traits of a dispatch are copied at little cost.
+    /// The traits that few requests have, stored apart, so that copying the traits of a dispatch is cheap.
     private final class Rare {
         var trace: TraceParent?
         var began: UInt64 = 0
         var constantFields: [UInt8]?
 
-        /// A copy, which belongs to one value of `RequestTraits`.
+        /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
         }
     }
 
-    /// The trace that the request is a part of; nil: its client named none, and its log has needed none yet.
+    /// The trace that the request is a part of; nil if the client named none, and the log has not needed one yet.
     var trace: TraceParent? {
         get { rare?.trace }
         set { change { $0.trace = newValue } }
     }
 
-    /// When the request was taken, in nanoseconds of the monotonic clock; 0: its log does not need that.
+    /// The time at which the request was taken, in nanoseconds of the monotonic clock; 0 if the log does not need it.
     var began: UInt64 {
         get { rare?.began ?? 0 }
         set { change { $0.began = newValue } }
     }
 
-    /// The constant lines of the answer, of `ConstantFields`; nil: those of an answer that no page of another origin may read.
+    /// The constant lines of the answer, of `ConstantFields`.
+    ///
+    /// Nil stands for the lines of an answer that no page of another origin may read.
     var constantFields: [UInt8]? {
         get { rare?.constantFields }
         set { change { $0.constantFields = newValue } }

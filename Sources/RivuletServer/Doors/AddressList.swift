@@ -2,14 +2,14 @@
 
 import RivuletEventLoop
 
-/// The addresses of proxies whose word counts.
+/// The addresses of trusted proxies.
 struct AddressList: Sendable {
     /// The most entries of a list.
     static let entriesMax = 1_000
 
     private var networks: [(address: PeerAddress.IP, bits: Int)] = []
 
-    /// A list of these entries: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
+    /// Makes a list of these entries: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
     ///
     /// - Throws: a `ServerError` for an entry that is neither an address nor a network.
     init(_ entries: [String]) throws(ServerError) {
@@ -26,7 +26,7 @@ struct AddressList: Sendable {
         }
     }
 
-    /// Whether an entry is of this address.
+    /// True if an entry covers this address.
     func contains(_ address: PeerAddress.IP) -> Bool {
         networks.contains { address.isEqual($0.address, bits: $0.bits) }
     }

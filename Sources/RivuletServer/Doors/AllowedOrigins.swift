@@ -1,16 +1,17 @@
 // The pages of other origins that may use a server.
 
-/// The origins that an operator allows: exact ones, `https://*.example.com` for one label in the place of the star, or `*` for all.
+/// The origins that an operator allows: exact ones, `https://*.example.com` for one label in place of the star, or `*`
+/// for all.
 ///
-/// `null` is in no list: it is the origin of every sandboxed frame.
+/// `null` is in no list, because it is the origin of every sandboxed frame.
 struct AllowedOrigins: Sendable {
     /// The most entries of a list.
     static let entriesMax = 1_000
-    /// The line that warns of `*`.
+    /// The warning about `*`.
     static let notice =
         "--allowed-origins has *: pages of every site may read and change all sessions except me. List the origins instead."
 
-    /// How an origin is allowed.
+    /// The way in which an origin is allowed.
     enum Grant: Hashable, Sendable {
         /// By its own entry or its domain's: with credentials.
         case named
@@ -19,14 +20,14 @@ struct AllowedOrigins: Sendable {
     }
 
     private var exact: Set<WebOrigin> = []
-    /// Origins whose first label is left out, so that the host begins with what follows the star's dot.
+    /// Origins without their first label, so that the host begins after the star's dot.
     private var parents: Set<WebOrigin> = []
     private var allowsAll = false
 
-    /// Whether no origin is allowed.
+    /// True if no origin is allowed.
     var isEmpty: Bool { exact.isEmpty && parents.isEmpty && !allowsAll }
 
-    /// A list of these entries.
+    /// Makes a list of these entries.
     ///
     /// - Throws: a `ServerError` for an entry that is no origin.
     init(_ entries: [String]) throws(ServerError) {
@@ -50,7 +51,7 @@ struct AllowedOrigins: Sendable {
         }
     }
 
-    /// How the origin is allowed; nil when it is not.
+    /// The way in which the origin is allowed; nil if it is not allowed.
     func grant(for origin: WebOrigin) -> Grant? {
         if exact.contains(origin) { return .named }
         if !parents.isEmpty, let parent = origin.parent, parents.contains(parent) { return .named }

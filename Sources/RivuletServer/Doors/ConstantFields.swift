@@ -7,7 +7,7 @@ enum ConstantFields {
         "authorization, content-type, if-match, if-modified-since, if-none-match, if-range, idempotency-key, last-event-id, "
         + "prefer, range, traceparent, tracestate"
 
-    /// The response headers that their scripts may read, beside those that need no permission.
+    /// The response headers that scripts of these pages may read, beside those that need no permission.
     static let responseHeaders =
         "Accept-Encoding, Accept-Ranges, Allow, Content-Encoding, Content-Range, Date, ETag, Idempotency-Replayed, Link, Location, "
         + "Preference-Applied, Retry-After, Rivulet-Version, traceparent"
@@ -17,7 +17,7 @@ enum ConstantFields {
 
     /// The lines of an answer that no page of another origin may read.
     ///
-    /// `isVarying` is whether the same request with another `Origin` may get another answer.
+    /// `isVarying` is true if the same request with another `Origin` may get another answer.
     static func own(isVarying: Bool) -> [UInt8] {
         lines(
             [("X-Content-Type-Options", "nosniff"), ("Cross-Origin-Resource-Policy", "same-origin")]

@@ -1,12 +1,12 @@
-// The checks that a request passes before its resource is looked at.
+// The checks that a request passes before its resource is found.
 
 import RivuletHTTP
 
-/// Decides by a request's head alone whether the server handles it: by the host that it names, and the page that it comes from.
+/// Decides by a request's head alone if the server handles it: by the host that it names, and the page that sent it.
 ///
-/// Made once, when the server starts. Source: <Documentation/Security.md>.
+/// It is made once, when the server starts. Source: <Documentation/Security.md>.
 struct Doors: Sendable {
-    /// What becomes of a request.
+    /// The outcome of the checks.
     enum Verdict {
         case pass(DoorPass)
         case refuse(DoorRefusal)
@@ -15,14 +15,14 @@ struct Doors: Sendable {
     private let hosts: HostList
     private let origins: AllowedOrigins
     private let publicOrigin: WebOrigin?
-    /// The addresses whose `X-Forwarded-Proto` counts.
+    /// The addresses of proxies for which `X-Forwarded-Proto` counts.
     let proxies: AddressList
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
 
-    /// The doors that the options ask for.
+    /// Makes the checks that the options require.
     ///
-    /// - Throws: a `ServerError` for an option that cannot be.
+    /// - Throws: a `ServerError` for an invalid option.
     init(_ options: ServerOptions, machineName: String) throws(ServerError) {
         publicOrigin = try Self.origin(of: options.publicURL)
         let publicHost = publicOrigin.flatMap { HostList.bare($0.host[...]) }.map(String.init) ?? ""
@@ -45,7 +45,8 @@ struct Doors: Sendable {
 
     // MARK: - Requests
 
-    /// Whether the request passes without a closer look: it has no fields of a page, and its host is the one that was accepted last.
+    /// True if the request passes without further checks: it has no fields of a page, and its host is the last accepted
+    /// one.
     func isOrdinary(_ request: HTTPRequest, acceptedHost: [UInt8]) -> Bool {
         !request.hasPageFields && !acceptedHost.isEmpty && request.isHost(acceptedHost)
     }
@@ -76,15 +77,15 @@ struct Doors: Sendable {
         return refusal(of: request, Self.foreign(text), .crossSite)
     }
 
-    /// The constant lines of an answer to a request that could not be read, but for its origin.
+    /// The constant lines of an answer to a request of which only the origin could be read.
     func fields(forOrigin text: String?) -> [UInt8] {
         guard let text, let origin = WebOrigin(text), let grant = origins.grant(for: origin) else { return ownFields }
         return ConstantFields.shared(with: text, as: grant)
     }
 
-    /// Whether the host of a request does not count.
+    /// True if the host of a request does not count.
     ///
-    /// Balancers and orchestrators name any host, and the answers to these two resources say nothing of data.
+    /// Balancers and orchestrators name any host, and the answers of these two resources contain no data.
     static func isExempt(_ request: HTTPRequest) -> Bool { request.isPath("/healthz") || request.isPath("/readyz") }
 
     private func isHostAccepted(of request: HTTPRequest) -> Bool {
@@ -92,7 +93,7 @@ struct Doors: Sendable {
         return hosts.contains(host)
     }
 
-    /// The only `Origin`; nil when there is none, or several.
+    /// The only `Origin`; nil if there is none, or if there are several.
     private static func origin(of request: HTTPRequest) -> String? {
         let values = request.headers.values(of: "origin")
         return values.count == 1 ? values[0] : nil
@@ -149,19 +150,19 @@ struct Doors: Sendable {
     }
 }
 
-/// What a request that passes takes with it.
+/// The results of the checks for a request that passes.
 struct DoorPass: Sendable {
     /// The constant lines of its answer.
     let fields: [UInt8]
     let callers: Callers
 
-    /// The callers for whom `me` is served.
+    /// The callers for which `me` is served.
     enum Callers: Hashable, Sendable {
-        /// All; a new one gets its cookie.
+        /// All callers; a new caller gets its cookie.
         case all
-        /// Those with a valid cookie: a browser would not keep a new one.
+        /// Callers with a valid cookie, because a browser would not keep a new one.
         case known
-        /// None: the page is allowed by `*`.
+        /// No callers, because the page is allowed by `*`.
         case none
     }
 }

@@ -1,21 +1,22 @@
-// The browser's word on the page that a request comes from.
+// The browser's statement about the page that sent a request.
 
 import RivuletHTTP
 
-/// How near the page of a request is to this server, as `Sec-Fetch-Site` says it.
+/// The relation of a request's page to this server, as `Sec-Fetch-Site` states it.
 ///
 /// Browsers send the field to https and to localhost only, and no script can set it.
 /// Source: <https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header>.
 enum FetchSite: Hashable, Sendable {
-    /// There is no such line.
+    /// There is no such header line.
     case unknown
-    /// The page is of this origin, or the user asked: a bookmark, an address that was typed.
+    /// The page is of this origin, or the user opened the address: by a bookmark, or by typing.
     ///
-    /// A prefetch with `none` is not: Chromium sends that for the speculation rules of any page.
+    /// A prefetch with `none` does not count, because Chromium sends it for the speculation rules of any page.
     case own
-    /// The page is of this site: of another port, or another subdomain.
+    /// The page is of this site, but of another port or subdomain.
     case sameSite
-    /// The page is of another site. A value that is not in the standard counts as this, and so does a repeated line.
+    /// The page is of another site; a value that is not in the specification counts as this, and so does a repeated
+    /// line.
     case crossSite
 
     /// The site of a request with these header lines.
@@ -32,14 +33,15 @@ enum FetchSite: Hashable, Sendable {
             }
     }
 
-    /// Whether the browser fetches ahead of a navigation that may never come.
+    /// True if the browser fetches ahead of a navigation that may never come.
     ///
     /// Source: <https://fetch.spec.whatwg.org/>, the `Sec-Purpose` header.
     private static func isPrefetch(_ headers: HTTPHeaders) -> Bool {
         headers.values(of: "sec-purpose").contains { $0.lowercased().contains("prefetch") }
     }
 
-    /// Whether the browser opens what it gets in a tab of its own: a link was followed, and no script of the page sees the answer.
+    /// True if the browser opens the answer in a tab of its own: a link was followed, and no script of the page sees
+    /// the answer.
     static func isNavigation(_ request: HTTPRequest) -> Bool {
         (request.method == .get || request.method == .head)
             && request.headers.values(of: "sec-fetch-mode") == ["navigate"]

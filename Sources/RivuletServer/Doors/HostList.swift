@@ -1,12 +1,12 @@
-// The hosts that a server answers for.
+// The hosts for which a server answers.
 
 import RivuletEventLoop
 
-/// The hosts that requests may name: those that a page of another site cannot point at this server.
+/// The hosts that requests may name, and that a page of another site cannot point at this server.
 ///
-/// DNS rebinding makes a page's own host name lead to this machine: the browser then takes the page and the server for one origin, and only
-/// `Host` still has the foreign name. So every IP address passes, and of names those that are listed, `localhost` and `*.localhost`.
-/// Ports, letter case and one dot at the end do not count.
+/// DNS rebinding makes a page's own host name lead to this machine. The browser then takes the page and the server for
+/// one origin, and only `Host` still has the foreign name. So every IP address passes, and of names only listed ones,
+/// `localhost` and `*.localhost`. Ports, letter case and one dot at the end do not count.
 struct HostList: Sendable {
     /// The most entries of a list that an operator gives.
     static let entriesMax = 1_000
@@ -16,13 +16,13 @@ struct HostList: Sendable {
     static let nameBytesMax = 253
 
     private var names: Set<String> = ["localhost"]
-    /// Each begins with a dot, and stands for all names that end so.
+    /// Suffixes that begin with a dot; each stands for all names with this end.
     private var suffixes: [String] = [".localhost"]
 
-    /// A list of these entries: `a.example`, or `.b.example` for the subdomains of b.example.
+    /// Makes a list of these entries: `a.example`, or `.b.example` for the subdomains of b.example.
     ///
     /// - Parameters:
-    ///   - entries: What the operator allows.
+    ///   - entries: The hosts that the operator allows.
     ///   - further: Names that are allowed as well: the machine's, and the public URL's.
     /// - Throws: a `ServerError` for an entry that is no host name.
     init(_ entries: [String], and further: [String] = []) throws(ServerError) {
@@ -46,7 +46,7 @@ struct HostList: Sendable {
         }
     }
 
-    /// Whether the server answers for a host, with or without a port, as a request names it.
+    /// True if the server answers for a host, as a request names it, with or without a port.
     func contains(_ authority: String) -> Bool {
         let lowercased = authority.lowercased()
         let named = Self.withoutPort(lowercased)
@@ -63,7 +63,7 @@ struct HostList: Sendable {
         }
     }
 
-    /// The host of an authority, in its brackets where it has some.
+    /// The host of an authority, with the brackets of an IPv6 address.
     static func withoutPort(_ authority: String) -> Substring {
         guard authority.hasPrefix("["), let end = authority.firstIndex(of: "]") else {
             return authority.prefix { $0 != ":" }
@@ -71,16 +71,16 @@ struct HostList: Sendable {
         return authority[...end]
     }
 
-    /// A name without the one dot that may stand at its end.
+    /// A name without the one dot that may be at its end.
     static func withoutDot(_ name: Substring) -> Substring { name.hasSuffix(".") ? name.dropLast() : name }
 
-    /// A host without the brackets of an IPv6 address; nil where they are not a pair.
+    /// A host without the brackets of an IPv6 address; nil if they are not a pair.
     static func bare(_ host: Substring) -> Substring? {
         guard host.hasPrefix("[") else { return host }
         return host.hasSuffix("]") ? host.dropFirst().dropLast() : nil
     }
 
-    /// Whether the text, in lower case, is a name as browsers send it: an international one is in its `xn--` form.
+    /// True if the text, in lower case, is a name as browsers send it: an international name is in its `xn--` form.
     static func isName(_ text: Substring) -> Bool {
         guard (1...nameBytesMax).contains(text.utf8.count) else { return false }
         return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in

@@ -2,9 +2,9 @@
 
 import RivuletHTTP
 
-/// What browsers may do with the pages of the public folder.
+/// The rules of browsers for the pages of the public folder.
 enum PagePolicy {
-    /// The fields of a page under this policy.
+    /// Returns the fields of a page under this policy.
     ///
     /// - Throws: a `ServerError` for a policy that cannot be in a header.
     static func fields(_ policy: String) throws(ServerError) -> [HTTPField] {

@@ -1,17 +1,18 @@
 // The origin of a page.
 
-/// A scheme, a host and a port, all in the form in which two of them are equal.
+/// A scheme, a host and a port, in a form in which equal origins have equal parts.
 ///
 /// Source: RFC 6454 sections 4 and 6, <https://html.spec.whatwg.org/multipage/browsers.html#origin>.
 struct WebOrigin: Hashable, Sendable {
-    /// In lower case: "https".
+    /// The scheme in lower case: "https".
     let scheme: String
-    /// In lower case, an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     let host: String
-    /// The port; nil for a scheme without a default one, as of an app's own web view.
+    /// The port; nil for a scheme without a default port, as of an app's own web view.
     let port: UInt16?
 
-    /// The origin that is written as `https://a.example` or `http://localhost:5173`; nil for other text, and so for `null`.
+    /// Reads an origin that is written as `https://a.example` or `http://localhost:5173`; nil for other text, and so
+    /// for `null`.
     init?(_ text: some StringProtocol) {
         let text = text.lowercased()
         guard let mark = text.firstRange(of: "://") else { return nil }
@@ -31,9 +32,10 @@ struct WebOrigin: Hashable, Sendable {
         }
     }
 
-    /// Whether a request to this host and port comes from a page of them; the scheme does not count.
+    /// True if a request to this host and port comes from a page of the same host and port; the scheme does not count.
     ///
-    /// The server does not know whether a proxy in front speaks TLS. A host without a port has the default one of the page's scheme.
+    /// The server does not know if a proxy in front of it speaks TLS. A host without a port has the default port of the
+    /// page's scheme.
     func isOf(host authority: String) -> Bool {
         guard scheme == "http" || scheme == "https" else { return false }
         let authority = authority.lowercased()
@@ -43,7 +45,7 @@ struct WebOrigin: Hashable, Sendable {
         return (rest.count > 1 ? Self.port(rest) : Self.defaultPort(of: scheme)) == port
     }
 
-    /// Whether the host of a request is that of the page, whatever the ports.
+    /// True if the host of a request is that of the page, with any ports.
     func isSameHost(as authority: String) -> Bool { HostList.withoutPort(authority.lowercased()) == host }
 
     private static func defaultPort(of scheme: String) -> UInt16? {
@@ -54,7 +56,7 @@ struct WebOrigin: Hashable, Sendable {
         }
     }
 
-    /// The number behind the colon.
+    /// The number after the colon.
     private static func port(_ text: Substring) -> UInt16? {
         guard text.hasPrefix(":"), (2...6).contains(text.utf8.count), text.utf8.dropFirst().allSatisfy(isDigit) else {
             return nil

@@ -2,7 +2,7 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// The hosted apps: their list, and what there is to read of each.
+/// The hosted apps: their list, and the documents of each.
 struct AppEndpoint {
     let server: ServerLoop
 

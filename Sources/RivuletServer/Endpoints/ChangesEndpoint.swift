@@ -2,7 +2,7 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// The change streams of sessions, views, stores and values: opening them.
+/// Opens the change streams of sessions, views, stores and values.
 struct ChangesEndpoint {
     let server: ServerLoop
 
@@ -44,7 +44,8 @@ struct ChangesEndpoint {
                 stream: StreamID(exchange),
                 source: .session(key, topic),
                 resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
-                resumesAll: resumesAll
+                resumesAll: resumesAll,
+                isCompressed: server.connections[exchange.connection]?.takesGzip ?? false
             )
         )
     }
@@ -71,7 +72,7 @@ struct ChangesEndpoint {
         )
     }
 
-    /// The value of a query parameter that has a few.
+    /// The value of a query parameter that has a few possible values.
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         in query: Query
@@ -93,13 +94,13 @@ struct ChangesEndpoint {
 }
 
 extension ServerContext {
-    /// Reads key paths, as many as a stream may have.
+    /// Reads key paths, up to the limit of a stream.
     func streamPaths(_ texts: [String]) throws(Problem) -> [JSONPointer] {
         let pathsMax = options.sessionLimits.pathsPerStreamMax
         guard texts.count <= pathsMax else {
             throw Problem(.invalidQuery, "a stream takes at most \(pathsMax) paths; found \(texts.count)")
         }
-        // As many as the target of a request can have.
+        // Together they may have as many bytes as the target of a request.
         let (bytes, bytesMax) = (texts.reduce(0) { $0 + $1.utf8.count }, httpLimits.targetBytesMax)
         guard bytes <= bytesMax else {
             throw Problem(.invalidQuery, "a stream's paths have at most \(bytesMax) bytes together; found \(bytes)")
@@ -117,7 +118,7 @@ extension ServerContext {
 }
 
 extension HostedApp {
-    /// Refuses paths that the state or the view cannot have, and those that do not go with the format.
+    /// Refuses paths that the state or the view cannot have, and paths that the format does not allow.
     func check(_ topic: StreamTopic) throws(Problem) {
         for path in topic.paths { try check(path, view: topic.view, wildcards: true) }
         guard topic.format == .jsonPatch else { return }
@@ -130,7 +131,7 @@ extension HostedApp {
     }
 }
 
-/// How a stream is told what it missed.
+/// The form in which a resumed stream gets the changes that it missed.
 ///
 /// Source: <Documentation/HTTP.md#change-streams>.
 enum StreamResumption: String, CaseIterable {
@@ -141,7 +142,7 @@ enum StreamResumption: String, CaseIterable {
 }
 
 extension HTTPRequest {
-    /// Where an `EventSource` stands; nil without one, as for an empty one.
+    /// The cursor that a reconnecting `EventSource` sends; nil if the field is absent or empty.
     ///
     /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
     var lastEventID: String? {

@@ -8,37 +8,37 @@ struct EventsEndpoint {
 
     let server: ServerLoop
 
-    /// POST S/events: one event, an array as one transaction, or lines that are a transaction each.
+    /// POST S/events: one event, an array as one transaction, or lines, each of which is a transaction.
     func dispatch(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
-        let wish = try DispatchWish(request, action: "events")
+        let options = try DispatchOptions(request, action: "events")
         if !request.headers.has("content-type", JSONBody.usualType) {
             let contentType = request.headers["content-type"]
             guard !EventLines.isType(contentType) else {
-                return try dispatchLines(wish, to: key, of: app, request, exchange)
+                return try dispatchLines(options, to: key, of: app, request, exchange)
             }
             try JSONBody.checkType(contentType)
         }
-        let events = DispatchRequest(body: request.body, expected: wish.expected, isStrict: wish.isStrict)
-        server.ask(key, of: app.host, for: exchange, Dispatch(events, wish, to: app))
+        let events = DispatchRequest(body: request.body, expected: options.expected, isStrict: options.isStrict)
+        server.ask(key, of: app.host, for: exchange, Dispatch(events, options, to: app))
     }
 
     private func dispatchLines(
-        _ wish: DispatchWish,
+        _ options: DispatchOptions,
         to key: SessionKey,
         of app: ServedApp,
         _ request: HTTPRequest,
         _ exchange: Exchange
     ) throws(Problem) {
         let linesMax = server.context.options.limits.linesPerRequestMax
-        let lines = try EventLines(request.body, wish, linesMax: linesMax)
+        let lines = try EventLines(request.body, options, linesMax: linesMax)
         let trace = server.connections[exchange.connection]?.request?.trace
         server.ask(key, of: app.host, for: exchange, .usable) { session, responder in
-            LineDispatch(lines, wish, to: session, of: app, responder, trace).run()
+            LineDispatch(lines, options, to: session, of: app, responder, trace).run()
         }
     }
 
-    /// GET S/events: a part of the log, and the address of the next one.
+    /// GET S/events: a part of the log, and the address of the next part.
     ///
     /// Source: <Documentation/HTTP.md#resources>, RFC 8288.
     func log(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -81,7 +81,7 @@ extension LogPage {
         return writer.bytes
     }
 
-    /// The entries as a line each.
+    /// The entries, one on each line.
     fileprivate var jsonLines: [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(capacity)

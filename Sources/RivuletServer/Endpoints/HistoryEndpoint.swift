@@ -3,13 +3,13 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// The ways to go back: replacing a session's state as a whole, and beginning another session with it.
+/// The ways to return to a state: replacing a session's state as a whole, and beginning another session with it.
 struct HistoryEndpoint {
     let server: ServerLoop
 
     /// POST S/reset.
     func reset(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        try dispatch(.reset, try DispatchWish(request, action: "reset"), to: key, exchange)
+        try dispatch(.reset, try DispatchOptions(request, action: "reset"), to: key, exchange)
     }
 
     /// POST S/restore.
@@ -18,19 +18,19 @@ struct HistoryEndpoint {
         guard let version = try query.integer("version", in: 0...Int.max) else {
             throw Problem(.invalidQuery, "which version? Name it, as in restore?version=3")
         }
-        let wish = try DispatchWish(request, action: "restore version=\(version)", known: ["version"])
-        try dispatch(.restored(version: UInt64(version)), wish, to: key, exchange)
+        let options = try DispatchOptions(request, action: "restore version=\(version)", known: ["version"])
+        try dispatch(.restored(version: UInt64(version)), options, to: key, exchange)
     }
 
     private func dispatch(
         _ event: EngineEvent,
-        _ wish: DispatchWish,
+        _ options: DispatchOptions,
         to key: SessionKey,
         _ exchange: Exchange
     ) throws(Problem) {
-        let request = DispatchRequest(event, expected: wish.expected, isStrict: wish.isStrict)
+        let request = DispatchRequest(event, expected: options.expected, isStrict: options.isStrict)
         let app = try server.core.lookup.served(key.app)
-        server.ask(key, of: app.host, for: exchange, Dispatch(request, wish, to: app))
+        server.ask(key, of: app.host, for: exchange, Dispatch(request, options, to: app))
     }
 
     /// POST S/fork: begins another session with a state of this one.
@@ -39,14 +39,14 @@ struct HistoryEndpoint {
         let query = try Query(request, known: ["version", "strict"])
         let version = try query.integer("version", in: 0...Int.max).map(UInt64.init)
         let isStrict = try query.flag("strict")
-        let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
-        guard wish.state == nil else {
+        let options = try CreateSessionRequest(body: request.body, contentType: request.headers["content-type"])
+        guard options.state == nil else {
             throw Problem(
                 .unexpectedState,
                 "a fork begins with the other session's state; leave \"state\" out, or create a session"
             )
         }
-        let target = try Route.sessionKey(app: app.name, id: wish.id ?? RandomToken.sessionID())
+        let target = try Route.sessionKey(app: app.name, id: options.id ?? RandomToken.sessionID())
         server.ask(key, of: app, for: exchange) { session, responder in
             session.document(at: version) { result in
                 switch result {

@@ -7,7 +7,7 @@ import RivuletSessions
 struct MetricsEndpoint {
     let server: ServerLoop
 
-    /// GET /metrics: when every loop has published, so that all that was answered before is in it.
+    /// GET /metrics: answers when every loop has published, so that all earlier answers are counted.
     func metrics(_ exchange: Exchange) throws(Problem) {
         guard let exposition = server.context.metrics.factory as? any MetricsExposition else {
             throw Problem(
@@ -15,18 +15,18 @@ struct MetricsEndpoint {
                 "the metrics of this server go to a backend of its program, which shows them itself"
             )
         }
-        let gathering = Confined(
+        let gathering = LoopBound(
             MetricsGathering(of: server, exchange, exposition),
             to: server.core.loop
         )
         for peer in server.core.peers {
-            let isPosted = peer.post { peer in
+            let isPosted = peer.postReply { peer in
                 peer.publishMetrics()
                 let longestTurn = peer.core.counters.takeLongestTurn()
-                gathering.post { $0.note(longestTurn) }
+                gathering.postReply { $0.record(longestTurn) }
             }
-            // Its loop has ended.
-            if !isPosted { gathering.post { $0.note(0) } }
+            // The peer's loop has ended.
+            if !isPosted { gathering.postReply { $0.record(0) } }
         }
     }
 }
@@ -46,15 +46,16 @@ private final class MetricsGathering {
         waiting = owner.core.peers.count
     }
 
-    /// One loop has published; the last one brings about the answer.
-    func note(_ milliseconds: UInt64) {
+    /// Records that one loop has published; the last loop triggers the answer.
+    func record(_ milliseconds: UInt64) {
         waiting -= 1
         longestTurn = max(longestTurn, milliseconds)
         guard waiting == 0 else { return }
         owner.context.metrics.publishOnRequest(
             longestTurnMilliseconds: longestTurn,
             bodyBytes: owner.context.bodyBudget.bytes,
-            sessionsToErase: owner.context.erasing?.sessionsToEraseCount ?? 0
+            sessionsToErase: owner.context.erasing?.sessionsToEraseCount ?? 0,
+            storedBytes: owner.context.memoryStorage?.memoryBytes ?? 0
         )
         let fields = [
             HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),

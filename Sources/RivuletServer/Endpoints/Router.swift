@@ -2,11 +2,11 @@ import RivuletHTTP
 import RivuletSessions
 
 extension ServerLoop: RequestPerformer {
-    /// Has the endpoint of a route do what the request asks; the answer comes now or later.
+    /// Performs a request at the endpoint of its route; the answer comes now or later.
     func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        // Before anything is made: the answer would have to wait beside those that nobody takes.
+        // Refused before anything is made, because the answer would wait beside others that no client takes.
         guard !context.holdsTooMuch || !route.isRead(by: request.method) else {
-            throw Problem(.overloaded("bytes that wait for readers (heldBytesMax)"))
+            throw .heldBytesFull
         }
         switch route {
         case .events(let key):

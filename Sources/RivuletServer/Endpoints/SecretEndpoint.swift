@@ -1,11 +1,11 @@
 import RivuletHTTP
 import RivuletSessions
 
-/// A secret: setting and removing it, and whether there is one.
+/// A secret: setting it, removing it, and reading if it is set.
 struct SecretEndpoint {
     let server: ServerLoop
 
-    /// PUT and DELETE of a secret; GET tells whether there is one.
+    /// PUT and DELETE of a secret; GET answers if it is set.
     func secret(_ name: String, of app: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let secret = try server.core.lookup.secret(name, of: app)
         _ = try Query(request, known: [])

@@ -10,7 +10,7 @@ struct ServerEndpoint {
         server.send(.json(Array(#"{"status":"ok"}"#.utf8)), to: exchange)
     }
 
-    /// GET /readyz: whether storage answers, and the server is not draining.
+    /// GET /readyz: ready if storage answers and the server is not draining.
     func readiness(_ exchange: Exchange) {
         guard !server.core.isDraining else {
             return server.send(Response(refusing: SessionError.draining), to: exchange)

@@ -30,7 +30,7 @@ struct SessionEndpoint {
         }
     }
 
-    /// POST makes an id unless the body names one; PUT has it in the path.
+    /// Creates a session; POST makes an id unless the body names one, and PUT has the id in the path.
     ///
     /// Source: <Documentation/HTTP.md#resources>.
     private func create(
@@ -40,12 +40,12 @@ struct SessionEndpoint {
         _ exchange: Exchange
     ) throws(Problem) {
         let isStrict = try Query(request, known: ["strict"]).flag("strict")
-        let wish = try SessionWish(body: request.body, contentType: request.headers["content-type"])
-        if let id, let other = wish.id, other != id {
+        let options = try CreateSessionRequest(body: request.body, contentType: request.headers["content-type"])
+        if let id, let other = options.id, other != id {
             throw Problem(.invalidSessionID, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
         }
-        let key = try Route.sessionKey(app: app.name, id: id ?? wish.id ?? RandomToken.sessionID())
-        let creation = Creation(state: wish.state, isStrict: isStrict, isPost: id == nil)
+        let key = try Route.sessionKey(app: app.name, id: id ?? options.id ?? RandomToken.sessionID())
+        let creation = Creation(state: options.state, isStrict: isStrict, isPost: id == nil)
         server.ask(key, of: app, for: exchange, creation)
     }
 
@@ -73,7 +73,7 @@ struct SessionEndpoint {
     }
 }
 
-/// The deletion of a session, also of one that cannot be read: it is what the error of reading it advises.
+/// The deletion of a session, also of one that cannot be read, because the error of reading it advises the deletion.
 private struct Deletion: SessionAct {
     let scope = SessionScope.any
 

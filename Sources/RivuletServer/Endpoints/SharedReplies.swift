@@ -4,7 +4,8 @@ import RivuletSessions
 import RivuletStores
 
 extension ServerLoop {
-    /// Sends the answer that a result becomes, from whatever thread; `epoch` is that of the resource, nil: it has no versions.
+    /// Sends the answer that is made from a result, on any thread; `epoch` is that of the resource, and nil if it has
+    /// no versions.
     func reply<Value: Sendable>(
         to exchange: Exchange,
         _ epoch: String?,
@@ -20,9 +21,10 @@ extension ServerLoop {
 }
 
 extension SharedCursor {
-    /// The versions that a change asks for; nil: any will do.
+    /// The versions of which a change requires one; nil if any version will do.
     ///
-    /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, which asks for something that there always is.
+    /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, because a store or a value always
+    ///   exists.
     static func expected(of request: HTTPRequest, epoch: String) throws(Problem) -> [UInt64]? {
         guard request.headers["if-none-match"] == nil else {
             throw Problem(
@@ -35,19 +37,19 @@ extension SharedCursor {
 }
 
 extension Response {
-    /// The two fields that say where a store or a value stands.
+    /// The two fields with the position of a store or a value.
     static func fields(_ version: UInt64, epoch: String) -> [HTTPField] {
         Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
     }
 
-    /// The answer to a change: the one given, or none of its body when the client wants little.
+    /// The answer to a change: this one, or one without a body if the client prefers a minimal answer.
     func minimal(if request: HTTPRequest) -> Response {
         guard HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal else { return self }
         let kept = fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" }
-        return Response(.noContent, fields: kept + [DispatchWish.minimalApplied])
+        return Response(.noContent, fields: kept + [DispatchOptions.minimalApplied])
     }
 
-    /// The answer to a read of what has this tag: 304 when its reader has it already.
+    /// The answer to a read of a resource with this tag; 304 if the client has it already.
     func reading(tag: String, unless condition: String?) -> Response {
         guard let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) else { return self }
         return Response(.notModified, fields: fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" })

@@ -2,7 +2,7 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// A session's state: reading it, now and in the past, and writing where a binding is.
+/// A session's state: reading it, now and in the past, and writing key paths that have a binding.
 struct StateEndpoint {
     let server: ServerLoop
 
@@ -20,8 +20,8 @@ struct StateEndpoint {
         let condition = request.tags("if-none-match")
         server.ask(key, of: app, for: exchange, .usable) { session, responder in
             guard let version else {
-                return responder.send(session.read(path)) { answer in
-                    .reading(answer, unless: condition, share: responder.server.body(of:))
+                return session.read(path) { result in
+                    responder.send(result) { Self.present($0, unless: condition, on: responder.server) }
                 }
             }
             session.read(path, at: UInt64(version)) { result in
@@ -38,22 +38,29 @@ struct StateEndpoint {
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
-        // An element's id may be none, as in a request to read it.
+        // The path may have an invalid element id, as in a request to read it.
         try app.host.check(path)
-        let wish = try DispatchWish(request, action: "state\(path)")
+        let options = try DispatchOptions(request, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])
         let value = DispatchRequest(
             body: request.body,
             boundPath: path,
-            expected: wish.expected,
-            isStrict: wish.isStrict
+            expected: options.expected,
+            isStrict: options.isStrict
         )
-        server.ask(key, of: app.host, for: exchange, Dispatch(value, wish, to: app))
+        server.ask(key, of: app.host, for: exchange, Dispatch(value, options, to: app))
     }
 
-    /// Answers a value of the past.
+    /// Answers with the present value; 503 for a large value if too many bytes wait for other clients by now.
+    private static func present(_ answer: StateAnswer, unless condition: String?, on server: ServerLoop) -> Response {
+        guard answer.shared == nil || !server.context.holdsTooMuch else { return Response(.heldBytesFull) }
+        return .reading(answer, unless: condition, share: server.body(of:))
+    }
+
+    /// Answers with a past value.
     ///
-    /// Another life of the session, or another build, may give this number another value, so a cache has to ask each time: the tag tells.
+    /// The same version may have another value in another history of the session, or under another build. So a cache
+    /// has to ask each time, and the tag shows the difference.
     private static func past(_ answer: StateAnswer, unless condition: String?) -> Response {
         let tag = ContentTag.past(answer)
         let fields =

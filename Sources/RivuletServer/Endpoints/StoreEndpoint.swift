@@ -130,7 +130,7 @@ struct StoreEndpoint {
         }
     }
 
-    /// What the request asks of the item; a weak tag is a tag only where weak comparison will do.
+    /// The request's condition on the item; a weak tag counts only if weak comparison is allowed.
     ///
     /// Source: RFC 9110 §8.8.3.2, §13.1.1, §13.1.2.
     private static func condition(_ request: HTTPRequest) throws(Problem) -> ItemCondition {
@@ -163,7 +163,7 @@ struct StoreEndpoint {
 
     // MARK: - Answers
 
-    /// The answer to a change: the item, when the request had a single one, or what became of all.
+    /// The answer to a change: the item if the request had a single one, and otherwise the outcome.
     private static func response(to answer: StoreAnswer, in key: SharedKey, epoch: String) -> Response {
         let (outcome, version) = (answer.outcome, answer.outcome.version)
         guard let item = answer.item else {
@@ -178,7 +178,7 @@ struct StoreEndpoint {
 }
 
 extension StoreOutcome {
-    /// `{"version":v,"cursor":…,"inserted":…,"replaced":…,"removed":…}`.
+    /// The document `{"version":v,"cursor":…,"inserted":…,"replaced":…,"removed":…}`.
     fileprivate func json(epoch: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.beginObject()

@@ -31,11 +31,11 @@ struct StreamsEndpoint {
         _ = try Query(request, known: [])
         guard name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
-        var wish: PathsWish?
+        var options: PathsRequest?
         if method == .patch {
-            wish = try PathsWish(body: request.body, contentType: request.headers["content-type"])
+            options = try PathsRequest(body: request.body, contentType: request.headers["content-type"])
         }
-        let paths = wish?.paths ?? []
+        let paths = options?.paths ?? []
         server.onLoop(name.loop, for: exchange) { server in
             do throws(Problem) {
                 guard let connection = server.connections[name.connection],
@@ -63,7 +63,7 @@ struct StreamsEndpoint {
         )
     }
 
-    /// Gives a stream other paths: its next event is a snapshot of these.
+    /// Sets other paths for a stream; its next event is a snapshot of these.
     private func watch(
         _ texts: [String],
         on connection: ClientConnection,
@@ -104,7 +104,7 @@ struct StreamsEndpoint {
 }
 
 extension ServerLoop {
-    /// Adds a loop's streams to the page, and goes on with the next loop or answers.
+    /// Adds a loop's streams to the page, and continues with the next loop or answers.
     fileprivate func collect(_ page: StreamPage, from index: Int, for exchange: Exchange) {
         guard index < core.peers.count, !page.isFull else { return send(.json(page.json), to: exchange) }
         onLoop(index, for: exchange) { server in
@@ -118,8 +118,8 @@ extension ServerLoop {
     }
 }
 
-/// `{"paths":[…]}`: what a stream is to watch from now on.
-private struct PathsWish: Sendable {
+/// The body `{"paths":[…]}`: the paths that a stream watches from now on.
+private struct PathsRequest: Sendable {
     let paths: [String]
 
     init(body: [UInt8], contentType: String?) throws(Problem) {
@@ -140,7 +140,7 @@ private struct PathsWish: Sendable {
             }
             self.paths = paths
         } catch {
-            throw Problem(JSONReader.gravestFault(of: body, after: error))
+            throw Problem(JSONReader.mostSevereError(of: body, after: error))
         }
     }
 }

@@ -34,7 +34,7 @@ struct ValueEndpoint {
         }
     }
 
-    /// POST that makes true of false and false of true.
+    /// POST that inverts a boolean value.
     func toggle(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let value = try server.core.lookup.value(key)
         _ = try Query(request, known: [])

@@ -1,22 +1,22 @@
 import RivuletHTTP
 
-/// A file and what a request wants of it.
+/// A file and the request that it answers.
 struct FileAnswer {
     private let file: StaticFile
     private let request: HTTPRequest
     private let pageFields: [HTTPField]
 
-    /// The answer with a file; one that is a page has these fields as well.
+    /// Makes the answer with a file; `pageFields` are added if the file is a page.
     init(_ file: StaticFile, _ request: HTTPRequest, pageFields: [HTTPField] = []) {
         self.file = file
         self.request = request
         self.pageFields = file.contentType.hasPrefix("text/html") ? pageFields : []
     }
 
-    /// The answer, a part where the request asks for one.
+    /// The answer; it has a part of the file if the request asks for one.
     ///
-    /// A part is one of the plain bytes, whatever codings the client takes: of those two clients have the same idea.
-    /// Source: RFC 9110 §14.2.
+    /// A part is always a range of the plain bytes, even if the client takes a compression. All clients agree on these
+    /// bytes. Source: RFC 9110 §14.2.
     /// - Throws: 416 for a range that the file does not have.
     func response() throws(Problem) -> Response {
         let acceptsRanges = HTTPField("Accept-Ranges", "bytes")
@@ -35,18 +35,18 @@ struct FileAnswer {
             )
         }
         if isUnchanged(tag: file.tag) { return notModified(tag: file.tag).adding(acceptsRanges) }
-        let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes.count)"
+        let contentRange = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes.count)"
         var response = Response(
             .partialContent,
             fields: fields(tag: file.tag) + content,
             body: Array(file.bytes[range])
         )
-        response.fields += [HTTPField("Content-Range", place), acceptsRanges]
+        response.fields += [HTTPField("Content-Range", contentRange), acceptsRanges]
         response.isCoded = true
         return response
     }
 
-    /// The answer with all of the file.
+    /// The answer with the whole file.
     var wholeResponse: Response {
         let acceptsGzip = HTTPAccept.accepts(encoding: "gzip", in: request.headers.list(of: "accept-encoding"))
         let compressed = acceptsGzip ? file.compressed : nil
@@ -64,17 +64,18 @@ struct FileAnswer {
         return response
     }
 
-    /// What a 304 says as well.
+    /// The fields that a 304 has too.
     private func fields(tag: String) -> [HTTPField] {
         [
             HTTPField("ETag", tag), HTTPField("Cache-Control", "no-cache"), HTTPField("Vary", "Accept-Encoding"),
         ] + pageFields + (file.lastModified.map { [HTTPField("Last-Modified", $0)] } ?? [])
     }
 
-    /// What the body is.
+    /// The fields that describe the body.
     private var content: [HTTPField] { [HTTPField("Content-Type", file.contentType)] }
 
-    /// Whether `If-Range` leaves `Range` in force: it names the plain bytes by their tag or their exact date, or is not there.
+    /// True if `If-Range` leaves `Range` in force: it names the plain bytes by their tag or their exact date, or is
+    /// absent.
     ///
     /// Source: RFC 9110 §13.1.5.
     private var isRangeWanted: Bool {
@@ -82,7 +83,7 @@ struct FileAnswer {
         return condition == file.tag || condition == file.lastModified
     }
 
-    /// `If-None-Match` decides; without it `If-Modified-Since` does.
+    /// True if `If-None-Match` matches, or, without that field, if `If-Modified-Since` is no earlier than the file.
     ///
     /// Source: RFC 9110 §13.2.2.
     private func isUnchanged(tag: String) -> Bool {

@@ -1,32 +1,35 @@
-/// What is known of a folder's files from one look at it to the next.
+/// The known state of a folder's files from one scan to the next.
 ///
-/// A file is due when two looks in a row show the same stamp, and it is not the one that was dealt with: a file that is still being written is
-/// left alone. A file is gone when two looks in a row do not show it: many programs save by removing and making anew.
+/// A file is due if two scans in a row show the same stamp and the file was not yet handled under this stamp. So a file
+/// that is still being written is left alone. A file is gone if two scans in a row do not show it, because many
+/// programs save by removing and making anew.
 struct FileLooks: Sendable {
-    /// What one look finds to be done.
+    /// The work that one scan finds.
     struct Work: Equatable {
         /// Paths of files to read, in the order of their names.
         var due: [String] = []
-        /// Paths of files to serve no more.
+        /// Paths of files that are no longer served.
         var gone: [String] = []
 
         var isEmpty: Bool { due.isEmpty && gone.isEmpty }
     }
 
-    /// The stamps under which files were dealt with, taken or refused.
+    /// The stamps under which files were handled, that is, taken or refused.
     private var settled: [String: FileStamp]
     private var last: [String: FileStamp]
 
-    /// All files were taken as they are.
+    /// Begins with all files taken under these stamps.
     init(taken: [String: FileStamp]) {
         settled = taken
         last = taken
     }
 
-    /// Whether everything was dealt with as it was at the look before and still is: until a stamp changes, looks find no work.
+    /// True if all files have the stamps of the last scan and were handled under them.
+    ///
+    /// Until a stamp changes, scans find no work.
     func isAtRest(_ stamps: [String: FileStamp]) -> Bool { stamps == last && stamps == settled }
 
-    /// Compares with the look before.
+    /// Compares the stamps with those of the last scan.
     mutating func look(_ stamps: [String: FileStamp]) -> Work {
         defer { last = stamps }
         var work = Work()
@@ -38,9 +41,9 @@ struct FileLooks: Sendable {
         return work
     }
 
-    /// The file was taken, or refused until it changes.
+    /// Records that the file was taken, or refused until it changes.
     mutating func settle(_ path: String, _ stamp: FileStamp) { settled[path] = stamp }
 
-    /// A file that was refused is looked at again: there is room for it.
+    /// Makes a refused file due again, because there is room for it now.
     mutating func forget(_ path: String) { settled[path] = nil }
 }

@@ -8,13 +8,13 @@ import Musl
 import Darwin
 #endif
 
-/// The size and the times of a file; two equal stamps one after the other mean that the file has stopped changing.
+/// The size and the times of a file; two equal stamps in a row mean that the file has stopped changing.
 struct FileStamp: Hashable, Sendable {
     let bytes: Int
     let inode: UInt64
-    /// When the content was written last, in nanoseconds since 1970.
+    /// The time of the last write of the content, in nanoseconds since 1970.
     let modified: Int64
-    /// When the content, the name or the mode was changed last: a file that becomes readable is another one.
+    /// The time of the last change of content, name or mode; a file that becomes readable gets another stamp.
     let changed: Int64
 
     /// The stamp of a regular file; nil for anything else.
@@ -37,7 +37,7 @@ struct FileStamp: Hashable, Sendable {
         (self.bytes, self.inode, self.modified, self.changed) = (bytes, inode, modified, changed)
     }
 
-    /// The stamps of all files below the folder but those with a name that begins with a dot, by their paths below it.
+    /// The stamps of all files below the folder, by their paths below it; names that begin with a dot are left out.
     ///
     /// - Throws: when the folder cannot be read.
     static func all(below folder: String) throws(ServerError) -> [String: FileStamp] {

@@ -6,14 +6,14 @@ import Musl
 import Darwin
 #endif
 
-/// One number over the names, sizes and times of everything below a folder but names that begin with a dot.
+/// One number over the names, sizes and times of everything below a folder, without names that begin with a dot.
 ///
-/// A look that finds the number of the look before has nothing to do: it costs a call of the system and some hundred instructions for each
-/// file, and makes no text of names. Links are not followed.
+/// If a scan finds the same number as the last scan, there is nothing to do. It costs one system call and some hundred
+/// instructions for each file, and makes no strings of names. Links are not followed.
 struct FolderFingerprint: Equatable, Sendable {
     private let value: Int
 
-    /// The fingerprint of the folder as it is now; nil when the folder or one below it cannot be read.
+    /// Computes the fingerprint of the folder as it is now; nil if the folder or one below it cannot be read.
     init?(of folder: String) {
         var hasher = Hasher()
         let descriptor = unsafe open(folder, Self.flags)
@@ -23,7 +23,7 @@ struct FolderFingerprint: Equatable, Sendable {
 
     private static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
-    /// Takes the descriptor, and closes it.
+    /// Takes ownership of the descriptor and closes it.
     private static func combine(folder descriptor: Int32, into hasher: inout Hasher) -> Bool {
         guard let stream = unsafe fdopendir(descriptor) else {
             close(descriptor)
@@ -39,7 +39,7 @@ struct FolderFingerprint: Equatable, Sendable {
             }
             if !isRead { return false }
         }
-        // Two folders side by side are not one within the other.
+        // Marks the end of a folder, so that two sibling folders differ from nested ones.
         hasher.combine(UInt8(0))
         return true
     }
@@ -47,7 +47,7 @@ struct FolderFingerprint: Equatable, Sendable {
     private static func combine(_ name: UnsafePointer<CChar>, in folder: Int32, into hasher: inout Hasher) -> Bool {
         guard unsafe name.pointee != CChar(UInt8(ascii: ".")) else { return true }
         var status = stat()
-        // A file that is gone since its name was read is one that the next look does not see.
+        // A file that was removed after its name was read is treated as absent; the next scan does not see it.
         guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return errno == ENOENT }
         unsafe hasher.combine(bytes: UnsafeRawBufferPointer(start: name, count: strlen(name)))
         hasher.combine(status.st_mode)

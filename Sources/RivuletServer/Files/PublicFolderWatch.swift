@@ -1,14 +1,15 @@
 import Logging
 import RivuletEventLoop
 
-/// A thread that looks at the public folder once a second, so that a file is served anew one to three seconds after it was saved.
+/// A thread that scans the public folder once a second, so that a file is served anew one to three seconds after it was
+/// saved.
 final class PublicFolderWatch: Sendable {
     private static let interval = Duration.seconds(1)
 
     private let loop: EventLoop
     private let thread: LoopThread
 
-    /// Begins looking; nil where there is no folder, or the system gives no thread, which the log tells.
+    /// Begins the scans; nil if there is no folder, or if the system gives no thread, which is logged.
     init?(of files: StaticFiles, logger: Logger) {
         guard files.hasFolder else { return nil }
         do throws(LoopError) {

@@ -1,17 +1,17 @@
 import RivuletHTTP
 
-/// A file's bytes in each encoding, with what its answer says of it.
+/// A file's bytes in each encoding, with the header values of its answer.
 struct StaticFile: Sendable {
     /// Files below this many bytes are not worth compressing.
     private static let compressedBytesMin = 256
 
     let contentType: String
-    /// A strong tag of the plain bytes, quotes included.
+    /// A strong entity tag of the plain bytes, with its quotes.
     let tag: String
-    /// HTTP date of the last change; nil for what the server itself makes when it starts.
+    /// The HTTP date of the last change; nil for content that the server itself makes when it starts.
     let lastModified: String?
     let bytes: [UInt8]
-    /// gzip, where that is smaller.
+    /// The gzip form; nil if it is not clearly smaller.
     let compressed: [UInt8]?
 
     init(contentType: String, lastModified: String?, bytes: [UInt8]) {
@@ -22,7 +22,7 @@ struct StaticFile: Sendable {
         compressed = Self.compressed(bytes)
     }
 
-    /// The tag of the compressed form: another representation, so another tag.
+    /// The tag of the compressed form, which is another representation and so needs another tag.
     ///
     /// Source: RFC 9110 §8.8.3.3.
     var compressedTag: String { tag.dropLast() + "-gzip\"" }

@@ -17,18 +17,18 @@ final class StaticFiles: Sendable {
     private let files: Mutex<[String: StaticFile]>
     private let state: Mutex<State>
 
-    /// What the looks remember.
+    /// The state that scans keep.
     private struct State {
         var looks: FileLooks
-        /// Files for which there was no room.
+        /// Files that were refused because the limit on files was reached.
         var excess: Set<String> = []
-        /// The folder at a look that found nothing to do, nor anything that is still changing.
+        /// The fingerprint of the folder at a scan that found no work and no file still changing.
         var atRest: FolderFingerprint?
-        /// Whether the log says that the folder cannot be read.
+        /// True if the log already says that the folder cannot be read.
         var hasWarned = false
     }
 
-    /// No files at all.
+    /// Makes an empty set of files, without a folder.
     init() {
         (folder, filesMax, fileBytesMax) = ("", 0, 0)
         logger = Logger(label: "rivulet")
@@ -36,7 +36,7 @@ final class StaticFiles: Sendable {
         state = Mutex(State(looks: FileLooks(taken: [:])))
     }
 
-    /// Reads the folder and everything below it but names that begin with a dot.
+    /// Reads the folder and everything below it, without names that begin with a dot.
     ///
     /// - Throws: when the folder or a file in it cannot be read, is too large, or there are too many.
     init(
@@ -56,18 +56,18 @@ final class StaticFiles: Sendable {
             files[path] = try Self.read(self.folder + "/" + path, stamp, bytesMax: fileBytesMax)
         }
         self.files = Mutex(files)
-        // A file that changed while it was read has another stamp by now, and the next looks find it due.
+        // A file that changed while it was read has another stamp by now, and the next scans find it due.
         state = Mutex(State(looks: FileLooks(taken: stamps)))
     }
 
-    /// Whether there is a folder to look at.
+    /// True if there is a folder to scan.
     var hasFolder: Bool { !folder.isEmpty }
 
     subscript(path: String) -> StaticFile? { files.withLock { $0[path] } }
 
-    /// Looks at the folder once, and takes the files that have stopped changing since the look before.
+    /// Scans the folder once, and takes the files that have stopped changing since the last scan.
     ///
-    /// A file that cannot be taken keeps its bytes of before, and is warned of once until it changes again.
+    /// A file that cannot be taken keeps its earlier bytes. One warning is logged until the file changes again.
     func look() {
         state.withLock { state in
             let fingerprint = FolderFingerprint(of: folder)
@@ -101,7 +101,7 @@ final class StaticFiles: Sendable {
             }
             do throws(ServerError) {
                 let file = try Self.read(folder + "/" + path, stamp, bytesMax: fileBytesMax)
-                // Written to while it was read: it is due again when it has stopped changing.
+                // The file was written to while it was read. It is due again when it has stopped changing.
                 guard FileStamp(path: folder + "/" + path) == stamp else { continue }
                 taken[path] = file
                 names.insert(path)
@@ -122,7 +122,7 @@ final class StaticFiles: Sendable {
         if !work.gone.isEmpty {
             for path in excess { state.looks.forget(path) }
         }
-        // One line whatever their number, and none for the files of the line before.
+        // One line for any number of files, and none for the files of an earlier line.
         if excess.count > state.excess.count {
             logger.warning(
                 "the public folder has more than \(filesMax) files, the rest is not served; remove some",

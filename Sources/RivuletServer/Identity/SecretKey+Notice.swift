@@ -1,9 +1,9 @@
-// Owns what a server's start says of its secret.
+// Owns the log lines about the server's secret at its start.
 
 import Logging
 
 extension SecretKey {
-    /// What a log says of where the secret comes from.
+    /// The log line about the origin of the secret.
     var notice: String {
         switch origin {
         case .made:
@@ -15,10 +15,10 @@ extension SecretKey {
         }
     }
 
-    /// What a log says of a secret that was the server's before.
+    /// The log line about an older secret of the server.
     static let olderNotice = "older secret key given; Documentation/Operating.md says when to remove it"
 
-    /// Writes the one line; none where nothing outlives the process, because no later start needs the secret.
+    /// Writes the one line; none if nothing outlives the process, because no later start needs the secret.
     func logNotice(to logger: Logger, sessionsAreKept: Bool) {
         guard sessionsAreKept else { return }
         logger.log(level: origin == .made ? .warning : .info, "\(notice)")

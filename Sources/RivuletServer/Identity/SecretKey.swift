@@ -3,18 +3,18 @@ public import RivuletStores
 
 /// A secret that only the server's operator knows.
 ///
-/// Whoever has it can act as any browser. It is in no log and in no description.
+/// A person with the secret can act as any browser. The secret is in no log and in no description.
 public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The least bytes of a secret.
+    /// The fewest bytes of a secret.
     public static let bytesMin = 32
 
-    /// Where a secret comes from.
+    /// The source of a secret.
     enum Origin: Equatable {
         /// Made for this run.
         case made
         /// Given as text.
         case given
-        /// Kept in this file; `isNew`: since now.
+        /// Kept in this file; `isNew` is true if this start made the file.
         case file(String, isNew: Bool)
     }
 
@@ -27,14 +27,14 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
         origin = .made
     }
 
-    /// Takes the bytes of a text, without the white space around it; `openssl rand -hex 32` makes a good one.
+    /// Takes the bytes of a text without the white space around it; `openssl rand -hex 32` makes a good one.
     ///
     /// - Throws: `ServerError` when there are fewer than `bytesMin` bytes.
     public init(_ text: String) throws(ServerError) {
         try self.init(text, from: .given)
     }
 
-    /// Takes the bytes of a text that comes from there.
+    /// Takes the bytes of a text, which comes from this origin.
     init(_ text: String, from origin: Origin) throws(ServerError) {
         let bytes = Self.trimmed(text)
         guard bytes.count >= Self.bytesMin else {
@@ -50,20 +50,20 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.origin = origin
     }
 
-    /// The key of one purpose; those of two purposes tell nothing of each other.
+    /// The key of one purpose; the key of one purpose reveals nothing of the key of another.
     ///
     /// Source: RFC 5869.
     func derived(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: SHA256.byteCount)
     }
 
-    /// The key that values are sealed with; the one that `SealingKey(secret:)` makes of the same bytes.
+    /// The key for sealing values; `SealingKey(secret:)` makes the same key of the same bytes.
     var sealingKey: SealingKey { SealingKey(derivedFrom: key) }
 
-    /// Says that there is one, and not which.
+    /// The name of the type only, so that no text contains the secret.
     public var description: String { "SecretKey" }
 
-    /// Shows nothing.
+    /// An empty mirror, so that no dump contains the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
@@ -75,7 +75,7 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension SealingKeys {
-    /// The keys that are derived from a secret, and from earlier ones, whose values still open.
+    /// Derives the keys from a secret and from earlier secrets, so that values sealed under these can still be opened.
     public init(_ secret: SecretKey, older: [SecretKey] = []) {
         self.init(secret.sealingKey, older: older.map(\.sealingKey))
     }

@@ -12,12 +12,14 @@ import Darwin
 enum SecretKeyFile {
     /// The file's name in a data folder.
     static let name = "secret.key"
-    /// The list of files in a backup, and the folder of a copy that is not finished; the names are those of RivuletSQLite.
+    /// The names of a backup's file list and of the folder in which a backup or a restore writes its files.
+    ///
+    /// RivuletSQLite defines both names.
     private static let (backupListName, partialName) = ("rivulet.backup", "rivulet.partial")
-    /// The most bytes that are read of a file.
+    /// The most bytes that are read from a key file.
     private static let bytesMax = 4_096
 
-    /// The text of a file that only its owner may read.
+    /// Returns the text of a file that only its owner may read.
     static func read(_ path: String) throws(ServerError) -> String {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the secret key file \(path)", errno) }
@@ -29,9 +31,11 @@ enum SecretKeyFile {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// The secret of the folder's file, which is made, for its owner's eyes only, when it is not there; so is the folder.
+    /// Returns the secret from the folder's key file.
+    ///
+    /// A missing folder or file is created, with access for its owner only.
     static func readOrMake(in folder: String) throws(ServerError) -> SecretKey {
-        // A folder that cannot be used is refused as such, before a file in it is.
+        // The folder is checked first, so that an error names the folder and not a file in it.
         try makeFolder(folder)
         let path = folder + "/" + name
         let isNew = unsafe access(path, F_OK) != 0
@@ -39,14 +43,16 @@ enum SecretKeyFile {
         return try SecretKey(try read(path), from: .file(path, isNew: isNew))
     }
 
-    /// Writes beside it and links: two servers that start at once read the same one, and none reads half of it.
+    /// Writes the key to a draft, then links the draft to the file's path.
+    ///
+    /// Linking is atomic: if two servers start at once, both read the same complete file.
     private static func make(_ path: String, in folder: String) throws(ServerError) {
         let draft = path + "." + RandomToken.make(count: 12)
         let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot make the secret key file \(draft)", errno) }
         defer { _ = unsafe unlink(draft) }
         let text = Array((RandomToken.make(count: 52) + "\n").utf8)
-        // Whatever the umask took away.
+        // Restores the permissions that the umask removed.
         let isWritten =
             unsafe write(descriptor, text, text.count) == text.count && fchmod(descriptor, 0o600) == 0
             && fsync(descriptor) == 0
@@ -59,7 +65,7 @@ enum SecretKeyFile {
         try synchronizeFolder(folder)
     }
 
-    /// Makes the data folder where it is missing, and checks that it can be read, written and entered.
+    /// Makes the data folder if it is missing, and checks that it can be read, written and entered.
     private static func makeFolder(_ folder: String) throws(ServerError) {
         try refuseCopy(in: folder)
         var prefix = folder.hasPrefix("/") ? "/" : ""
@@ -67,11 +73,11 @@ enum SecretKeyFile {
             let parent = prefix.isEmpty ? "." : prefix
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? part : "/" + part
             if unsafe mkdir(prefix, 0o700) == 0 {
-                // Whatever the umask took away.
+                // Restores the permissions that the umask removed.
                 guard unsafe chmod(prefix, 0o700) == 0 else {
                     throw folderFailure("cannot make the data folder \(prefix)", errno)
                 }
-                // The sessions will be kept in it, so it has to outlive a power cut as they do.
+                // A power cut must not remove the new folder, because the folder will have the sessions.
                 try synchronizeFolder(parent)
             } else if errno != EEXIST {
                 throw folderFailure("cannot make the data folder \(prefix)", errno)
@@ -85,17 +91,19 @@ enum SecretKeyFile {
         }
     }
 
-    /// Refuses a folder that is a backup, or that a restore or a backup has not finished: a new key in it would be one of its files.
+    /// Refuses a folder that is a backup, or that has an unfinished backup or restore.
+    ///
+    /// A new key would otherwise be among the files of the backup.
     private static func refuseCopy(in folder: String) throws(ServerError) {
         let (list, partial) = (folder + "/" + backupListName, folder + "/" + partialName)
         if unsafe access(partial, F_OK) == 0 {
             throw ServerError(
-                "\(partial) is of a restore or a backup that was not finished, so the folder is not whole: empty \(folder) and begin it anew"
+                "\(partial) is of a backup or a restore that was not finished, so the folder is incomplete: empty \(folder) and start again"
             )
         }
         if unsafe access(list, F_OK) == 0 {
             throw ServerError(
-                "\(folder) is a backup, and was left as it is: put it into another folder with `rivulet backup restore`, or remove "
+                "\(folder) is a backup, and was left as it is: restore it into another folder with `rivulet backup restore`, or remove "
                     + "\(list) to make it a data folder"
             )
         }
@@ -105,7 +113,7 @@ enum SecretKeyFile {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the folder \(folder)", errno) }
         defer { _ = close(descriptor) }
-        // Some file systems cannot sync a folder, and have no need to.
+        // Some file systems cannot sync a folder, and do not need it.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             throw failure("cannot sync the folder \(folder)", errno)
         }
@@ -155,14 +163,15 @@ enum SecretKeyFile {
 extension SecretKey {
     /// Reads the secret from a file.
     ///
-    /// - Throws: `ServerError` when the file cannot be read, has too little in it, or may be read by others.
+    /// - Throws: `ServerError` when the file cannot be read, is too short, or is readable by other users.
     public init(file path: String) throws(ServerError) {
         try self.init(try SecretKeyFile.read(path), from: .file(path, isNew: false))
     }
 
-    /// Reads the secret of a data folder, and makes one, with mode 0600, where there is none.
+    /// Reads the secret of a data folder; makes one, with mode 0600, if there is none.
     ///
-    /// - Throws: `ServerError` when the file cannot be made or read, or may be read by others.
+    /// - Throws: `ServerError` when the folder or the file cannot be created or read, when the file is too short or
+    ///   readable by other users, or when the folder is a backup or an unfinished copy.
     public init(keptIn folder: String) throws(ServerError) {
         self = try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder)
     }

@@ -13,13 +13,14 @@ import Darwin
 
 /// Writes each log line as one JSON object and a line feed.
 ///
-/// `{"time":"2026-01-01T00:00:00.000Z","level":"info","logger":"rivulet","message":"server started","fields":{"workers":"2"}}`
+/// `{"time":"2026-01-01T00:00:00.000Z","level":"info","logger":"rivulet","message":"server
+/// started","fields":{"workers":"2"}}`
 public struct JSONLogHandler: LogHandler {
-    /// The least level that is written.
+    /// The lowest level that is written.
     public var logLevel = Logger.Level.info
     /// Fields of every line.
     public var metadata: Logger.Metadata = [:]
-    /// Gives further fields of every line.
+    /// The provider of further fields of every line.
     public var metadataProvider: Logger.MetadataProvider?
 
     private let label: String
@@ -36,7 +37,7 @@ public struct JSONLogHandler: LogHandler {
                 var rest = bytes[...]
                 while !rest.isEmpty {
                     let count = unsafe rest.withUnsafeBytes { unsafe Self.write($0.baseAddress, $0.count) }
-                    // A log that takes nothing leaves nowhere to say so.
+                    // A log that takes nothing leaves no other output for this error.
                     guard count > 0 else { return }
                     rest = rest.dropFirst(count)
                 }
@@ -56,9 +57,9 @@ public struct JSONLogHandler: LogHandler {
         #endif
     }
 
-    /// Passes each line's bytes, the line feed included, to `write`, on the thread that logs.
+    /// Passes each line's bytes, with the line feed, to `write`, on the thread that logs.
     ///
-    /// `now` is in milliseconds since 1970; nil: the system's clock.
+    /// `now` is in milliseconds since 1970; nil uses the system's clock.
     public init(
         label: String,
         now: (@Sendable () -> Int64)? = nil,
@@ -75,7 +76,7 @@ public struct JSONLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    /// Writes the line; a field of the event comes before one of the same name of the handler.
+    /// Writes the line; a field of the event replaces a field of the handler with the same name.
     public func log(event: LogEvent) {
         var fields = metadata
         if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }

@@ -6,13 +6,13 @@ import Musl
 import Darwin
 #endif
 
-/// The time since some start, which no change of the wall clock moves.
+/// The time since an arbitrary start, which no change of the wall clock affects.
 enum MonotonicClock {
     static func nanoseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
     static func milliseconds() -> UInt64 { nanoseconds() / 1_000_000 }
 
-    /// Milliseconds of a clock that costs a dispatch next to nothing to read; exact to the kernel's tick, 1 to 10 ms.
+    /// The milliseconds of a clock that is very cheap to read; exact to the kernel's tick, 1 to 10 ms.
     static func coarseMilliseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC_COARSE) / 1_000_000 }
 
     private static func nanoseconds(of clock: clockid_t) -> UInt64 {

@@ -26,7 +26,7 @@ final class RequestLog {
         quotas = LogQuotas(context.options.limits)
     }
 
-    /// Notes what the log will need of a request: its trace, and, where each request has a line, the time.
+    /// Records the trace of a request for the log and, if each request has a line, the time of its start.
     func prepare(_ traits: inout RequestTraits, _ headers: HTTPHeaders) {
         let trace = TraceParent(headers)
         let (began, random): (UInt64, TraceParent?) =
@@ -36,7 +36,7 @@ final class RequestLog {
         if let trace { traits.fields = [HTTPField(TraceParent.fieldName, trace.child().text)] }
     }
 
-    /// The line about an answered request, at `debug`.
+    /// Writes the line about an answered request, at `debug`.
     func logAnswer(_ status: HTTPStatus, to request: RequestTraits) {
         let nanoseconds = request.began == 0 ? 0 : MonotonicClock.nanoseconds() - request.began
         var metadata: Logger.Metadata = [
@@ -48,8 +48,8 @@ final class RequestLog {
         context.logger.debug("request", metadata: metadata)
     }
 
-    /// The answer to a refused request, with the `trace_id` of its trace, and the lines about it.
-    func noted(
+    /// Writes the lines about a refused request, and returns its answer with the `trace_id` of its trace.
+    func recorded(
         _ refusal: Refusal,
         in response: Response,
         for request: RequestTraits
@@ -68,7 +68,9 @@ final class RequestLog {
         return response
     }
 
-    /// The document of one refused line of a dispatch, with the `trace_id` of its request's trace, or one of its own where the log has more.
+    /// Writes the log lines about one refused line of a dispatch, and returns its document.
+    ///
+    /// The document has the `trace_id` of its request's trace, or a new one if the log has more about the refusal.
     func line(_ refusal: Refusal, app: String, _ trace: TraceParent?) -> [UInt8] {
         let trace = trace ?? refusal.cause.map { _ in TraceParent.random() }
         var problem = refusal.problem
@@ -85,9 +87,10 @@ final class RequestLog {
         context.logger.error("a request failed", metadata: metadata)
     }
 
-    /// The line says nothing that a client made up: the app and the event are ones that the server has.
+    /// Writes the log line about a refused dispatch, without any text that a client made up.
     ///
-    /// Its `trace_id` is that of the problem document; where the document has none, the line has one of its own.
+    /// An app or an event is named only if the server has it. The `trace_id` is that of the problem document. If the
+    /// document has none, the line has one of its own.
     private func logRefusedDispatch(_ refusal: Refusal, _ app: String, _ trace: TraceParent?) {
         guard context.logger.logLevel <= .info, quotas.refusals.admit() else { return }
         var metadata: Logger.Metadata = ["status": "\(refusal.problem.status)", "kind": "\(refusal.outcome.value)"]
@@ -99,7 +102,7 @@ final class RequestLog {
         context.logger.info("a dispatch was refused", metadata: metadata)
     }
 
-    /// Writes how many lines were left out, and lets new ones through; once a second, and at the end.
+    /// Writes the number of lines that were left out, and admits new lines; once a second, and at the end.
     func renewQuotas() {
         let (refusals, failures) = (quotas.refusals.renew(), quotas.failures.renew())
         if refusals > 0 { context.logger.info("more dispatches were refused", metadata: ["left_out": "\(refusals)"]) }
@@ -108,17 +111,17 @@ final class RequestLog {
 
     // MARK: - Facts
 
-    /// The resource that the request names; nil: none, or the head could not be read.
+    /// The resource that the request names; nil if it names none, or if the head could not be read.
     ///
-    /// Parsed again, for only requests with a line come here.
+    /// The path is parsed again, because only requests with a line need this.
     private static func route(of request: RequestTraits) -> Route? {
         guard var segments = request.headers?.pathSegments else { return nil }
-        // Its caller's id is no part of a template.
+        // The caller's id is no part of a template, so any id will do.
         if segments.count > 4, segments[4] == "me" { segments[4] = "m" }
         return try? Route(segments: segments)
     }
 
-    /// The app that a request dispatches to; nil: it does not dispatch.
+    /// The app to which a request dispatches; nil if it does not dispatch.
     private static func app(of route: Route, _ method: MethodLabel) -> String? {
         switch (route, method) {
         case (.events(let key), .post), (.state(let key, _), .put): key.app
@@ -132,7 +135,7 @@ final class RequestLog {
     }
 }
 
-/// Lets so many lines through until it is renewed, and counts the rest.
+/// Admits a number of lines until it is renewed, and counts the rest.
 struct LineQuota {
     let linesMax: Int
     private var written = 0
@@ -140,7 +143,7 @@ struct LineQuota {
 
     init(linesMax: Int) { self.linesMax = linesMax }
 
-    /// Whether a line may be written now.
+    /// Returns true if a line may be written now; counts the line.
     mutating func admit() -> Bool {
         guard written < linesMax else {
             leftOut += 1
@@ -150,7 +153,7 @@ struct LineQuota {
         return true
     }
 
-    /// Begins anew, once a second; returns the number of lines that were left out.
+    /// Starts over, once a second; returns the number of lines that were left out.
     mutating func renew() -> Int {
         defer { (written, leftOut) = (0, 0) }
         return leftOut

@@ -2,52 +2,53 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
 
-/// The things that all parts of one loop share: its number, its thread, its wire, its peers, its counters and its log.
+/// The parts that all parts of one loop share: its number, its thread, its transport, its peers, its counters and its
+/// log.
 final class LoopCore {
-    /// The time after which an answer is posted again to a loop whose mailbox was full.
-    private static let answerRetryTime = Duration.milliseconds(10)
-
     let index: Int
     let loop: EventLoop
     let context: ServerContext
-    /// What carries the connections: the loop itself, but in tests without sockets.
-    private(set) var wire: any ConnectionWire
+    /// The transport of the connections: the loop itself, except in tests without sockets.
+    private(set) var transport: any ConnectionTransport
     /// All loops of the server in the order of their indices.
-    private(set) var peers: [Confined<ServerLoop>] = []
-    /// Counts since they were published last.
+    private(set) var peers: [LoopBound<ServerLoop>] = []
+    /// The counts since they were published last.
     let counters: LoopCounters
     let log: RequestLog
-    /// Whether the loop takes no more connections and requests.
+    /// True if the loop takes no more connections and requests.
     private(set) var isDraining = false
-    /// The loop that this is the core of, which outlives it in all calls.
+    /// The server loop of this core, which outlives the core in all calls.
     private unowned var server: ServerLoop?
 
     init(index: Int, loop: EventLoop, context: ServerContext) {
         self.index = index
         self.loop = loop
         self.context = context
-        wire = loop
+        transport = loop
         counters = LoopCounters(apps: context.served.count)
         log = RequestLog(context)
     }
 
-    /// Says which loop this is the core of; once.
+    /// Sets the server loop of this core; call it once.
     func attach(to server: ServerLoop) { self.server = server }
 
-    /// Says which loops the server has, and what carries the connections if not the loop; once, before the first connection.
-    func attach(_ peers: [Confined<ServerLoop>], wire: (any ConnectionWire)? = nil) {
+    /// Sets the loops of the server, and the transport if it is not the loop; call it once, before the first
+    /// connection.
+    func attach(_ peers: [LoopBound<ServerLoop>], transport: (any ConnectionTransport)? = nil) {
         precondition(self.peers.isEmpty, "loop \(index) has its peers already")
         self.peers = peers
-        if let wire { self.wire = wire }
+        if let transport { self.transport = transport }
     }
 
-    /// Begins to drain; false when it has begun already.
+    /// Begins to drain; false if it has begun already.
     func beginDraining() -> Bool {
         defer { isDraining = true }
         return !isDraining
     }
 
-    /// Runs the job on a loop, at once when it is this one; false: the loop's mailbox is full, and the job does not run.
+    /// Runs the job on a loop, at once if it is this one.
+    ///
+    /// It returns false, without running the job, if the loop's mailbox is full.
     @discardableResult
     func onLoop(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
         guard target == index else { return peers[target].post(job) }
@@ -55,13 +56,18 @@ final class LoopCore {
         return true
     }
 
-    /// Has another loop send the answer to one of its requests.
-    ///
-    /// A loop whose mailbox is full gets the answer later. At most one answer waits here for each of its connections.
+    /// Makes another loop send the answer to one of its requests; a loop that has ended has no connection for it.
     func post(_ response: Response, to exchange: Exchange) {
-        let isPosted = peers[exchange.loop].post { $0.send(response, to: exchange) }
-        guard !isPosted else { return }
-        loop.schedule(after: Self.answerRetryTime) { [self] in post(response, to: exchange) }
+        peers[exchange.loop].postReply { $0.send(response, to: exchange) }
+    }
+
+    /// Runs a job that must not be lost on a loop, at once if it is this one; a full mailbox takes the job too.
+    func tell(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) {
+        guard target == index else {
+            peers[target].postReply(job)
+            return
+        }
+        if let server { job(server) }
     }
 
     /// Runs the job on the loop that owns the session.
@@ -72,6 +78,6 @@ final class LoopCore {
 }
 
 extension EventLoop: SessionExecutor {
-    /// Whether the caller is on the loop's thread.
+    /// True if the caller is on the loop's thread.
     package var isCurrent: Bool { isOnLoop }
 }

@@ -10,7 +10,7 @@ import RivuletSessions
 import RivuletStores
 import Synchronization
 
-/// A hosted app, and its place among the apps that loops count by.
+/// A hosted app, and its index in the counters of the loops.
 struct ServedApp: Sendable {
     let host: any HostedApp
     let index: Int
@@ -21,51 +21,54 @@ final class ServerContext: Sendable {
     let options: ServerOptions
     let httpLimits: HTTPLimits
     let apps: [String: any HostedApp]
-    /// What there is to read of each app, by its name.
+    /// The documents of each app for clients, by its name.
     let documents: [String: AppDocuments]
     /// The description of this server and its apps, `/openapi.json`.
     let openAPI: StaticFile
     let files: StaticFiles
-    /// The checks that a request passes before its resource is looked at.
+    /// The checks that a request passes before its resource is found.
     let doors: Doors
     /// The fields of the public folder's pages.
     let pageFields: [HTTPField]
     let storage: SessionStorage
-    /// The same engine where it erases deleted sessions in the background.
+    /// The same engine, if it erases deleted sessions in the background.
     let erasing: (any ErasingStorageEngine)?
+    /// The same engine, if it keeps sessions in memory.
+    let memoryStorage: (any MemoryHoldingStorage)?
     let logger: Logger
-    /// Whether each request has a line in the log: the logger's level when the server started is `debug` or `trace`.
+    /// True if each request has a line in the log, because the logger's level was `debug` or `trace` when the server
+    /// started.
     let logsRequests: Bool
     /// The names of each app's events, by the app's name.
     let eventNames: [String: Set<String>]
     let metrics: ServerMetrics
-    /// The apps with their places among those that loops count by.
+    /// The apps with their indices in the counters of the loops.
     let served: [String: ServedApp]
     /// The clock of effects.
     let clock: any Clock<Duration>
-    /// What the keys of the following are derived from.
+    /// The secret from which the keys of `sessionCookies` and `fingerprints` are derived.
     let secret: SecretKey
-    /// Who the requests for `me` come from.
-    let callers: Callers
-    /// What requests with an idempotency key are known by.
-    let prints: RequestPrints
-    /// The names in cursors of what each store and value has been since this server has started.
+    /// Identifies the callers of requests for `me`.
+    let sessionCookies: SessionCookies
+    /// Makes the fingerprints of requests with an idempotency key.
+    let fingerprints: RequestFingerprints
+    /// The epochs of all stores and values, which are made when the server starts.
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
     let heartbeat = Heartbeat()
-    /// What follows the content of a chunk whose parts are written one by one.
+    /// The end of a chunk that is written in parts.
     let chunkTerminator = SharedBytes(HTTPChunk.terminator)
     /// The bytes of events, snapshots and answers that are held for connections.
     let heldBytes = SharedBytes.Account()
-    /// True: held bytes are beyond the limit, so that new streams and reads are refused.
+    /// True if held bytes are beyond the limit, so that new streams and reads are refused.
     var holdsTooMuch: Bool { heldBytes.bytes > options.limits.heldBytesMax }
-    /// True: shared forms are kept; they take at most half of the limit.
+    /// True if there is room to keep shared forms, which take at most half of the limit.
     var hasRoomToKeep: Bool { heldBytes.bytes <= options.limits.heldBytesMax / 2 }
     /// The memory for bodies that are being read.
     let bodyBudget: BodyBudget
-    /// Streams by their source addresses.
+    /// The numbers of streams by their source addresses.
     let addresses: StreamAddresses
-    /// Streams of all loops together.
+    /// The number of streams of all loops together.
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
     private let quietLoops = Mutex<Set<Int>>([])
@@ -98,6 +101,7 @@ final class ServerContext: Sendable {
         metrics = ServerMetrics(factory, apps: names, version: options.version)
         self.storage = SessionStorage(storage, meter: metrics.storage)
         erasing = storage as? any ErasingStorageEngine
+        memoryStorage = storage as? any MemoryHoldingStorage
         self.logger = logger
         logsRequests = logger.logLevel <= .debug
         eventNames = self.apps.mapValues { Set($0.shape.events.map(\.name)) }
@@ -105,8 +109,8 @@ final class ServerContext: Sendable {
         bodyBudget = BodyBudget(bytesMax: options.limits.heldBodyBytesMax)
         addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)
         secret = options.secretKey ?? SecretKey()
-        callers = Callers(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
-        prints = RequestPrints(secret, older: options.olderSecretKey)
+        sessionCookies = SessionCookies(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
+        fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
         let sharedKeys = apps.flatMap { app in
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
@@ -114,10 +118,10 @@ final class ServerContext: Sendable {
         sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The epoch of a store or a value; a cursor of another one is foreign here.
+    /// The epoch of a store or a value; a cursor with another epoch is foreign here.
     func epoch(of key: SharedKey) -> String { sharedEpochs[key] ?? RandomToken.epoch() }
 
-    /// The loop whose shard a session belongs to; the same for as long as the server runs.
+    /// The loop of the shard to which a session belongs; it stays the same while the server runs.
     func shard(of key: SessionKey) -> Int {
         options.workers == 1 ? 0 : Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
@@ -127,19 +131,21 @@ final class ServerContext: Sendable {
         Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
 
-    /// Notes whether a draining loop has nothing left to do; true when none has.
+    /// Records that a draining loop has nothing left to do, or has again; true if no loop has anything left.
     ///
-    /// A quiet loop goes on serving its shard until all are: another loop's last request may still need it.
-    func note(quiet isQuiet: Bool, loop: Int) -> Bool {
+    /// A quiet loop continues to serve its shard until all loops are quiet, because another loop's last request may
+    /// still need it.
+    func record(quiet isQuiet: Bool, loop: Int) -> Bool {
         quietLoops.withLock { loops in
             if isQuiet { loops.insert(loop) } else { loops.remove(loop) }
             return loops.count == options.workers
         }
     }
 
-    /// Logs, once for each cause, which option lets such requests in: a page cannot read the refusal that would say so.
+    /// Logs, once for each cause, the option that lets such requests in, because a page cannot read the refusal that
+    /// names it.
     ///
-    /// Further ones are only counted, so that no page fills the log.
+    /// Further requests are only counted, so that no page fills the log.
     func explainOnce(_ cause: RequestRefusal) {
         guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
         logger.info("\(explanation) Further ones are counted in rivulet_requests_refused_total.")
@@ -151,7 +157,7 @@ final class ServerContext: Sendable {
 }
 
 extension HTTPLimits {
-    /// The limits of HTTP among a server's.
+    /// Takes the limits of HTTP from a server's limits.
     fileprivate init(_ limits: ServerLimits) {
         self.init()
         headerBytesMax = limits.headerBytesMax

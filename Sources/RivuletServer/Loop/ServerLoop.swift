@@ -6,11 +6,12 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// One event loop of the server: wires its parts, and passes them the loop's events.
+/// One event loop of the server: connects its parts, and passes them the loop's events.
 ///
-/// Everything here is on the loop's thread; other loops reach it by `Confined.post`. Each part has its state to itself: connections and
-/// requests (`ConnectionDriver`), streams (`StreamDriver`), feeds of stores and values (`SharedFeeds`), sessions (`SessionShard`).
-/// The endpoints in `Endpoints/` have no state: each finds what a request names, acts on it, and responds.
+/// Everything here runs on the loop's thread. Other loops reach it by `LoopBound.post`. Each part has its own state:
+/// connections and requests (`ConnectionDriver`), streams (`StreamDriver`), feeds of stores and values (`SharedFeeds`),
+/// sessions (`SessionShard`). The endpoints in `Endpoints/` have no state. Each endpoint finds the resource that a
+/// request names, acts on it, and responds.
 final class ServerLoop {
     let core: LoopCore
     let connections: ConnectionDriver
@@ -20,6 +21,7 @@ final class ServerLoop {
     let outbox: StreamOutbox
     private let sink: ShardSink
     private let publisher: LoopPublisher
+    private var memoryTrim = MemoryTrim()
 
     init(index: Int, loop: EventLoop, context: ServerContext) {
         let core = LoopCore(index: index, loop: loop, context: context)
@@ -40,6 +42,7 @@ final class ServerLoop {
                 wallClock: { WallClock.milliseconds() },
                 uptime: { .milliseconds(Int64(clamping: loop.nowMilliseconds)) },
                 schedule: { delay, job in _ = loop.schedule(after: delay, job) },
+                work: { job, done in loop.work(job, done: done) },
                 clock: context.clock,
                 sink: sink,
                 slowEvents: SlowEvents(
@@ -64,6 +67,7 @@ final class ServerLoop {
         every(.seconds(1)) { server in
             server.publishMetrics()
             server.core.log.renewQuotas()
+            server.trimMemory()
         }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
     }
@@ -75,21 +79,28 @@ final class ServerLoop {
         }
     }
 
-    /// Publishes what was counted since the last time; once a second, and when a client asks.
+    /// Publishes the counts since the last time; once a second, and when a client asks.
     func publishMetrics() {
         let gauges = LoopGauges(
             connections: connections.count,
             sessions: shard.residentCount,
-            parked: shard.parkedCount,
+            passivated: shard.passivatedCount,
             sessionBytes: shard.residentBytes
         )
         let left = shard.takeEvictions()
         publisher.publish(gauges, idleEvictions: left.idle, watchedEvictions: left.watched)
     }
 
+    /// Returns the memory that a flood has left; the first loop does it for all.
+    private func trimMemory() {
+        guard core.index == 0, let bytes = ProcessFigures.residentBytes(), memoryTrim.isDue(residentBytes: bytes)
+        else { return }
+        core.loop.trimMemory()
+    }
+
     // MARK: - Draining
 
-    /// Takes no more connections and requests; what was accepted is answered first.
+    /// Takes no more connections and requests; accepted requests are answered first.
     func drain() {
         guard core.beginDraining() else { return }
         core.loop.stopListening()
@@ -99,7 +110,7 @@ final class ServerLoop {
         connections.closeIdle()
     }
 
-    /// Drains, and ends the loop when all is answered or the time for it is over.
+    /// Drains, and ends the loop when all requests are answered or the time for it is over.
     func drainAndStop() {
         guard !core.isDraining else { return }
         drain()
@@ -109,7 +120,7 @@ final class ServerLoop {
     private func stopWhenQuiet(since start: UInt64) {
         let isOver = core.loop.nowMilliseconds >= start + context.options.limits.drainTimeMax.milliseconds
         let isQuiet = connections.count == 0 && shard.isQuiet
-        guard context.note(quiet: isQuiet, loop: core.index) || isOver else {
+        guard context.record(quiet: isQuiet, loop: core.index) || isOver else {
             core.loop.schedule(after: .milliseconds(10)) { [self] in stopWhenQuiet(since: start) }
             return
         }
@@ -147,15 +158,16 @@ extension ServerLoop: LoopDelegate {
         flushOutbox()
         let hasDue = runDeadlines()
         let hasUnwritten = streams.endTurn()
-        // What streams asked for meanwhile may be another loop's to answer.
+        // Streams may have asked for something in `endTurn` that another loop has to answer.
         flushOutbox()
         publisher.countTurn()
         return hasDue || hasUnwritten
     }
 
-    /// The body of all answers that have this value; nil when each answer is to have its own, as there is no room to keep one.
+    /// The body that all answers with this value share; nil if there is no room to keep it, and each answer has its
+    /// own.
     func body(of value: ReadValue) -> SharedBody? {
-        guard context.hasRoomToKeep else { return nil }
+        guard context.hasRoomToKeep || !value.isKept else { return nil }
         return value.form.value { SharedBody(value.json, account: context.heldBytes) }
     }
 
@@ -164,7 +176,7 @@ extension ServerLoop: LoopDelegate {
         context.logger.warning("a connection was turned away", metadata: ["cause": "\(cause)"])
     }
 
-    /// Does what is due, as much as a turn allows; true when there is more.
+    /// Runs the deadlines that are due, as many as a turn allows; true if more are due.
     func runDeadlines() -> Bool {
         connections.runDeadlines { connection, now in
             if let stream = connection.stream {
@@ -175,7 +187,7 @@ extension ServerLoop: LoopDelegate {
         }
     }
 
-    /// Passes to the other loops what this turn has brought about for their streams.
+    /// Passes the work of this turn for streams of other loops to those loops.
     private func flushOutbox() {
         sink.endTurn()
         outbox.flush()

@@ -1,7 +1,7 @@
 import RivuletHTTP
 import RivuletSessions
 
-/// Counts by labels since they were published last.
+/// The counts by labels since they were published last.
 struct Tally<Labels: MetricLabels> {
     private(set) var counts = [Int](repeating: 0, count: Labels.all.count)
     private(set) var isEmpty = true
@@ -11,7 +11,7 @@ struct Tally<Labels: MetricLabels> {
         isEmpty = false
     }
 
-    /// Begins again at nothing.
+    /// Sets all counts to 0.
     mutating func reset() {
         for index in counts.indices { counts[index] = 0 }
         isEmpty = true
@@ -20,9 +20,9 @@ struct Tally<Labels: MetricLabels> {
 
 /// The counts of one loop since it published last.
 ///
-/// A delivery or a request only adds to integers here; `ServerMetrics` has the handlers that are told.
+/// A delivery or a request only adds to integers here. `ServerMetrics` has the handlers of the backend.
 final class LoopCounters {
-    /// What a dispatch is counted under, beside its app.
+    /// The labels of a dispatch, in addition to its app.
     typealias Dispatch = LabelPair<DispatchOutcome, DispatchDurability>
 
     private(set) var connectionsAccepted = 0
@@ -30,7 +30,7 @@ final class LoopCounters {
     private(set) var requests = Tally<LabelPair<MethodLabel, StatusClass>>()
     private(set) var problems = Tally<ProblemStatus>()
     private(set) var requestsRefused = Tally<RequestRefusal>()
-    /// By the place of the app's name among all.
+    /// The counts of dispatches, by the index of the app.
     private(set) var dispatches: [Tally<Dispatch>]
     private(set) var streamsOpened = Tally<StreamKind>()
     private(set) var streamsClosed = Tally<LabelPair<StreamKind, StreamEnd>>()
@@ -41,7 +41,7 @@ final class LoopCounters {
     private(set) var heartbeats = 0
     private(set) var streamsBehind = 0
     private(set) var turns = 0
-    /// The longest turn since it was asked for last, in milliseconds; this one publishing does not reset.
+    /// The longest turn since `takeLongestTurn` was called last, in milliseconds; publishing does not reset it.
     private var longestTurn: UInt64 = 0
 
     init(apps: Int) {
@@ -59,38 +59,38 @@ final class LoopCounters {
         if status.code >= 400 { problems.add(ProblemStatus(status)) }
     }
 
-    /// A request was refused before its body was read to the end; its answer is counted as any other.
+    /// Counts a request that was refused before its body was read to the end; its answer is counted as any other.
     func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
 
     func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
     }
 
-    /// A stream was answered with its head and its first event, or none.
+    /// Counts a stream that was answered with its head and its first event, or none.
     func streamOpened(_ kind: StreamKind) { streamsOpened.add(kind) }
 
-    /// A stream that was opened has ended.
+    /// Counts the end of a stream that was opened.
     func streamClosed(_ kind: StreamKind, _ reason: StreamEnd) { streamsClosed.add(LabelPair(kind, reason)) }
 
-    /// A stream was answered with a `bye` and nothing else.
+    /// Counts a stream that was answered with a single `bye`.
     func streamRefused(_ reason: StreamTurnedAway) { streamsRefused.add(reason) }
 
-    /// A reader was told where it begins: when it opens a stream.
+    /// Counts the way in which a stream begins, when a client opens it.
     func streamStarted(_ way: StreamStart) { streamStarts.add(way) }
 
-    /// So many events went to so many streams, in that many bytes altogether.
+    /// Counts events written to streams, each once for each stream, and their bytes.
     func delivered(events: Int, bytes: Int) {
         streamEvents += events
         streamBytes += bytes
     }
 
-    /// So many streams got a comment.
+    /// Counts comments written to streams, and their bytes.
     func heartbeats(_ count: Int, bytes: Int) {
         heartbeats += count
         streamBytes += bytes
     }
 
-    /// A stream's unsent bytes passed the limit.
+    /// Counts a stream with more unsent bytes than the limit.
     func streamFellBehind() { streamsBehind += 1 }
 
     func turnEnded(milliseconds: UInt64) {
@@ -100,7 +100,7 @@ final class LoopCounters {
 
     // MARK: - Publishing
 
-    /// Everything is published: counting begins again.
+    /// Starts all counts over after they were published.
     func reset() {
         connectionsAccepted = 0
         connectionsRefused.reset()
@@ -115,7 +115,7 @@ final class LoopCounters {
         (streamEvents, streamBytes, heartbeats, streamsBehind, turns) = (0, 0, 0, 0, 0)
     }
 
-    /// The longest turn, in milliseconds, since this was asked last.
+    /// Returns the longest turn since the last call, in milliseconds.
     func takeLongestTurn() -> UInt64 {
         defer { longestTurn = 0 }
         return longestTurn
@@ -132,7 +132,7 @@ extension LoopCounters {
         }
     }
 
-    /// The same for a request with an idempotency key.
+    /// Counts a dispatch with an idempotency key in the same way.
     func count(_ result: Result<OnceAnswer, SessionError>, of app: Int) {
         switch result {
         case .success(let answer) where answer.isReplay: dispatched(app: app, .replayed)
@@ -143,10 +143,10 @@ extension LoopCounters {
     }
 }
 
-/// What one loop holds now.
+/// The present sizes of one loop.
 struct LoopGauges {
     var connections = 0
     var sessions = 0
-    var parked = 0
+    var passivated = 0
     var sessionBytes = 0
 }

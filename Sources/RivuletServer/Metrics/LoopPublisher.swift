@@ -1,14 +1,14 @@
 import RivuletEventLoop
 
-/// Publishes what one loop counts and holds.
+/// Publishes the counts and the sizes of one loop.
 final class LoopPublisher {
     private let core: LoopCore
-    /// What this loop held when it published last.
+    /// The sizes of this loop when it published last.
     private var published = LoopGauges()
 
     init(_ core: LoopCore) { self.core = core }
 
-    /// Publishes what was counted since the last time, and what the loop holds now.
+    /// Publishes the counts since the last time, and the present sizes of the loop.
     func publish(_ gauges: LoopGauges, idleEvictions: Int, watchedEvictions: Int) {
         let metrics = core.context.metrics
         metrics.publish(core.counters)
@@ -23,8 +23,7 @@ final class LoopPublisher {
 
     /// Counts a turn, at its end.
     func countTurn() {
-        // The loop's clock stands where the turn began.
-        let (now, start) = (MonotonicClock.milliseconds(), core.loop.nowMilliseconds)
+        let (now, start) = (MonotonicClock.milliseconds(), core.loop.turnMilliseconds)
         core.counters.turnEnded(milliseconds: now > start ? now - start : 0)
     }
 }

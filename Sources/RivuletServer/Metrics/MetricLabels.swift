@@ -4,18 +4,18 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// What a count is counted under: one of few values that are all known when the server starts.
+/// The labels of a count, one of few values that are all known when the server starts.
 protocol MetricLabels: Sendable {
     static var all: [Self] { get }
-    /// The place in `all`.
+    /// The index in `all`.
     var index: Int { get }
     var dimensions: [(String, String)] { get }
 }
 
-/// A label whose values are the cases of an enumeration, in the snake case of their names.
+/// A label with the cases of an enumeration as its values, in the snake case of their names.
 protocol MetricLabel: MetricLabels, CaseIterable, RawRepresentable where RawValue == Int {
     static var name: String { get }
-    /// How many cases there are; kept, because to count them makes an array of them.
+    /// The number of cases; stored, because counting them makes an array of them.
     static var count: Int { get }
     /// The label's value.
     var value: String { get }
@@ -47,7 +47,7 @@ struct LabelPair<First: MetricLabel, Second: MetricLabel>: MetricLabels {
     var dimensions: [(String, String)] { first.dimensions + second.dimensions }
 }
 
-/// A request's method; the names that HTTP leaves to anybody are one.
+/// A request's method; TRACE and unknown methods are `other`.
 enum MethodLabel: Int, MetricLabel {
     case get, head, post, put, patch, delete, options, other
 
@@ -83,7 +83,7 @@ enum StatusClass: Int, MetricLabel {
 
 /// The status of a problem document.
 struct ProblemStatus: MetricLabels {
-    /// Those that the server gives; any other is `other`.
+    /// The statuses that the server sends; any other status is `other`.
     private static let codes = [
         400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 416, 417, 421, 422, 429, 431, 500, 501, 503,
         505,
@@ -104,9 +104,9 @@ struct ProblemStatus: MetricLabels {
     var dimensions: [(String, String)] { [("status", index < Self.codes.count ? "\(Self.codes[index])" : "other")] }
 }
 
-/// Why a connection was not taken.
+/// The cause for which a connection was refused.
 enum RefusalCause: Int, MetricLabel {
-    /// As many as may be are open.
+    /// The limit of open connections is reached.
     case limit
     /// The system had no descriptor or no memory for it.
     case system
@@ -123,11 +123,11 @@ enum RefusalCause: Int, MetricLabel {
     }
 }
 
-/// Why a request was refused before its body was read to the end.
+/// The cause for which a request was refused before its body was read to the end.
 enum RequestRefusal: Int, MetricLabel {
-    /// It names a host that the server does not answer for.
+    /// It names a host for which the server does not answer.
     case host
-    /// A page of another site sent it, which is not allowed.
+    /// A page of another site sent it, and that page is not allowed.
     case crossSite
     /// It has the content type of an HTML form, on a resource that takes none.
     case contentType
@@ -137,7 +137,8 @@ enum RequestRefusal: Int, MetricLabel {
     case route
     /// The resource does not have its method.
     case method
-    /// It has a body where none is taken, too large a one, or one in a coding that is not read; or a key for an answer that is not kept.
+    /// It has a body where none is taken, a body that is too large or encoded, or an idempotency key for an answer that
+    /// is not kept.
     case body
     /// There was no memory for its body in time.
     case bodyRoom
@@ -147,7 +148,7 @@ enum RequestRefusal: Int, MetricLabel {
     static let name = "cause"
     static let count = allCases.count
 
-    /// What the log says of the first such request; nil where the client sees the refusal and its remedy by itself.
+    /// The log line about the first such request; nil if the client sees the refusal and its remedy by itself.
     var explanation: String? {
         switch self {
         case .host:
@@ -161,23 +162,23 @@ enum RequestRefusal: Int, MetricLabel {
     }
 }
 
-/// What became of a dispatch.
+/// The outcome of a dispatch.
 enum DispatchOutcome: Int, MetricLabel {
     case accepted
-    /// The first answer was given again.
+    /// The first answer was sent again.
     case replayed
-    /// The reducer said no.
+    /// The reducer rejected the event.
     case rejected
-    /// The body does not decode, or wrappers would have changed what a strict request wrote.
+    /// The body does not decode, or wrappers would have changed values of a strict request.
     case invalid
-    /// A condition or a key stands against it.
+    /// A condition or an idempotency key does not allow it.
     case conflict
     case notFound
-    /// A queue or a memory is full.
+    /// A queue or a memory limit is full.
     case overloaded
     /// Storage cannot write, or the server is stopping.
     case unavailable
-    /// A fault of the app or of storage.
+    /// An error of the app or of storage.
     case failed
 
     static let name = "outcome"
@@ -191,7 +192,8 @@ enum DispatchOutcome: Int, MetricLabel {
             case .precondition, .keyUnderWay, .keyReused, .exists, .deleting: .conflict
             case .notFound, .noValue, .noView, .noElement, .noVersion, .versionGone: .notFound
             case .overloaded, .keysFull, .stateFull: .overloaded
-            case .draining, .storage(.unavailable), .storage(.full), .storage(.closed): .unavailable
+            case .draining, .storage(.unavailable), .storage(.closed): .unavailable
+            case .storage(.full), .storage(.memoryFull): .unavailable
             case .storage(.tooLarge): .overloaded
             case .storage(.indeterminate), .storage(.corrupt), .storage(.incompatible): .failed
             case .reducerFailed, .unreadable: .failed
@@ -199,7 +201,8 @@ enum DispatchOutcome: Int, MetricLabel {
     }
 }
 
-/// Whether what a dispatch changed was on disk before its answer; `none` for one that was not accepted.
+/// The durability of a dispatch: `durable` if its change was on disk before its answer, and `none` if it was not
+/// accepted.
 enum DispatchDurability: Int, MetricLabel {
     case durable, transient, none
 
@@ -209,7 +212,7 @@ enum DispatchDurability: Int, MetricLabel {
     init(isDurable: Bool) { self = isDurable ? .durable : .transient }
 }
 
-/// What a stream is of.
+/// The kind of a stream's source.
 enum StreamKind: Int, MetricLabel {
     case session, view, store, value
 
@@ -225,7 +228,7 @@ enum StreamKind: Int, MetricLabel {
     }
 }
 
-/// The cause of a stream's end: that of its `bye`, or `peer` when the client went first.
+/// The cause of a stream's end: the reason of its `bye`, or `peer` if the client closed first.
 struct StreamEnd: MetricLabel {
     private static let reasons = StreamEvent.ByeReason.allCases
 
@@ -248,7 +251,7 @@ struct StreamEnd: MetricLabel {
     var value: String { self == .peer ? "peer" : Self.reasons[rawValue].rawValue }
 }
 
-/// Why a stream did not begin: what the `bye` said that was its only event.
+/// The cause for which a stream did not begin: the reason of the `bye` that was its only event.
 enum StreamTurnedAway: Int, MetricLabel {
     case limit, draining, unavailable
 
@@ -266,16 +269,16 @@ enum StreamTurnedAway: Int, MetricLabel {
     }
 }
 
-/// With what a stream begins.
+/// The way in which a stream begins.
 struct StreamStart: MetricLabel {
     private static let reasons = ResetReason.allCases
     private static let others = ["fresh", "merged", "all"]
 
-    /// Without a cursor: a snapshot.
+    /// Without a cursor, by a snapshot.
     static let fresh = StreamStart(index: 0)
-    /// Where its reader stood, with one change for all that was missed, or nothing.
+    /// At the client's cursor, with one change for everything that was missed, or with nothing.
     static let merged = StreamStart(index: 1)
-    /// Where its reader stood, with every version that was missed.
+    /// At the client's cursor, with every version that was missed.
     static let all = StreamStart(index: 2)
 
     static let allCases = (0..<count).map(StreamStart.init(index:))
@@ -291,10 +294,10 @@ struct StreamStart: MetricLabel {
         self.rawValue = rawValue
     }
 
-    /// With a `reset`.
+    /// With a `reset` for this reason.
     init(_ reason: ResetReason) { self.init(index: Self.others.count + (Self.reasons.firstIndex(of: reason) ?? 0)) }
 
-    /// As a stream of a store or a value begins.
+    /// In the way in which a stream of a store or a value begins.
     init(_ start: SharedStart) {
         switch start {
         case .fresh: self = .fresh
@@ -309,10 +312,10 @@ struct StreamStart: MetricLabel {
     }
 }
 
-/// How a write of storage ended.
+/// The outcome of a write of storage.
 enum StorageOutcome: Int, MetricLabel {
     case committed
-    /// The session's log does not end where the writer thought.
+    /// The session's log does not end at the version that the writer expected.
     case conflict
     /// Nothing was written.
     case refused
@@ -333,11 +336,11 @@ enum StorageOutcome: Int, MetricLabel {
     }
 }
 
-/// Which sessions leave memory.
+/// The kind of an eviction from memory.
 enum EvictionKind: Int, MetricLabel {
-    /// Nobody follows them.
+    /// No stream follows the session.
     case idle
-    /// They are followed: their streams stay.
+    /// Streams follow the session, and stay open.
     case watched
 
     static let name = "kind"

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// The metrics that every Prometheus client has of its process; they stand at 0 where there is no `/proc`.
+/// The metrics that every Prometheus client has of its process; they are 0 if there is no `/proc`.
 ///
 /// Source: <https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics>.
 final class ProcessMetrics: Sendable {
@@ -21,7 +21,7 @@ final class ProcessMetrics: Sendable {
     private let descriptors: any MeterHandler
     private let descriptorsMax: any MeterHandler
     private let startTime: any MeterHandler
-    /// The CPU time that is published, in seconds.
+    /// The CPU time that was published, in seconds.
     private let published = Mutex(0.0)
 
     init(_ factory: any MetricsFactory) {
@@ -36,7 +36,7 @@ final class ProcessMetrics: Sendable {
         startTime = gauge(ServerMetric.startTime)
     }
 
-    /// Reads the figures of now.
+    /// Reads and publishes the present figures.
     func publish() {
         guard let figures = ProcessFigures() else { return }
         published.withLock { published in
@@ -59,17 +59,17 @@ struct ProcessFigures {
     let virtualBytes: Int
     let descriptors: Int
     let descriptorsMax: UInt64
-    /// Since 1970.
+    /// The start of the process, in seconds since 1970.
     let startSeconds: Double
 
-    /// Reads them; nil where the system has no `/proc`.
+    /// Reads the figures; nil if the system has no `/proc`.
     ///
     /// Source: proc_pid_stat(5), proc_stat(5).
     init?() {
         guard let stat = Self.text("/proc/self/stat"), let system = Self.text("/proc/stat"),
             let nameEnd = stat.lastIndex(of: ")")
         else { return nil }
-        // Behind the name, which may hold anything: the state is field 3.
+        // The fields after the name, which may contain any character. The state is field 3.
         let fields = stat[stat.index(after: nameEnd)...].split(separator: " ")
         func field(_ number: Int) -> Double? { fields.count > number - 3 ? Double(fields[number - 3]) : nil }
         let boot = system.split(separator: "\n").first { $0.hasPrefix("btime ") }?.dropFirst(6)
@@ -87,9 +87,19 @@ struct ProcessFigures {
             unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : 0
     }
 
-    /// How many descriptors are open.
+    /// The resident memory alone, in bytes; nil if the system has no `/proc`.
     ///
-    /// Since Linux 6.2 the folder's size is that number; to list a hundred thousand of them would hold up a loop.
+    /// Source: proc_pid_statm(5).
+    static func residentBytes() -> Int? {
+        guard let pages = text("/proc/self/statm")?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            return nil
+        }
+        return pages * max(sysconf(Int32(_SC_PAGESIZE)), 1)
+    }
+
+    /// The number of open descriptors.
+    ///
+    /// Since Linux 6.2 the folder's size is that number. Listing a hundred thousand descriptors would delay a loop.
     private static func descriptorCount() -> Int {
         var status = stat()
         if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }

@@ -1,6 +1,6 @@
 import RivuletMetrics
 
-/// What a server measures; Documentation/Operating.md shows the same table.
+/// The metrics of a server; Documentation/Operating.md shows the same table.
 enum ServerMetric {
     static let buildInfo = MetricDescription("rivulet_build_info", .gauge, "1, for the version.", labels: ["version"])
 
@@ -10,7 +10,7 @@ enum ServerMetric {
     static let connectionsAccepted = MetricDescription(
         "rivulet_connections_accepted_total",
         .counter,
-        "Connections that were taken."
+        "Accepted connections."
     )
     static let connectionsRefused = MetricDescription(
         "rivulet_connections_refused_total",
@@ -33,13 +33,13 @@ enum ServerMetric {
     static let requestsRefused = MetricDescription(
         "rivulet_requests_refused_total",
         .counter,
-        "Requests that were refused by a cause of this list, before their body was read to the end.",
+        "Requests refused before their body was read to the end, by cause.",
         labels: ["cause"]
     )
     static let bodyBytes = MetricDescription(
         "rivulet_body_bytes_held",
         .gauge,
-        "Memory reserved for bodies that are being read, and held by those that wait for it."
+        "Memory that is reserved for request bodies, and held by bodies that wait for a reservation."
     )
     static let dispatches = MetricDescription(
         "rivulet_dispatches_total",
@@ -54,25 +54,25 @@ enum ServerMetric {
     static let streamsOpened = MetricDescription(
         "rivulet_streams_opened_total",
         .counter,
-        "Streams that were begun, by kind.",
+        "Opened streams by kind.",
         labels: ["kind"]
     )
     static let streamsClosed = MetricDescription(
         "rivulet_streams_closed_total",
         .counter,
-        "Streams that have ended, by kind and reason; peer: the client went first.",
+        "Ended streams by kind and reason; peer: the client closed the connection.",
         labels: ["kind", "reason"]
     )
     static let streamsRefused = MetricDescription(
         "rivulet_streams_refused_total",
         .counter,
-        "Streams that got nothing but a bye, by its reason.",
+        "Refused streams, which got only a bye, by its reason.",
         labels: ["reason"]
     )
     static let streamStarts = MetricDescription(
         "rivulet_stream_starts_total",
         .counter,
-        "With what streams began: fresh, resumed with one merged change or with all versions, or reset by reason.",
+        "Stream starts by way: fresh, resumed with one merged change or with all versions, or reset by reason.",
         labels: ["way"]
     )
     static let streamEvents = MetricDescription(
@@ -93,7 +93,7 @@ enum ServerMetric {
     static let streamsBehind = MetricDescription(
         "rivulet_streams_behind_total",
         .counter,
-        "Times that a stream's unsent bytes passed the limit, so that its changes are merged."
+        "Times that a stream's unsent bytes exceeded the limit and its changes were merged."
     )
 
     // MARK: - Storage and sessions
@@ -107,7 +107,7 @@ enum ServerMetric {
     static let appendEntries = MetricDescription(
         "rivulet_storage_append_entries",
         .histogram(bounds: [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1_024]),
-        "Versions that one append to a session's log has."
+        "Versions in one append to a session's log."
     )
     static let appendSeconds = MetricDescription(
         "rivulet_storage_append_seconds",
@@ -122,20 +122,20 @@ enum ServerMetric {
         "Deleted sessions whose text is still in the files of the data folder."
     )
     static let sessions = MetricDescription("rivulet_sessions_resident", .gauge, "Sessions in memory.")
-    static let parked = MetricDescription(
-        "rivulet_sessions_parked",
+    static let passivated = MetricDescription(
+        "rivulet_sessions_passivated",
         .gauge,
         "Sessions that left memory while streams follow them."
     )
     static let sessionBytes = MetricDescription(
         "rivulet_sessions_bytes",
         .gauge,
-        "Memory that sessions take, roughly, those included that left while streams follow them."
+        "Approximate memory of sessions, including passivated sessions and, without a disk, the logs."
     )
     static let evictions = MetricDescription(
         "rivulet_sessions_evicted_total",
         .counter,
-        "Sessions that left memory because they were idle or it was full, by whether streams follow them.",
+        "Sessions that left memory because they were idle or memory was full, by kind.",
         labels: ["kind"]
     )
 
@@ -145,7 +145,7 @@ enum ServerMetric {
     static let longestTurn = MetricDescription(
         "rivulet_loop_longest_turn_seconds",
         .gauge,
-        "The longest turn of any event loop since /metrics was asked for last; exact to a millisecond or two."
+        "The longest turn of any event loop since the last request for /metrics; exact to a millisecond or two."
     )
 
     // MARK: - Process
@@ -182,7 +182,7 @@ enum ServerMetric {
         buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, requestsRefused,
         bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused, streamStarts, streamEvents,
         streamBytes, heartbeats,
-        streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, parked, sessionBytes,
+        streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, passivated, sessionBytes,
         evictions, turns,
         longestTurn, cpu,
         residentMemory, virtualMemory, descriptors, descriptorsMax, startTime,

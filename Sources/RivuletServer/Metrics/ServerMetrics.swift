@@ -3,9 +3,10 @@ import RivuletMetrics
 import RivuletSessions
 import Synchronization
 
-/// The metrics of one server, in whatever backend was chosen.
+/// The metrics of one server, in any backend.
 ///
-/// Any thread. All series exist from the start, at 0, so that a rate can be told from their first change on.
+/// Any thread may use the metrics. All series exist from the start with the value 0, so that a rate includes their
+/// first change.
 final class ServerMetrics: Sendable {
     let factory: any MetricsFactory
     let storage: StorageMetrics
@@ -28,8 +29,10 @@ final class ServerMetrics: Sendable {
     private let streamsBehind: any CounterHandler
     private let sessionsToErase: any MeterHandler
     private let sessions: any MeterHandler
-    private let parked: any MeterHandler
+    private let passivated: any MeterHandler
     private let sessionBytes: any MeterHandler
+    /// The part of `sessionBytes` that belongs to a storage engine in memory.
+    private let storedBytes = Atomic<Int>(0)
     private let evictions: TallyHandlers<EvictionKind>
     private let turns: any CounterHandler
     private let longestTurn: any MeterHandler
@@ -39,7 +42,7 @@ final class ServerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - factory: The backend.
-    ///   - apps: The names of the hosted apps; a loop counts by their places.
+    ///   - apps: The names of the hosted apps, in the order of `LoopCounters.dispatches`.
     ///   - version: The version of the program.
     init(_ factory: any MetricsFactory, apps: [String], version: String) {
         self.factory = factory
@@ -71,7 +74,7 @@ final class ServerMetrics: Sendable {
         streamsBehind = counter(ServerMetric.streamsBehind)
         sessionsToErase = gauge(ServerMetric.sessionsToErase)
         sessions = gauge(ServerMetric.sessions)
-        parked = gauge(ServerMetric.parked)
+        passivated = gauge(ServerMetric.passivated)
         sessionBytes = gauge(ServerMetric.sessionBytes)
         evictions = TallyHandlers(factory, ServerMetric.evictions)
         turns = counter(ServerMetric.turns)
@@ -79,7 +82,7 @@ final class ServerMetrics: Sendable {
         process = ProcessMetrics(factory)
     }
 
-    /// Adds what a loop has counted, which begins again.
+    /// Adds the counts of a loop, then resets them to 0.
     func publish(_ counters: LoopCounters) {
         Self.add(counters.connectionsAccepted, to: connectionsAccepted)
         connectionsRefused.add(counters.connectionsRefused)
@@ -103,22 +106,31 @@ final class ServerMetrics: Sendable {
         counters.reset()
     }
 
-    /// Puts what a loop holds now in place of what it held when it published before.
+    /// Changes the gauges by the difference between a loop's present sizes and those that it published before.
     func publish(_ gauges: LoopGauges, before: LoopGauges) {
         Self.move(connections, by: gauges.connections - before.connections)
         Self.move(sessions, by: gauges.sessions - before.sessions)
-        Self.move(parked, by: gauges.parked - before.parked)
+        Self.move(passivated, by: gauges.passivated - before.passivated)
         Self.move(sessionBytes, by: gauges.sessionBytes - before.sessionBytes)
     }
 
-    /// Adds the sessions that have left a loop's memory.
+    /// Adds the sessions that were evicted from a loop's memory.
     func publish(_ evictions: Tally<EvictionKind>) {
         self.evictions.add(evictions)
     }
 
-    /// Publishes what is measured only on request: the longest turn of all loops, the bytes of bodies, the erasing of deleted sessions, and
-    /// the process.
-    func publishOnRequest(longestTurnMilliseconds: UInt64, bodyBytes: Int, sessionsToErase count: Int = 0) {
+    /// Publishes the values that are measured only on request.
+    ///
+    /// These are the longest turn of all loops, the memory reserved for request bodies, and the number of deleted
+    /// sessions that are not erased yet. The bytes of a storage engine in memory and the figures of the process are
+    /// published too.
+    func publishOnRequest(
+        longestTurnMilliseconds: UInt64,
+        bodyBytes: Int,
+        sessionsToErase count: Int = 0,
+        storedBytes bytes: Int = 0
+    ) {
+        Self.move(sessionBytes, by: bytes - storedBytes.exchange(bytes, ordering: .relaxed))
         self.bodyBytes.set(Int64(bodyBytes))
         longestTurn.set(Double(longestTurnMilliseconds) / 1_000)
         sessionsToErase.set(Int64(count))
@@ -142,9 +154,9 @@ struct TallyHandlers<Labels: MetricLabels>: Sendable {
     ///
     /// - Parameters:
     ///   - factory: The backend.
-    ///   - metric: Their name.
-    ///   - dimensions: Labels that all of them have.
-    ///   - isPossible: Whether there can be anything to count; what cannot be is not shown.
+    ///   - metric: The metric that the counters belong to.
+    ///   - dimensions: Labels that all counters have.
+    ///   - isPossible: True if the labels can occur. Other labels have no series.
     init(
         _ factory: any MetricsFactory,
         _ metric: MetricDescription,
@@ -165,6 +177,6 @@ struct TallyHandlers<Labels: MetricLabels>: Sendable {
 }
 
 extension LabelPair where First == DispatchOutcome, Second == DispatchDurability {
-    /// Only what was accepted has a durability.
+    /// True if the labels can occur: only accepted dispatches have a durability.
     fileprivate var isPossible: Bool { (first == .accepted) == (second != .none) }
 }

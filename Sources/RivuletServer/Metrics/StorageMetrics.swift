@@ -3,9 +3,9 @@ import RivuletBase
 import RivuletMetrics
 import RivuletSessions
 
-/// What is measured of appends.
+/// The metrics of appends.
 ///
-/// Storage's own threads tell it, once for each append: no loop touches it on its way to a stream.
+/// The threads of storage record each append here, so that no loop spends time on it.
 final class StorageMetrics: AppendMeter {
     private let appends: [any CounterHandler]
     private let entries: any RecorderHandler

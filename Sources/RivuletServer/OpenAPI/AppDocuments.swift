@@ -8,9 +8,9 @@ struct AppDocuments: Sendable {
     let description: StaticFile
     /// TypeScript declarations.
     ///
-    /// Sent as plain text: TypeScript has no registered media type, the extension `.ts` belongs to video/mp2t, and a browser shows plain
-    /// text. Compilers go by the name `types.d.ts`.
-    /// Source: <https://www.iana.org/assignments/media-types>.
+    /// It is sent as plain text: TypeScript has no registered media type, the extension `.ts` belongs to video/mp2t,
+    /// and a browser shows plain text. Compilers go by the name `types.d.ts`. Source:
+    /// <https://www.iana.org/assignments/media-types>.
     let types: StaticFile
 
     init(_ app: any HostedApp) {

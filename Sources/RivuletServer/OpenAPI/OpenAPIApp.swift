@@ -7,8 +7,8 @@ import RivuletStores
 
 /// One app in the document: its values in the template, and the schemas of its types.
 ///
-/// The app's own types are named `app.types.…` as they are written and `app.accepted.…` as they are read: a dot is in no app's name, so
-/// names of two apps never clash.
+/// Each of the app's own types has two names: `app.types.…` as it is written and `app.accepted.…` as it is read.
+/// No app's name contains a dot, so names of two apps never clash.
 struct OpenAPIApp {
     private let shape: AppShape
     private var template: OpenAPITemplate
@@ -16,7 +16,7 @@ struct OpenAPIApp {
     private var accepted: JSONSchemaDefinitions
     private var roots: [JSONValue.Member] = []
 
-    /// `template` has the values of the server.
+    /// Makes the app's part; `template` already has the values of the server.
     init(_ shape: AppShape, _ template: OpenAPITemplate) {
         self.shape = shape
         self.template = template
@@ -41,10 +41,13 @@ struct OpenAPIApp {
             + accepted.members.map { JSONValue.Member(name: "\(shape.name).accepted.\($0.name)", value: $0.value) }
     }
 
-    /// The paths of a kind of resource: one for each place of the state, and for each store, value and secret, so that each has its type.
+    /// Returns the paths of a kind of resource.
+    ///
+    /// There is one path for each key path of the state, and for each store, value and secret, so that each has its
+    /// type.
     mutating func paths(of resource: Resource) -> [JSONValue.Member] {
         switch resource {
-        case .state: return shape.places.map { path(of: $0) }
+        case .state: return shape.locations.map { path(of: $0) }
         case .store, .item, .operations, .storeEvents:
             return shape.shared.stores.map { path(of: resource, "store", $0.name, $0.host.itemSchema) }
         case .value, .valueChanges:
@@ -102,11 +105,11 @@ struct OpenAPIApp {
         return template.path(of: resource, tag: shape.name)
     }
 
-    /// The path of a place of the state, which can be written where an event is bound to it.
-    private mutating func path(of place: AppShape.Place) -> JSONValue.Member {
-        let pointer = JSONPointer(tokens: place.tokens).description
+    /// Returns the path of one key path of the state, which can be written if an event is bound to it.
+    private mutating func path(of location: AppShape.Location) -> JSONValue.Member {
+        let pointer = JSONPointer(tokens: location.tokens).description
         var (template, path, elements) = (template, "", [JSONValue]())
-        for token in place.tokens {
+        for token in location.tokens {
             guard token == "*" else {
                 path += "/" + PercentCoding.encoded(JSONPointer.escape(token))
                 continue
@@ -122,12 +125,12 @@ struct OpenAPIApp {
         template.names["place"] = pointer.isEmpty ? "The whole state." : "The value at `\(pointer)`."
         template.values[.elements] = .array(elements)
         template.values[.written] =
-            place.tokens.isEmpty
-            ? OpenAPITemplate.reference(to: "schemas", "\(shape.name).State") : types.value(of: place.schema)
-        template.values[.standard] = place.standard
-        template.values[.accepted] = place.bound.map { accepted.value(of: $0) }
-        template.values[.example] = place.bound?.example
-        let item = template.path(of: .state, tag: shape.name, without: place.bound == nil ? "put" : nil)
+            location.tokens.isEmpty
+            ? OpenAPITemplate.reference(to: "schemas", "\(shape.name).State") : types.value(of: location.schema)
+        template.values[.defaultValue] = location.defaultValue
+        template.values[.accepted] = location.bound.map { accepted.value(of: $0) }
+        template.values[.example] = location.bound?.example
+        let item = template.path(of: .state, tag: shape.name, without: location.bound == nil ? "put" : nil)
         return JSONValue.Member(name: item.name + path, value: item.value)
     }
 }

@@ -5,9 +5,9 @@ import RivuletSchema
 import RivuletSessions
 import RivuletStores
 
-/// `GET /openapi.json`: every resource of this server, with the types of its apps; made once, when the server starts.
+/// The document at `GET /openapi.json`: every resource of this server, with the types of its apps.
 ///
-/// The template has a path for every kind of resource. HEAD is not described.
+/// It is made once, when the server starts. The template has a path for every kind of resource. HEAD is not described.
 /// Source: <https://spec.openapis.org/oas/v3.1.1.html>.
 struct OpenAPIDocument {
     /// The whole document.
@@ -39,7 +39,7 @@ struct OpenAPIDocument {
     /// The document as it is served.
     var file: StaticFile { StaticFile(contentType: "application/json", lastModified: nil, bytes: json.json) }
 
-    /// The template with the server's limits and the names that the sources have.
+    /// The template with the server's limits and the names from the sources.
     private static func template(of apps: [String], _ options: ServerOptions) throws(ServerError) -> OpenAPITemplate {
         let apps = apps.map { app -> JSONValue in ["name": .string(app)] }
         var template = try embedded.get()

@@ -4,14 +4,13 @@ import RivuletJSON
 ///
 /// The rules of the template:
 /// - `{name}` in a text is replaced by that name, for example an app's, if the server has one.
-/// - `{"$insert": "name"}` is replaced by a ``Value`` or a part of that name. It is left out where there is no such value, for
-///   example no `default`. Any other name is an error. An array that is inserted into an array is
-///   spliced.
+/// - `{"$insert": "name"}` is replaced by a ``Value`` or a part of that name. It is left out where there is no such
+///   value, for example no `default`. Any other name is an error. An array that is inserted into an array is spliced.
 /// - `parts` are the template's own; the examples of problems are parts too.
 /// - A text among `parameters`, and in an array of `headers`, is the name of a component.
 /// - `problems` of an operation are the statuses with which it refuses, beside those that every operation has.
 struct OpenAPITemplate {
-    /// Every request can be refused with these statuses, before its resource is looked at.
+    /// The statuses with which every request can be refused before its resource is found.
     private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
     private static let traceParent = reference(to: "parameters", "traceparent")
 
@@ -40,11 +39,11 @@ struct OpenAPITemplate {
         case elements
         case written
         case accepted
-        case standard = "default"
+        case defaultValue = "default"
         case example
     }
 
-    /// Texts by the names that stand for them in braces.
+    /// The texts that replace names in braces.
     var names: [String: String] = [:]
     var values: [Value: JSONValue] = [:]
     private let root: JSONValue
@@ -80,7 +79,7 @@ struct OpenAPITemplate {
         return below.reduce(into: []) { $0.formUnion(insertions(in: $1)) }
     }
 
-    /// The whole document but for its paths, which follow `servers`, and the schemas of the apps.
+    /// The whole document except its paths, which follow `servers`, and the schemas of the apps.
     func document(paths: [JSONValue.Member], schemas: [JSONValue.Member]) -> JSONValue {
         .object(
             (root.members ?? []).compactMap { member in
@@ -102,7 +101,7 @@ struct OpenAPITemplate {
         )
     }
 
-    /// The path of a resource with its operations, but for those that are left out.
+    /// The path of a resource with its operations, except the method `without`.
     func path(of resource: Resource, tag: String, without method: String? = nil) -> JSONValue.Member {
         let item = expanded(root["paths"]?[resource.path] ?? [:])?.members ?? []
         let operations = item.filter { $0.name != "parameters" && $0.name != method }.map { member in
@@ -164,7 +163,7 @@ struct OpenAPITemplate {
         return element.members == nil ? [value] : value.elements ?? [value]
     }
 
-    /// Names of components as references.
+    /// Replaces names of components by references.
     private static func resolved(_ value: JSONValue, of name: String) -> JSONValue {
         guard let elements = value.elements else { return value }
         switch name {

@@ -7,7 +7,7 @@ struct Creation: SessionAct {
     let scope = SessionScope.any
     let state: JSONReader?
     let isStrict: Bool
-    /// Whether a session that exists is a conflict.
+    /// True if an existing session is a conflict.
     let isPost: Bool
 
     func act(on session: Session, _ responder: Responder) {

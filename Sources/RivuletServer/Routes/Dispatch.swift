@@ -5,24 +5,24 @@ import RivuletSessions
 struct Dispatch: SessionAct {
     let scope = SessionScope.usable
     let request: DispatchRequest
-    let wish: DispatchWish
-    /// The place of the app among those that loops count by.
+    let options: DispatchOptions
+    /// The app's index in the counters of the loops.
     let appIndex: Int
 
-    /// A dispatch to an app of this server.
-    init(_ request: DispatchRequest, _ wish: DispatchWish, to app: ServedApp) {
-        (self.request, self.wish, appIndex) = (request, wish, app.index)
+    /// Makes a dispatch to an app of this server.
+    init(_ request: DispatchRequest, _ options: DispatchOptions, to app: ServedApp) {
+        (self.request, self.options, appIndex) = (request, options, app.index)
     }
 
     func act(on session: Session, _ responder: Responder) {
         // Nearly every dispatch has no key.
-        guard wish.key == nil else { return actOnce(on: session, responder) }
-        let (index, isMinimal, core) = (appIndex, wish.isMinimal, responder.server.core)
+        guard options.key == nil else { return actOnce(on: session, responder) }
+        let (index, isMinimal, core) = (appIndex, options.isMinimal, responder.server.core)
         let named = namedBody
         session.dispatch(request) { result in
             core.counters.count(result, of: index)
             switch result {
-            case .success(let answer): responder.send(KeptResponse(answer, isMinimal: isMinimal).response())
+            case .success(let answer): responder.send(RecordedResponse(answer, isMinimal: isMinimal).response())
             case .failure(let error): responder.send(Response(refusing: error, of: named))
             }
         }
@@ -30,7 +30,7 @@ struct Dispatch: SessionAct {
 
     private func actOnce(on session: Session, _ responder: Responder) {
         let core = responder.server.core
-        guard let claim = wish.claim(body: request.body, core.context.prints) else { return }
+        guard let claim = options.claim(body: request.body, core.context.fingerprints) else { return }
         let (index, named) = (appIndex, namedBody)
         session.dispatch(request, once: claim) { result in
             core.counters.count(result, of: index)
@@ -41,22 +41,22 @@ struct Dispatch: SessionAct {
         }
     }
 
-    /// The body where it names the event that an error is about; empty where it is a value for a key path.
+    /// The body, if it names the event of an error; empty if it is a value for a key path.
     private var namedBody: [UInt8] { request.boundPath == nil ? request.body : [] }
 
     private static func response(to answer: OnceAnswer) -> Response {
-        if let kept = KeptResponse(answer.body) { return kept.response(isReplay: answer.isReplay) }
+        if let kept = RecordedResponse(answer.body) { return kept.response(isReplay: answer.isReplay) }
         return Response(
             Problem(
                 .keptAnswerUnreadable,
                 "The idempotency record of this key cannot be read. The event took effect when it came first. Read the session to see its effect."
             ),
-            cause: UnreadableKeptAnswer()
+            cause: UnreadableIdempotencyRecord()
         )
     }
 }
 
-/// An idempotency record whose answer cannot be decoded.
-private struct UnreadableKeptAnswer: LoggableError {
+/// An idempotency record with an answer that cannot be decoded.
+private struct UnreadableIdempotencyRecord: LoggableError {
     var logText: String { "the answer of an idempotency record cannot be read; `rivulet check` names damaged sessions" }
 }

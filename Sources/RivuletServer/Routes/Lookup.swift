@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletSessions
 
 /// Finds the apps, stores, values and secrets that paths name.
@@ -7,10 +8,10 @@ struct Lookup {
     fileprivate let context: ServerContext
     fileprivate let counters: LoopCounters
 
-    /// The app of a request; a request for one that is not hosted counts as refused.
+    /// The app of a request; a request for an app that is not hosted counts as refused.
     func app(_ name: String) throws(Problem) -> any HostedApp { try served(name).host }
 
-    /// The same with its place among the apps that loops count by.
+    /// The same, with the app's index in the counters of the loops.
     func served(_ name: String) throws(Problem) -> ServedApp {
         guard let app = context.served[name] else {
             counters.requestRefused(.route)
@@ -23,7 +24,7 @@ struct Lookup {
     /// The store of that name.
     func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
         let stores = try app(key.app).shared.stores
-        guard let store = stores.first(where: { $0.name == key.name }) else {
+        guard let store = stores.first(where: { $0.name.hasSameBytes(as: key.name) }) else {
             throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
         }
         return store.host
@@ -32,7 +33,7 @@ struct Lookup {
     /// The value of that name.
     func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
         let values = try app(key.app).shared.values
-        guard let value = values.first(where: { $0.name == key.name }) else {
+        guard let value = values.first(where: { $0.name.hasSameBytes(as: key.name) }) else {
             throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
         }
         return value.host
@@ -41,7 +42,7 @@ struct Lookup {
     /// The secret of that name.
     func secret(_ name: String, of app: String) throws(Problem) -> any HostedSecret {
         let secrets = try self.app(app).shared.secrets
-        guard let secret = secrets.first(where: { $0.name == name }) else {
+        guard let secret = secrets.first(where: { $0.name.hasSameBytes(as: name) }) else {
             throw Self.unknown("secret", name, of: app, secrets.map(\.name))
         }
         return secret.host
@@ -54,6 +55,6 @@ struct Lookup {
 }
 
 extension LoopCore {
-    /// The look-ups of this loop's requests.
+    /// The look-ups for this loop's requests.
     var lookup: Lookup { Lookup(context: context, counters: counters) }
 }

@@ -1,13 +1,13 @@
 import RivuletHTTP
 
-/// A request's query items, all of them known and none there twice, but for what is a list.
+/// A request's query items; all names are known, and only those of lists repeat.
 struct Query {
     private let items: [HTTPQueryItem]
 
-    /// Takes the query; `lists` are those of the known names that may be there more than once.
+    /// Takes the query; `lists` are the known names that may be there more than once.
     ///
-    /// - Throws: 400 when it has a name that the resource does not know, or another one twice, so that no option is silently
-    ///   left out.
+    /// - Throws: 400 for a name that the resource does not know, and for another name that is there twice. So no option
+    ///   is silently left out.
     init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
         items = request.queryItems
         if items.isEmpty { return }
@@ -27,7 +27,7 @@ struct Query {
 
     func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-    /// Whether a switch is on: `1` or `true`; off when it is absent, `0` or `false`.
+    /// True if a switch is on: `1` or `true`; off when it is absent, `0` or `false`.
     func flag(_ name: String) throws(Problem) -> Bool {
         switch self[name] {
         case nil, "0", "false": return false
@@ -40,7 +40,7 @@ struct Query {
 
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = self[name] else { return nil }
-        // Digits alone: Swift also reads a sign, and "-0" is a version to nobody else.
+        // Only digits are accepted: Swift also reads a sign, and "-0" is not a version.
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let value = Int(text),
             range.contains(value)
         else {

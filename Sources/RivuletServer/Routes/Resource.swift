@@ -13,7 +13,7 @@ enum Resource: CaseIterable, Sendable {
     case store, item, operations, storeEvents
     case value, toggle, valueChanges, secret
 
-    /// Where the resources of this kind are; what is in braces differs.
+    /// The path of the resources of this kind, with its variable parts in braces.
     var path: String {
         switch self {
         case .health: "/healthz"
@@ -28,7 +28,7 @@ enum Resource: CaseIterable, Sendable {
         case .types: "/v1/apps/{app}/types.d.ts"
         case .sessions: "/v1/apps/{app}/sessions"
         case .session: "/v1/apps/{app}/sessions/{session}"
-        // A key path has as many segments as tokens: it is appended.
+        // A key path is appended, with one segment for each token.
         case .state: "/v1/apps/{app}/sessions/{session}/state"
         case .events: "/v1/apps/{app}/sessions/{session}/events"
         case .reset: "/v1/apps/{app}/sessions/{session}/reset"
@@ -66,7 +66,7 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
-    /// Whether a request of that method, which the resource has, may have a body.
+    /// True if a request with that method, which the resource has, may have a body.
     func takesBody(_ method: HTTPMethod) -> Bool {
         switch (self, method) {
         case (.reset, _), (.restore, _), (.toggle, _): false
@@ -75,7 +75,7 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
-    /// Whether a POST may have no body at all, so that a page of another site could send it without asking first.
+    /// True if a POST may have no body at all, so that a page of another site could send it without a preflight.
     var mayPostNothing: Bool {
         switch self {
         case .reset, .restore, .fork, .sessions, .toggle: true
@@ -83,10 +83,10 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is a page that people open, also by a link on another site.
+    /// True if it is a page that people open, also by a link on another site.
     var isPage: Bool { self == .file || self == .problem || self == .problems }
 
-    /// Whether a request with an idempotency key gets the first answer again.
+    /// True if a request with an idempotency key gets the first answer again.
     var keepsAnswers: Bool {
         switch self {
         case .events, .state, .reset, .restore: true
@@ -95,7 +95,7 @@ enum Resource: CaseIterable, Sendable {
     }
 }
 
-/// The methods of a resource: a set of bits, so that a request makes no list of them.
+/// The methods of a resource, as a set of bits, so that a request allocates no list of them.
 struct MethodSet: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -113,7 +113,7 @@ struct MethodSet: OptionSet, Sendable {
         (.get, .get), (.head, .head), (.post, .post), (.put, .put), (.patch, .patch), (.delete, .delete),
     ]
 
-    /// Whether the method is one of these.
+    /// True if the method is in the set.
     func has(_ method: HTTPMethod) -> Bool {
         switch method {
         case .get: contains(.get)

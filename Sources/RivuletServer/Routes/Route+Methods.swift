@@ -3,14 +3,16 @@ import RivuletJSON
 import RivuletSessions
 
 extension ServerContext {
-    /// The methods that the resource has here: a key path can be written where the app has bound an event to it.
+    /// The methods that the resource has here: a key path can be written if the app has bound an event to it.
     func methods(of route: Route) -> MethodSet {
         let methods = route.resource.methods
         guard case .state(let key, let path) = route, let app = apps[key.app] else { return methods }
         return app.isBound(path) ? methods : methods.subtracting(.put)
     }
 
-    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as a read of it answers.
+    /// The refusal of a method that the resource does not have.
+    ///
+    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as for a read of it.
     func refusal(
         of method: HTTPMethod,
         _ route: Route,
@@ -27,7 +29,7 @@ extension ServerContext {
         return Problem(.keyPathNotBound, detail + Self.bindings(of: app), fields: fields)
     }
 
-    /// Which key paths can be written instead, at most so many.
+    /// The key paths that can be written instead, up to a limit.
     private static func bindings(of app: any HostedApp) -> String {
         let namesMax = 10
         let paths = app.boundPaths
@@ -39,7 +41,7 @@ extension ServerContext {
 }
 
 extension Route {
-    /// Whether the answer may be large: it has what sessions, stores or files hold.
+    /// True if the answer may be large, because it has contents of sessions, stores or files.
     func isRead(by method: HTTPMethod) -> Bool {
         guard method == .get || method == .head else { return false }
         return switch self {

@@ -30,7 +30,7 @@ enum Route: Hashable, Sendable {
     case reset(SessionKey)
     case restore(SessionKey)
     case fork(SessionKey)
-    /// What all sessions of an app share.
+    /// The stores, values and secrets, which all sessions of an app share.
     case store(SharedKey)
     case item(SharedKey, id: String)
     case operations(SharedKey)
@@ -45,7 +45,7 @@ enum Route: Hashable, Sendable {
     /// A file of the public folder, by its path below it.
     case file(String)
 
-    /// The kind of resource, which knows what it can do.
+    /// The kind of resource, with its methods and rules.
     var resource: Resource {
         switch self {
         case .health: .health
@@ -81,7 +81,7 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// The name of the app that the resource belongs to; nil when it belongs to none.
+    /// The name of the app to which the resource belongs; nil if it belongs to none.
     var app: String? {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file: nil
@@ -98,7 +98,7 @@ enum Route: Hashable, Sendable {
     /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.
     init(segments: [String]) throws(Problem) {
         switch segments.first {
-        // The first of all: nearly every path begins so.
+        // The most frequent case comes first: nearly every path begins so.
         case "v1": self = try Self.resource(segments.dropFirst())
         case "healthz" where segments.count == 1: self = .health
         case "readyz" where segments.count == 1: self = .readiness
@@ -108,7 +108,7 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// The pages of problems; what else is below `/problems` is a file.
+    /// The pages of problems; any other path below `/problems` is a file.
     private static func problems(_ segments: [String]) -> Route? {
         guard segments.first == "problems" else { return nil }
         switch segments.count {
@@ -119,9 +119,10 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// The events of a session that its path names without escapes; nil: the segments decide.
+    /// The events of a session, if the path has no escapes; nil if the segments decide.
     ///
-    /// Nearly every request is for these, and needs no list of its segments. The session `me` is not among them.
+    /// Nearly every request is for events, and needs no list of its segments here. The session `me` is left to the
+    /// segments.
     init?(eventsOf request: HTTPRequest) {
         guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isID(id),
             id != "me"
@@ -171,7 +172,7 @@ enum Route: Hashable, Sendable {
         return .stream(name)
     }
 
-    /// Stores, values and secrets have names; an item is named by any text that is not the name of something else there.
+    /// The route of a store, a value or a secret; an item id is any text except `events` and `operations`.
     private static func shared(_ app: String, _ kind: String, _ segments: [String]) -> Route? {
         switch (kind, segments.count) {
         case ("stores", 1): .store(SharedKey(app, .store, segments[0]))
@@ -186,7 +187,7 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// Views have names; what else is below a view is its stream.
+    /// The route of all views, of one view, or of the stream of one view.
     private static func views(_ key: SessionKey, _ segments: ArraySlice<String>) -> Route? {
         switch segments.count {
         case 0: .views(key, name: nil)
@@ -215,7 +216,7 @@ enum Route: Hashable, Sendable {
         return SessionKey(app: app, id: id)
     }
 
-    /// Whether the text is `[A-Za-z0-9_-]{1,128}`.
+    /// True if the text is `[A-Za-z0-9_-]{1,128}`.
     private static func isID(_ id: String) -> Bool {
         let bytes = id.utf8.span
         guard (1...128).contains(bytes.count) else { return false }
@@ -231,7 +232,7 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// Whether the text is `[a-z][a-z0-9-]{0,63}`.
+    /// True if the text is `[a-z][a-z0-9-]{0,63}`.
     static func isAppName(_ name: String) -> Bool {
         let bytes = name.utf8.span
         guard (1...64).contains(bytes.count), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[0]) else {
@@ -254,7 +255,9 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// A path below the public folder; what could lead out of it names nothing.
+    /// The path of a file below the public folder.
+    ///
+    /// A path that could lead out of the folder is 404.
     private static func filePath(_ segments: [String]) throws(Problem) -> String {
         let isSafe = segments.allSatisfy { segment in
             !segment.hasPrefix(".")

@@ -1,9 +1,11 @@
 import RivuletEngine
 import RivuletSessions
 
-/// The act of an endpoint on one session: `ServerLoop.ask` finds the session, the act does its work there, and the responder responds.
+/// The act of an endpoint on one session.
+///
+/// `ServerLoop.ask` finds the session, the act does its work there, and the responder sends the answer.
 protocol SessionAct: Sendable {
-    /// Which sessions it acts on; others are answered with 404.
+    /// The sessions on which it acts; other sessions are answered with 404.
     var scope: SessionScope { get }
 
     /// Acts on the session, on the session's loop; the answer comes now or later.
@@ -19,13 +21,13 @@ extension SessionAct {
     }
 }
 
-/// The sessions that an act is for.
+/// The sessions on which an act may act.
 enum SessionScope: Sendable {
-    /// Any, also one that storage does not know.
+    /// Any session, also one that storage does not have.
     case any
-    /// Those that exist, and any where the app's policy makes sessions on demand.
+    /// Existing sessions, and any session if the app's policy makes sessions on demand.
     case usable
-    /// Those that storage knows.
+    /// Sessions that storage has.
     case stored
 
     func contains(_ session: Session, of app: any HostedApp) -> Bool {
@@ -46,11 +48,11 @@ struct ClosureAct: SessionAct {
 }
 
 extension ServerLoop {
-    /// Finds the session that a request names, and has the act do its work there.
+    /// Finds the session that a request names, and performs the act there.
     func ask<Act: SessionAct>(_ key: SessionKey, of app: any HostedApp, for exchange: Exchange, _ act: Act) {
         let owner = context.shard(of: key)
         if owner == core.index {
-            // Nearly every request's way, without the closures of a load.
+            // Nearly every request takes this path, which avoids the closures of a load.
             let responder = Responder(server: self, exchange: exchange)
             if shard.use(key, { responder.perform(act, on: $0, of: app) }) { return }
         }

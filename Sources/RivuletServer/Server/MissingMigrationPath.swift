@@ -1,6 +1,6 @@
 import RivuletEngine
 
-/// A path that a migration step needs, and that none of the sessions which the step was tried on has.
+/// A path that a migration step needs and that is in none of the sessions on which the step was tried.
 ///
 /// Each of these sessions would answer 500.
 public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible {
@@ -10,30 +10,34 @@ public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible 
     public let version: Int
     /// The JSON Pointer; a token `*` stands for each element of an `updateEach`.
     public let path: String
-    /// The sessions in which the step looked for the path.
+    /// The number of sessions in which the step looked for the path.
     public let sessions: Int
     /// The error's sentence: `step 1→2: /name was found in 0 of 12 sessions; paths begin at /p`.
     public let description: String
 }
 
-/// Counts, over the sessions of one app, what the steps of a migration looked for.
+/// Counts, over the sessions of one app, the paths that the steps of a migration looked for.
 struct MigrationPathCounts {
-    /// The most found and the most missing paths of an app that are remembered; a path beyond counts as found.
+    /// The most found paths and the most missing paths of an app that are remembered; a further path counts as found.
     private static let pathsMax = 1_000
-    /// The most sets of missing paths that are remembered; the sessions of those beyond count as unreadable when any path is missing.
+    /// The most sets of missing paths that are remembered.
+    ///
+    /// The sessions of further sets count as unreadable if any path is missing.
     private static let groupsMax = 1_000
 
     private var found: Set<MigrationPath> = []
-    /// Whether a path found no room: a path that is new from here on may have been found, and counts as found.
+    /// True if a path was not remembered because a limit was reached.
+    ///
+    /// A path that is new from then on may have been found before. It counts as found.
     private var isFull = false
     private var missing: [MigrationPath: (sessions: Int, beginnings: [String])] = [:]
     private var groups: [Set<MigrationPath>: Int] = [:]
     private var others = 0
 
-    /// Adds what the steps looked for in one session; `isReadable`: nothing else stands against it.
+    /// Adds the paths that the steps looked for in one session; `isReadable` is true if the session has no other error.
     mutating func add(_ findings: MigrationFindings, isReadable: Bool = true) {
         var lacking: Set<MigrationPath> = []
-        // What this session lacks is judged by the sessions before it, which found room.
+        // The paths that this session lacks are judged by `isFull` as the earlier sessions left it.
         let wasFull = isFull
         for (path, beginnings) in findings.missing.sorted(by: { $0.key < $1.key }) where !found.contains(path) {
             if missing[path] == nil, missing.count >= Self.pathsMax { isFull = true }
@@ -70,7 +74,7 @@ struct MigrationPathCounts {
         }
     }
 
-    /// The sessions that lack such a path and could be read otherwise.
+    /// The number of sessions that lack such a path and have no other error.
     var sessions: Int {
         guard !missing.isEmpty else { return 0 }
         return groups.reduce(others) { $0 + ($1.key.contains { missing[$0] != nil } ? $1.value : 0) }

@@ -4,36 +4,38 @@ import RivuletSessions
 
 /// A started server with one event loop on a thread of its own.
 package final class RunningServer: Sendable {
-    /// The port that it listens on; nil when it takes connections in memory only.
+    /// The port on which it listens; nil if it takes connections in memory only.
     package let port: UInt16?
-    private let loop: Confined<ServerLoop>
-    private let wire: Confined<MemoryWire>?
+    private let loop: LoopBound<ServerLoop>
+    private let transport: LoopBound<MemoryTransport>?
     private let thread: LoopThread
     private let storage: any StorageEngine
 
     fileprivate init(
         port: UInt16?,
-        loop: Confined<ServerLoop>,
-        wire: Confined<MemoryWire>?,
+        loop: LoopBound<ServerLoop>,
+        transport: LoopBound<MemoryTransport>?,
         thread: LoopThread,
         storage: any StorageEngine
     ) {
         self.port = port
         self.loop = loop
-        self.wire = wire
+        self.transport = transport
         self.thread = thread
         self.storage = storage
     }
 
-    /// Opens a connection in memory; what the server writes goes to the sink, and nil at the end.
+    /// Opens a connection in memory; the sink gets the bytes that the server writes, and nil at the end.
     package func connect(_ sink: @escaping @Sendable ([UInt8]?) -> Void) -> MemoryConnection {
-        let connection = MemoryConnection(wire: wire)
-        wire?.post { connection.id = $0.open(sink) }
-        if wire == nil { sink(nil) }
+        let connection = MemoryConnection(transport: transport)
+        transport?.post { connection.id = $0.open(sink) }
+        if transport == nil { sink(nil) }
         return connection
     }
 
-    /// Drains and stops, and returns when the thread has ended and storage is closed; once.
+    /// Drains and stops the server; call it once.
+    ///
+    /// It returns when the thread has ended and storage is closed.
     package func stop() {
         loop.post { $0.drainAndStop() }
         thread.join()
@@ -43,32 +45,32 @@ package final class RunningServer: Sendable {
 
 /// The client's end of a connection in memory.
 package final class MemoryConnection: @unchecked Sendable {
-    private let wire: Confined<MemoryWire>?
+    private let transport: LoopBound<MemoryTransport>?
     // SAFETY: written and read on the loop's thread only.
     fileprivate var id: ConnectionID?
 
-    fileprivate init(wire: Confined<MemoryWire>?) {
-        self.wire = wire
+    fileprivate init(transport: LoopBound<MemoryTransport>?) {
+        self.transport = transport
     }
 
-    /// Sends bytes behind those sent before.
+    /// Sends bytes after the bytes sent before.
     package func send(_ bytes: [UInt8]) {
-        wire?.post { wire in if let id = self.id { wire.receive(id, bytes) } }
+        transport?.post { transport in if let id = self.id { transport.receive(id, bytes) } }
     }
 
     /// Closes from the client's side; further bytes are lost.
     package func close() {
-        wire?.post { wire in if let id = self.id { wire.close(id, .peerEnded) } }
+        transport?.post { transport in if let id = self.id { transport.close(id, .peerEnded) } }
     }
 }
 
 extension StateServer {
-    /// Starts the server for a test: with one loop, and without watching the process's signals.
+    /// Starts the server for a test, with one loop and without watching the process's signals.
     ///
     /// - Parameters:
-    ///   - isListening: Whether it takes connections on its options' port, rather than in memory.
+    ///   - isListening: True if it takes connections on its options' port, rather than in memory.
     ///   - clock: The clock of effects.
-    /// - Returns: The server, which is to be stopped.
+    /// - Returns: The server. The caller must stop it.
     /// - Throws: As `run()`.
     package func start(isListening: Bool, clock: any Clock<Duration>) throws -> RunningServer {
         let context = try makeContext(workers: 1, clock: clock)
@@ -77,11 +79,11 @@ extension StateServer {
             try openShared(Array(context.apps.values))
             let loop = try EventLoop(index: 0)
             let server = ServerLoop(index: 0, loop: loop, context: context)
-            let wire = isListening ? nil : MemoryWire(loop: loop, delegate: server)
-            let confined = Confined(server, to: loop)
-            let confinedWire = wire.map { Confined($0, to: loop) }
-            confined.post { server in
-                server.core.attach([confined], wire: confinedWire?.onExecutor)
+            let transport = isListening ? nil : MemoryTransport(loop: loop, delegate: server)
+            let loopBound = LoopBound(server, to: loop)
+            let loopBoundTransport = transport.map { LoopBound($0, to: loop) }
+            loopBound.post { server in
+                server.core.attach([loopBound], transport: loopBoundTransport?.onExecutor)
                 server.begin()
             }
             let port = isListening ? try listen([loop]) : nil
@@ -92,7 +94,13 @@ extension StateServer {
                 loop.stopListening()
                 throw error
             }
-            return RunningServer(port: port, loop: confined, wire: confinedWire, thread: thread, storage: storage)
+            return RunningServer(
+                port: port,
+                loop: loopBound,
+                transport: loopBoundTransport,
+                thread: thread,
+                storage: storage
+            )
         } catch {
             storage.lifecycle.close()
             throw error

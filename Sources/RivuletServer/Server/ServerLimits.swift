@@ -1,4 +1,4 @@
-/// What clients may take of the server at most; each limit has an answer of its own.
+/// The limits on the resources that clients take; each limit has an answer of its own.
 public struct ServerLimits: Sendable, Hashable {
     /// The most bytes of a request's header block; more is 431.
     public var headerBytesMax: Int
@@ -6,22 +6,25 @@ public struct ServerLimits: Sendable, Hashable {
     public var targetBytesMax: Int
     /// The most bytes of a request's body; more is 413.
     public var bodyBytesMax: Int
-    /// The most bytes of bodies that the server is reading at once; a body that finds no room waits for `bodyWaitTimeMax`.
+    /// The most bytes of bodies that the server reads at once; a body without room waits up to `bodyWaitTimeMax`.
     ///
-    /// An eighth is for bodies of at most 16 KiB, so that large ones do not lock them out. A sixteenth is for the waiting ones among them,
-    /// and a sixteenth for the other waiting bodies. At least 131,072, and at least four thirds of `bodyBytesMax`.
+    /// An eighth is for bodies of at most 16 KiB, so that large bodies do not lock them out.
+    /// A sixteenth is for the waiting bodies among these, and a sixteenth for the other waiting bodies.
+    /// The least value is 131,072, and at least four thirds of `bodyBytesMax`.
     public var heldBodyBytesMax: Int
-    /// How long a body waits for room among `heldBodyBytesMax`; then 503.
+    /// The longest time for which a body waits for room among `heldBodyBytesMax`; then 503.
     public var bodyWaitTimeMax: Duration
-    /// How long a body may make no progress while others wait for room; then 408.
+    /// The longest time for which a body may make no progress while others wait for room; then 408.
     public var bodyProgressTimeMax: Duration
-    /// The fewest bytes of a body that are progress: while others wait, as many have to arrive in each `bodyProgressTimeMax`.
+    /// The fewest bytes of a body that count as progress.
+    ///
+    /// While other bodies wait, so many bytes have to arrive in each `bodyProgressTimeMax`.
     public var bodyProgressBytesMin: Int
-    /// How long a client may take to send a request's head; then 408.
+    /// The time that a client has for sending a request's head; then 408.
     public var headTimeMax: Duration
-    /// How long a client may take to send a request's body; then 408.
+    /// The time that a client has for sending a request's body; then 408.
     public var bodyTimeMax: Duration
-    /// How long a connection stays open between requests.
+    /// The longest time for which a connection stays open between requests.
     public var idleTimeMax: Duration
     /// The most connections per server; a further one is closed at once.
     public var connectionsMax: Int
@@ -29,22 +32,25 @@ public struct ServerLimits: Sendable, Hashable {
     public var streamsMax: Int
     /// The most streams of one source address; a further one gets `bye` and `retry:`.
     ///
-    /// Nil sets no limit: behind a proxy all streams have its address.
+    /// Nil sets no limit, because behind a proxy all streams have the proxy's address.
     public var streamsPerAddressMax: Int?
-    /// The most bytes that wait for one slow stream, without the framing of chunks; then its changes are merged until it drains.
-    public var unsentBytesMax: Int
-    /// The most bytes of events, snapshots and answers that wait for clients to take them, with the framing of chunks; shared bytes count once.
+    /// The most bytes that wait for one slow stream, without the framing of chunks.
     ///
-    /// Beyond it new streams get `bye` with the reason `limit`, reads are 503, and connections are closed that have taken nothing for ten
-    /// seconds.
+    /// Beyond it the stream's changes are merged until the waiting bytes are sent.
+    public var unsentBytesMax: Int
+    /// The most bytes of events, snapshots and answers that wait for clients to take them.
+    ///
+    /// The framing of chunks counts. Bytes that several clients share count once.
+    /// Beyond this limit, new streams get `bye` with the reason `limit`, and reads are 503.
+    /// Connections that have taken nothing for ten seconds are closed.
     public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration
-    /// How long a stream lives, give or take a fifth.
+    /// The lifetime of a stream, up to a fifth shorter or longer.
     public var streamLifetime: Duration
     /// The time over which a stopping server ends its streams.
     public var drainSpread: Duration
-    /// How long a stopping server waits for answers and streams to end.
+    /// The longest time for which a stopping server waits for answers and streams to end.
     public var drainTimeMax: Duration
     /// The most bytes of one file in the public folder.
     public var staticFileBytesMax: Int
@@ -52,9 +58,14 @@ public struct ServerLimits: Sendable, Hashable {
     public var compressedBytesMin: Int
     /// The most lines of an `application/x-ndjson` body; more is 413.
     public var linesPerRequestMax: Int
-    /// The bytes of answers from which on the further lines of a request are not dispatched; a few under way may go beyond.
+    /// The most bytes of answers to the lines of one request.
+    ///
+    /// Beyond it the further lines of the request are not dispatched. The answers to lines under way may exceed it a
+    /// little.
     public var lineAnswerBytesMax: Int
-    /// The most lines about refused dispatches, and about failed requests, that each loop writes to the log in a second; one line counts the rest.
+    /// The most log lines in a second about refused dispatches, and as many about failed requests, of each loop.
+    ///
+    /// One line counts the rest.
     public var refusalLinesPerSecondMax: Int
 
     /// Sets all limits; the defaults are those of the documentation.

@@ -1,11 +1,12 @@
 public import RivuletSessions
 
-/// How a server listens and what it allows.
+/// The address, the folders and the permissions of a server.
 public struct ServerOptions: Sendable {
-    /// The version of Rivulet, which a program has that names none of its own.
+    /// The version of Rivulet, for a program that names no version of its own.
     public static let libraryVersion = "0.1.0"
 
-    /// The policy of the pages in Rivulet's repository: everything comes from their own server, and no page frames them.
+    /// The policy of the pages in Rivulet's repository: all content comes from their own server, and no page frames
+    /// them.
     public static let strictContentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         + "frame-ancestors 'none'"
@@ -14,41 +15,46 @@ public struct ServerOptions: Sendable {
     public var host: String
     /// The port; 0 takes a free one.
     public var port: UInt16
-    /// How many event loops, each on a thread of its own.
+    /// The number of event loops, each on a thread of its own.
     public var workers: Int
-    /// The version of the program, as `/openapi.json` tells it.
+    /// The version of the program, as `/openapi.json` shows it.
     public var version: String
     /// The folder of static files; nil serves none.
     public var publicFolder: String?
-    /// The secret that cookies are signed under, and requests with an `Idempotency-Key` are known by; `SecretKey(keptIn:)` keeps one.
+    /// The secret for signing cookies and for the fingerprints of requests with an `Idempotency-Key`;
+    /// `SecretKey(keptIn:)` keeps one.
     ///
-    /// Nil makes one for this run, which a warning in the log says: a restart then gives every browser another session.
+    /// If it is nil, the server makes a secret for this run and logs a warning: after a restart every browser gets
+    /// another session.
     public var secretKey: SecretKey?
-    /// The secret before this one; nil: there is none.
+    /// The secret before this one; nil if there is none.
     ///
-    /// What was made under it is still good, and cookies are signed anew.
+    /// Cookies and fingerprints made under it are still valid. Such cookies are signed again with the current secret.
     public var olderSecretKey: SecretKey?
-    /// Whether cookies are for TLS only, also when no trusted proxy says `X-Forwarded-Proto: https`.
+    /// True if cookies are for TLS only, even if no trusted proxy says `X-Forwarded-Proto: https`.
     public var hasSecureCookies: Bool
-    /// Whether the server may listen where other machines reach it, as long as it asks for no credentials.
+    /// The permission to listen on addresses that other machines reach, although the server asks for no credentials.
     public var access: ServerAccess
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
     ///
-    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. Any other host is 421.
+    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. Any other
+    /// host is 421.
     public var allowedHosts: [String]
-    /// The origins whose pages may use the server: `http://localhost:5173`, or `https://*.example.com` for one label.
+    /// The origins of the pages that may use the server: `http://localhost:5173`, or `https://*.example.com` for one
+    /// label.
     ///
     /// `*` allows all origins, without cookies. Pages of other origins get 403.
     public var allowedOrigins: [String]
-    /// The address under which clients know the server, such as `https://rivulet.example`; nil when they use its own.
+    /// The address under which clients know the server, such as `https://rivulet.example`; nil if clients use the
+    /// server's own address.
     public var publicURL: String?
-    /// The addresses and networks of proxies whose `X-Forwarded-Proto` counts: `10.0.0.7`, `10.0.0.0/8`.
+    /// The addresses and networks of proxies for which `X-Forwarded-Proto` counts: `10.0.0.7`, `10.0.0.0/8`.
     public var trustedProxies: [String]
     /// The `Content-Security-Policy` of the pages in the public folder.
     public var contentSecurityPolicy: String
-    /// Bounds of HTTP and of streams.
+    /// Limits of HTTP and of streams.
     public var limits: ServerLimits
-    /// Bounds of sessions.
+    /// Limits of sessions.
     public var sessionLimits: SessionLimits
 
     /// Sets all options; the defaults are those of `rivulet serve`.
@@ -88,9 +94,10 @@ public struct ServerOptions: Sendable {
         self.sessionLimits = sessionLimits
     }
 
-    /// Checks access, hosts, origins, addresses, the page policy and the public folder, as a start does before it makes anything.
+    /// Checks the options as a start does, before it creates anything.
     ///
-    /// A program calls it before it makes a data folder or a key, so that a start which is refused leaves nothing behind.
+    /// The check covers access, hosts, origins, addresses, the page policy and the public folder.
+    /// A program calls it before it creates a data folder or a key, so that a refused start leaves nothing behind.
     ///
     /// - Throws: a `ServerError` that names the option and the remedy.
     public func check() throws(ServerError) {

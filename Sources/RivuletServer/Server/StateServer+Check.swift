@@ -4,30 +4,32 @@ public import RivuletSessions
 import RivuletStores
 
 extension StateServer {
-    /// The sessions that are asked for at once.
+    /// The number of sessions that are asked for at once.
     private static var pageSize: Int { 1_000 }
 
-    /// The ignored key paths of an app that are told apart; what is stored may have any number of them.
+    /// The most ignored key paths of an app that are listed one by one; a storage may have any number of them.
     private static var ignoredPathsMax: Int { 1_000 }
 
-    /// Reads every stored session as this server would, and writes nothing: what it cannot read, it would answer with 500.
+    /// Reads every stored session as this server would, and writes nothing.
     ///
-    /// What it can read but has no field for, it would leave out: the report lists that.
+    /// A session that cannot be read would answer 500. Stored values for which the app has no field would be left out,
+    /// and the report lists them.
     ///
-    /// The store may be in use by the server of before. Memory does not grow with the store, but with its largest session.
+    /// An earlier build of the server may be using the storage. Memory grows with the largest session, not with the
+    /// storage.
     ///
     /// - Parameters:
-    ///   - storage: What is stored.
-    ///   - onUnreadable: Called for each session that cannot be read by itself, with the reason, in the order of apps and ids. Sessions that
-    ///     lack a path of a migration step are only counted: `missingPaths` says which path.
-    ///   - onUnreadableItem: Called for each item or value that cannot be read, with where it is, as
+    ///   - storage: The storage to check.
+    ///   - onUnreadable: Called for each session that cannot be read by itself, with the reason, in the order of apps
+    ///     and ids. Sessions that lack a path of a migration step are only counted: `missingPaths` names the path.
+    ///   - onUnreadableItem: Called for each item or value that cannot be read, with its location, as
     ///     `notes/stores/notes/id`, and the reason.
-    /// - Returns: What there was, in figures.
-    /// - Throws: a `StorageError` when the store as a whole cannot be read.
+    /// - Returns: The numbers of what was read, and the findings.
+    /// - Throws: a `StorageError` when the storage as a whole cannot be read.
     public func check(
         _ storage: some StorageInspection,
         onUnreadable: (_ session: SessionKey, _ reason: String) -> Void,
-        onUnreadableItem: (_ place: String, _ reason: String) -> Void = { _, _ in }
+        onUnreadableItem: (_ location: String, _ reason: String) -> Void = { _, _ in }
     ) throws(StorageError) -> StoredSessionsReport {
         var report = StoredSessionsReport()
         for name in try storage.apps() {
@@ -59,7 +61,7 @@ extension StateServer {
         return report
     }
 
-    /// Counts the session; returns why it cannot be read.
+    /// Counts the session; returns the reason why it cannot be read, or nil if it can.
     private static func check(
         _ key: SessionKey,
         of app: any HostedApp,
@@ -93,7 +95,7 @@ extension StateServer {
         return reason
     }
 
-    /// Counts a session's ignored key paths; those for which there is no room count as one.
+    /// Counts a session's ignored key paths; all key paths beyond the limit count as one.
     private static func count(_ paths: Set<String>, _ ignored: inout [String: Int]) {
         var hasOthers = false
         for path in paths.sorted() {

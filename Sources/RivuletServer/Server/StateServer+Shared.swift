@@ -1,4 +1,4 @@
-// Owns what a server does at its start with what all sessions of an app share.
+// Owns the start of stores, values and secrets, which all sessions of an app share.
 
 import Logging
 import RivuletBase
@@ -7,32 +7,32 @@ import RivuletSessions
 import RivuletStores
 
 extension StateServer {
-    /// Opens the storages of stores, values and secrets, and seals with the current key what an older one has sealed.
+    /// Opens the storages of stores, values and secrets, and seals secrets anew that an older key has sealed.
     ///
-    /// Called when the server's own storage is open. What is stored of a single resource and cannot be read keeps no server from starting: the
-    /// log tells of it, and so does every request for it.
+    /// Call it when the server's own storage is open. A single resource that cannot be read does not keep the server
+    /// from starting. The log names that resource, and every request for it is refused.
     ///
     /// - Throws: a `ServerError` when a storage cannot be opened.
     func openShared(_ apps: [any HostedApp]) throws(ServerError) {
         for app in apps {
-            for place in app.shared.places {
+            for location in app.shared.locations {
                 do throws(ItemStorageError) {
-                    try place.collection.storage.open()
+                    try location.collection.storage.open()
                 } catch {
-                    throw ServerError("app \"\(app.name)\" cannot be served: \(place.owner): \(error)")
+                    throw ServerError("app \"\(app.name)\" cannot be served: \(location.owner): \(error)")
                 }
             }
-            // Read before anybody asks, so that the log of the start tells what cannot be.
+            // Read before the first request, so that the log of the start names the values that cannot be read.
             for value in app.shared.values { read(value, of: app.name) }
             for secret in app.shared.secrets { reseal(secret, of: app.name) }
         }
     }
 
-    /// Reads what is stored of the stores and values of all apps; secrets are not looked at, for no key is at hand.
+    /// Reads the stored items and values of all apps; secrets are not read, because no key is available here.
     func checkShared(
         in storage: some StorageInspection,
         _ report: inout StoredSessionsReport,
-        _ onUnreadable: (_ place: String, _ reason: String) -> Void
+        _ onUnreadable: (_ location: String, _ reason: String) -> Void
     ) throws(StorageError) {
         for app in hostedApps {
             for store in app.shared.stores {
@@ -46,9 +46,9 @@ extension StateServer {
                 }
             }
             for value in app.shared.values {
-                let place = value.host.place
-                let contents = try storage.items(of: place.collection.name)
-                guard contents.hasKey(place.key) else { continue }
+                let location = value.host.location
+                let contents = try storage.items(of: location.collection.name)
+                guard contents.hasKey(location.key) else { continue }
                 report.items += 1
                 guard let fault = value.host.fault(in: contents) else { continue }
                 report.unreadableItems += 1
@@ -60,7 +60,7 @@ extension StateServer {
     private func read(_ value: SharedResource<any HostedValue>, of app: String) {
         value.host.read { [logger] result in
             guard case .failure(let error) = result else { return }
-            // The value itself has told why.
+            // The value itself has logged the reason.
             if case .damagedValue = error { return }
             logger.error(
                 "a value cannot be read: \(LogText.of(error))",

@@ -1,5 +1,6 @@
 public import CoreMetrics
 public import Logging
+import RivuletBase
 public import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
@@ -30,11 +31,12 @@ public final class StateServer: Sendable {
     /// Makes a server; nothing is opened before `run()`.
     ///
     /// - Parameters:
-    ///   - options: Where to listen and what to allow.
-    ///   - storage: Where accepted events go; the server starts and closes it.
-    ///   - logger: Takes what operators should know; when connections are taken, `run()` says where the server listens and what it hosts.
-    ///   - metrics: Takes what is measured. A registry is shown at `GET /metrics`, with what the program measures in it itself; any other
-    ///     backend shows it in its own way.
+    ///   - options: The address to listen on, and what is allowed.
+    ///   - storage: Stores accepted events. The server starts and closes it.
+    ///   - logger: Takes messages for operators. Once connections are taken, `run()` logs the server's address and its
+    ///     apps.
+    ///   - metrics: Takes measurements. A registry is shown at `GET /metrics`, together with what the program itself
+    ///     measures in it. Any other backend shows the measurements in its own way.
     public init(
         options: ServerOptions = ServerOptions(),
         storage: any StorageEngine,
@@ -62,20 +64,20 @@ public final class StateServer: Sendable {
             if apps.contains(where: { $0.name == app.name }) {
                 throw ServerError("two apps are named \"\(app.name)\"; rename one")
             }
-            try Self.checkPlaces(of: apps + [app])
+            try Self.checkLocations(of: apps + [app])
             apps.append(app)
         }
     }
 
-    private static func checkPlaces(of apps: [any HostedApp]) throws(ServerError) {
-        let places = apps.flatMap { app in
-            app.shared.places.map { place in
-                var place = place
-                place.owner += " of app \"\(app.name)\""
-                return place
+    private static func checkLocations(of apps: [any HostedApp]) throws(ServerError) {
+        let locations = apps.flatMap { app in
+            app.shared.locations.map { location in
+                var location = location
+                location.owner += " of app \"\(app.name)\""
+                return location
             }
         }
-        guard let clash = SharedPlace.clash(in: places) else { return }
+        guard let clash = SharedLocation.clash(in: locations) else { return }
         throw ServerError(
             "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection "
                 + "\"\(clash.first.collection.name)\", so that neither would see what the other writes; give one of them another"
@@ -103,18 +105,23 @@ public final class StateServer: Sendable {
 
     /// The hosted app of that name.
     func app(named name: String) -> (any HostedApp)? {
-        apps.withLock { apps in apps.first { $0.name == name } }
+        apps.withLock { apps in apps.first { $0.name.hasSameBytes(as: name) } }
     }
 
-    /// Listens and serves on the calling thread and `workers - 1` more, until the process is told to stop.
+    /// Listens and serves on the calling thread and `workers - 1` more, until a signal stops the process.
     ///
-    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken; what it prints is flushed.
-    /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start; nothing is left open then.
+    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken. Its printed output is
+    ///   flushed.
+    /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start. Nothing is left
+    ///   open then.
     public func run(didListen: (_ url: String) -> Void) throws {
+        ProcessSettings.returnLargeBlocks()
+        ProcessSettings.reserveDescriptors(options.limits.connectionsMax)
         let context = try makeContext(workers: options.workers, clock: ContinuousClock())
         logErasingTrouble()
         try storage.lifecycle.start()
         defer { storage.lifecycle.close() }
+        logRecovery()
         try openShared(Array(context.apps.values))
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
@@ -122,7 +129,7 @@ public final class StateServer: Sendable {
             try EventLoop(index: $0, limits: limits, account: context.heldBytes)
         }
         let servers = loops.map { loop in
-            Confined(ServerLoop(index: loop.index, loop: loop, context: context), to: loop)
+            LoopBound(ServerLoop(index: loop.index, loop: loop, context: context), to: loop)
         }
         for server in servers {
             server.post { loop in
@@ -144,7 +151,7 @@ public final class StateServer: Sendable {
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let url = "http://\(host):\(port)"
         didListen(url)
-        // A pipe is written in blocks; whoever waits for the line must not wait for a block.
+        // Output to a pipe is buffered in blocks. A reader that waits for this line must not wait for a full block.
         fflush(nil)
         logStart(at: url, context)
         let watch = PublicFolderWatch(of: context.files, logger: logger)
@@ -155,13 +162,13 @@ public final class StateServer: Sendable {
 
     private func logStart(at url: String, _ context: ServerContext) {
         let isKept = storage.capabilities.survivesPowerLoss
-        let place =
+        let location =
             (storage as? any LocatedStorage)?.location ?? (isKept ? "\(type(of: storage))" : "none, in memory only")
         logger.info(
             "server started",
             metadata: [
                 "address": "\(url)", "apps": "\(context.apps.keys.sorted().joined(separator: ", "))",
-                "data": "\(place)",
+                "data": "\(location)",
                 "workers": "\(context.options.workers)",
             ]
         )
@@ -172,13 +179,20 @@ public final class StateServer: Sendable {
         for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
     }
 
-    /// Has the engine tell the log which deleted session could not be erased.
+    /// Makes the engine log each deleted session that could not be erased.
     private func logErasingTrouble() {
         guard let engine = storage as? any ErasingStorageEngine else { return }
         engine.onErasingTrouble { [logger] trouble in logger.error("\(trouble)") }
     }
 
-    /// What all loops share, for so many of them.
+    /// Logs at once what the engine found at its start: the next start would not find it again.
+    private func logRecovery() {
+        guard let recovery = (storage as? any RecoveringStorageEngine)?.recovery else { return }
+        if let line = recovery.information { logger.info("\(line)") }
+        if let line = recovery.warning { logger.warning("\(line)") }
+    }
+
+    /// Makes the values that all loops share, for this number of loops.
     func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
         var options = options
         options.workers = workers
@@ -202,7 +216,7 @@ public final class StateServer: Sendable {
         )
     }
 
-    /// Refuses a bound of memory with which no event of an app could be taken.
+    /// Refuses a memory limit under which an app could take no event.
     private func checkMemory() throws(ServerError) {
         let bytesMax = options.sessionLimits.residentBytesMax
         for app in apps.withLock({ $0 }) where bytesMax < app.residentBytesLeast {
@@ -213,7 +227,7 @@ public final class StateServer: Sendable {
         }
     }
 
-    /// Refuses a bound of bodies with which the largest body could never be read.
+    /// Refuses a limit on bodies under which the largest body could never be read.
     private func checkBodies() throws(ServerError) {
         let limits = options.limits
         let bytesMin = max(8 * BodyBudget.smallBytesMax, (limits.bodyBytesMax * 4 + 2) / 3)
@@ -234,11 +248,11 @@ public final class StateServer: Sendable {
         }
     }
 
-    /// Signals that stop the server, and those that would end it without a drain.
-    private func onSignals(of loop: EventLoop, _ servers: [Confined<ServerLoop>]) throws {
+    /// Handles the signals that stop the server, and ignores those that would end it without a drain.
+    private func onSignals(of loop: EventLoop, _ servers: [LoopBound<ServerLoop>]) throws {
         let logger = logger
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
-            // What `nohup` starts is to outlive its terminal.
+            // A process that `nohup` started is to outlive its terminal.
             if signal == SIGHUP, ProcessSignals.isIgnored(signal) { continue }
             try loop.onSignal(signal) {
                 logger.info("stopping", metadata: ["signal": "\(name)"])

@@ -1,23 +1,27 @@
-/// What a server's apps could read of a store.
+/// The result of reading a storage with a server's apps.
 public struct StoredSessionsReport: Hashable, Sendable {
-    /// The sessions that were looked at, those of unknown apps not among them.
+    /// The number of sessions that were read, without those of unknown apps.
     public internal(set) var sessions = 0
-    /// Those of them that are of an earlier schema version, and can be read: their next event would store them in the newest.
+    /// The number of these sessions that have an earlier schema version and can be read.
+    ///
+    /// Their next event would store them in the newest version.
     public internal(set) var migrated = 0
-    /// Those of them that cannot be read, for whatever reason.
+    /// The number of these sessions that cannot be read, for any reason.
     public internal(set) var unreadable = 0
-    /// The paths that migration steps need and no session has, in the order of apps, steps and paths; the sessions are among the unreadable ones.
+    /// The paths that migration steps need and no session has, in the order of apps, steps and paths.
+    ///
+    /// Their sessions are among the unreadable ones.
     public internal(set) var missingPaths: [MissingMigrationPath] = []
-    /// The items and values that were looked at, of the hosted apps' stores and values.
+    /// The number of items and values of the hosted apps that were read.
     public internal(set) var items = 0
-    /// Those of them that cannot be read.
+    /// The number of these items and values that cannot be read.
     public internal(set) var unreadableItems = 0
     /// The stored apps that the server does not host, in the order of their names.
     public internal(set) var unknownApps: [String] = []
-    /// What is stored and no field takes, in the order of apps and key paths; at most about 1,000 of each app.
+    /// The stored key paths that no field takes, in the order of apps and key paths; at most about 1,000 of each app.
     public internal(set) var ignored: [IgnoredKeyPath] = []
 
-    /// Whether everything that is stored can be served, but for what is `ignored`.
+    /// True if everything that is stored can be served, except for the key paths in `ignored`.
     public var isClean: Bool {
         unreadable == 0 && unreadableItems == 0 && unknownApps.isEmpty && missingPaths.isEmpty
     }
@@ -43,13 +47,13 @@ public struct StoredSessionsReport: Hashable, Sendable {
 
 /// A key path that is in stored sessions of an app and not in the app's state.
 public struct IgnoredKeyPath: Hashable, Sendable {
-    /// What stands for all key paths for which a report had no room.
+    /// The path that stands for all key paths beyond the limit of a report.
     static let others = "/*"
 
     /// The name of the app.
     public let app: String
     /// The key path; a token `*` stands for any element of a collection, and `/*` alone for further key paths.
     public let path: String
-    /// How many sessions have something there, in their newest snapshot or the log after it.
+    /// The number of sessions with a value there, in their newest snapshot or the log after it.
     public let sessions: Int
 }

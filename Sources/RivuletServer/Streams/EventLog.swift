@@ -2,20 +2,21 @@ import DequeModule
 
 /// The last events of one group on one loop, numbered without gaps.
 ///
-/// What comes within a turn is one entry, so that it is one write to each subscriber. In a group of compressed streams an entry has two forms: for those
-/// whose last bytes are the entry before, and for others.
+/// The events of one turn are one entry, so that each subscriber gets them in one write.
+/// In a group of compressed streams an entry has two forms: one for subscribers that were sent the previous entry last,
+/// and one for others.
 struct EventLog {
     private struct Entry {
-        /// As it is sent to those who were sent the entry before last.
+        /// The form for subscribers that were sent the previous entry last.
         let chained: StreamBlock
-        /// As it is sent to others; in a compressed group made when it is needed.
+        /// The form for other subscribers; in a compressed group it is made when it is needed.
         var independent: StreamBlock?
         let text: StreamBlock
-        /// Where one stands who has it.
+        /// The cursor of a subscriber that has this entry.
         let cursor: String
-        /// What this group has sent up to its end; in a group that is not compressed nothing.
+        /// The tally of the group's text up to the end of this entry; empty in a group that is not compressed.
         let tally: GzipTally
-        /// How many events it has.
+        /// The number of its events.
         let eventCount: Int
     }
 
@@ -23,18 +24,18 @@ struct EventLog {
     private var entries: Deque<Entry> = []
     /// The number of the first entry.
     private(set) var start: UInt64 = 0
-    /// Where one stands who has nothing of the entries, but all before.
+    /// The cursor just before the first entry.
     private var startCursor: String
     private var startTally = GzipTally()
-    /// The entry that was made last, also when it is gone from here.
+    /// The text of the entry that was made last, even if that entry was dropped.
     private var lastText: StreamBlock?
-    /// What came in this turn.
+    /// The events of this turn.
     private var open: [StreamBlock] = []
     private var openCursor: String?
     /// The bytes of all entries' texts, without framing.
     private(set) var byteCount = 0
 
-    /// An empty log, of a group that stands at a cursor.
+    /// Makes an empty log for a group that is at this cursor.
     init(at cursor: String, isCompressed: Bool) {
         startCursor = cursor
         self.isCompressed = isCompressed
@@ -43,13 +44,13 @@ struct EventLog {
     /// The number of the next entry.
     var end: UInt64 { start + UInt64(entries.count) }
 
-    /// Notes an event of this turn.
+    /// Adds an event of this turn.
     mutating func append(_ block: StreamBlock, cursor: String) {
         open.append(block)
         openCursor = cursor
     }
 
-    /// Makes one entry of what came in this turn.
+    /// Makes one entry of the events of this turn.
     mutating func close(_ coder: StreamCoder) {
         guard let cursor = openCursor else { return }
         let eventCount = open.count
@@ -77,12 +78,12 @@ struct EventLog {
         byteCount += entry.text.count
     }
 
-    /// The last entry, for those who were sent the one before last, or for others.
+    /// Returns the last entry, in the form for subscribers that were sent the previous one last, or in the other form.
     mutating func last(isChained: Bool, _ coder: StreamCoder) -> StreamBlock? {
         entries.isEmpty ? nil : form(of: entries.count - 1, isChained: isChained, coder)
     }
 
-    /// The entries from that number on, for a subscriber that was sent the one before last, or for another.
+    /// Returns the entries from that number on, for a subscriber that was sent the previous entry last, or for another.
     mutating func blocks(from number: UInt64, isChained: Bool, _ coder: StreamCoder) -> [StreamBlock] {
         let first = index(of: number)
         guard first < entries.count else { return [] }
@@ -98,7 +99,7 @@ struct EventLog {
         return independent
     }
 
-    /// The number from which on the entries have no more bytes than that.
+    /// Returns the first number from which on the entries have at most this many bytes.
     func number(ofLast bytesMax: Int) -> UInt64 {
         var (number, count) = (end, 0)
         for entry in entries.reversed() {
@@ -109,22 +110,22 @@ struct EventLog {
         return number
     }
 
-    /// How many events the entries from that number on have.
+    /// The number of events in the entries from that number on.
     func eventCount(from number: UInt64) -> Int { entries[index(of: number)...].reduce(0) { $0 + $1.eventCount } }
 
-    /// Where one stands whose next entry has that number.
+    /// The cursor just before the entry with that number.
     func cursor(before number: UInt64) -> String {
         let index = index(of: number)
         return index == 0 ? startCursor : entries[index - 1].cursor
     }
 
-    /// What the group had sent before the entry with that number.
+    /// The tally of the group's text before the entry with that number.
     func tally(before number: UInt64) -> GzipTally {
         let index = index(of: number)
         return index == 0 ? startTally : entries[index - 1].tally
     }
 
-    /// Lets go of the entries before that number.
+    /// Drops the entries before that number.
     mutating func drop(before number: UInt64) {
         while start < number, let entry = entries.popFirst() {
             start += 1

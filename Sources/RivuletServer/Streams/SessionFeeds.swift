@@ -39,7 +39,8 @@ extension StreamRequest {
             topic: topic,
             resume: subscription.resume,
             stood: subscription.stood,
-            resumesAll: subscription.resumesAll
+            resumesAll: subscription.resumesAll,
+            isCompressed: subscription.isCompressed
         )
     }
 }

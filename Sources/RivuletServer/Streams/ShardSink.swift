@@ -8,8 +8,10 @@ final class ShardSink: StreamSink {
     private let outbox: StreamOutbox
     private let account: SharedBytes.Account
     private let context: ServerContext
-    /// The event that was rendered last, its cursor and its block: several groups may get it one after the other.
+    /// The event that was rendered last, its cursor and its block; several groups may get it in a row.
     private var rendered: (event: StreamEvent, cursor: String, block: StreamBlock)?
+    /// The text of the snapshot that was sent last; several streams may get it in a row.
+    private var lastSnapshot: (event: StreamEvent, text: StreamText)?
 
     init(_ outbox: StreamOutbox, _ core: LoopCore) {
         self.outbox = outbox
@@ -17,9 +19,17 @@ final class ShardSink: StreamSink {
         account = context.heldBytes
     }
 
+    func preparation(isCompressed: Bool) -> @Sendable (_ snapshot: StreamEvent) -> Void {
+        { [context, account] event in
+            guard context.hasRoomToKeep else { return }
+            let text = event.form.value { Self.makeText(ofSnapshot: event, account) }
+            if isCompressed { text.compress(account) }
+        }
+    }
+
     func join(
         _ stream: StreamID,
-        at place: StreamPlace,
+        at slot: StreamSlot,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
@@ -28,7 +38,7 @@ final class ShardSink: StreamSink {
     ) {
         let join = StreamJoin(
             stream: stream,
-            place: place,
+            slot: slot,
             source: .session(session, topic),
             first: beginning(first, resumesAll: resumesAll),
             cursor: "\(cursor)"
@@ -49,10 +59,13 @@ final class ShardSink: StreamSink {
         outbox.send(.refuse(stream, .session(refusal)), to: stream.loop)
     }
 
-    /// Forgets the event that was rendered last.
-    func endTurn() { rendered = nil }
+    /// Releases the event and the snapshot that were rendered last.
+    func endTurn() {
+        rendered = nil
+        if lastSnapshot != nil { lastSnapshot = nil }
+    }
 
-    /// Renders what a stream begins or goes on with; a snapshot once for all streams that get it.
+    /// Renders the events with which a stream begins or continues; a snapshot once for all streams that get it.
     private func beginning(_ events: [StreamEvent], resumesAll: Bool) -> FirstEvents {
         let resumed = resumesAll ? StreamStart.all : .merged
         guard let first = events.first else { return FirstEvents(head: [], body: [], start: resumed) }
@@ -72,14 +85,18 @@ final class ShardSink: StreamSink {
         return FirstEvents(head: head, body: body, start: start)
     }
 
-    /// The rest of a snapshot behind the stream's name.
+    /// The rest of a snapshot, after the stream's name.
     private func text(ofSnapshot event: StreamEvent) -> StreamText {
-        context.hasRoomToKeep ? event.form.value { makeText(ofSnapshot: event) } : makeText(ofSnapshot: event)
+        if let lastSnapshot, lastSnapshot.event === event { return lastSnapshot.text }
+        let make = { [account] in Self.makeText(ofSnapshot: event, account) }
+        let text = context.hasRoomToKeep ? event.form.value(make) : make()
+        lastSnapshot = (event, text)
+        return text
     }
 
-    private func makeText(ofSnapshot event: StreamEvent) -> StreamText {
+    private static func makeText(ofSnapshot event: StreamEvent, _ account: SharedBytes.Account) -> StreamText {
         let data = event.data
-        // The data is one line, an object with at least a version: the stream's name goes first.
+        // The data is one line, an object with at least a version. The stream's name goes first.
         let text = SharedBytes(capacity: data.count + 1, account: account) { output in
             output.append(copying: data.span.extracting(1...))
             output.append(UInt8(ascii: "\n"))
@@ -98,13 +115,13 @@ final class ShardSink: StreamSink {
 }
 
 extension StreamEvent {
-    /// Appends the event as an event stream has it.
+    /// Appends the event in the format of an event stream.
     func append(to bytes: inout [UInt8]) {
         let data = data
         ServerSentEvent.append(event: name.rawValue, id: cursor?.description, data: data.span, to: &bytes)
     }
 
-    /// The same as a block for many streams, with the cursor's text.
+    /// The event as a block for many streams; `cursor` is the cursor's text.
     fileprivate func block(cursor: String?, account: SharedBytes.Account) -> StreamBlock {
         let (name, data) = (name.rawValue, data)
         let capacity = ServerSentEvent.byteCountMax(event: name, id: cursor, data: data.span)

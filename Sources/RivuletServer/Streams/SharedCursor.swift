@@ -3,10 +3,10 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// A version of a store or a value, as clients have it: `epoch.version`.
+/// A version of a store or a value in the form that clients get: `epoch.version`.
 ///
-/// Versions are counted in memory, so each store and value has an epoch of its own at each start of the server. It is the ETag of a
-/// store's list and of a value, the `id` of their events, and where a stream goes on.
+/// Versions are counted in memory, so each store and value has a new epoch at each start of the server. The cursor is
+/// the ETag of a store's list and of a value, the `id` of their events, and the position from which a stream resumes.
 struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
     let epoch: String
     let version: UInt64
@@ -16,7 +16,7 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
         self.version = version
     }
 
-    /// Reads a client's text; nil when it is none.
+    /// Reads a client's text; nil if it is no cursor.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == 8, let version = UInt64(parts[1]), String(version) == parts[1]
@@ -26,16 +26,16 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
 
     var description: String { "\(epoch).\(version)" }
 
-    /// Where a stream begins whose reader says that it stands there.
+    /// The start of a stream for a client that sent this cursor.
     static func start(of resume: String?, epoch: String) -> SharedStart {
         guard let resume = AnswerCoding.plainCursor(resume) else { return .fresh }
         guard let cursor = SharedCursor(resume) else { return .lost(.unknownCursor) }
         return cursor.epoch == epoch ? .after(cursor.version) : .lost(.epochChanged)
     }
 
-    /// The versions that an `If-Match` asks for; nil: any will do.
+    /// The versions of which an `If-Match` requires one; nil if any version will do.
     ///
-    /// A tag of another epoch is no version now. Source: RFC 9110 §13.1.1.
+    /// A tag of another epoch is no current version. Source: RFC 9110 §13.1.1.
     /// - Throws: 400 for a field that has no entity tag at all.
     static func expected(_ field: String?, epoch: String) throws(Problem) -> [UInt64]? {
         guard let field, field != "*" else { return nil }

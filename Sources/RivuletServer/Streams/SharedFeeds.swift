@@ -6,9 +6,10 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// Feeds the streams of the stores and values that one loop is responsible for.
+/// Feeds the streams of the stores and values for which one loop is responsible.
 ///
-/// It is to a store or a value what `Session` is to a session: it answers subscriptions by messages to the loops of the streams.
+/// It is for a store or a value what `Session` is for a session. It answers subscriptions by messages to the loops of
+/// the streams.
 final class SharedFeeds {
     /// The members that follow one store or value.
     private struct Group {
@@ -31,20 +32,20 @@ final class SharedFeeds {
 
     // MARK: - Joining
 
-    /// Adds a subscriber, when the store or the value can be read.
+    /// Adds a subscriber, if the store or the value can be read.
     func join(_ subscription: StreamSubscription, to key: SharedKey) {
         guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
         do throws(Problem) {
             switch key.kind {
             case .store:
                 let store = try core.lookup.store(key)
-                // A returning subscriber may have missed something, which is known only when the items are there.
+                // A returning subscriber may have missed something. This is known only when the items are loaded.
                 guard subscription.resume != nil else {
                     return follow(key, subscription) { store.makeFeed(wake: $0) }
                 }
                 store.load(following(key, subscription) { store.makeFeed(wake: $0) })
             case .value:
-                // A feed has the value; the first time it has to be read.
+                // A feed has the value, which has to be read before the first feed is made.
                 let value = try core.lookup.value(key)
                 value.read(following(key, subscription) { value.makeFeed(wake: $0) })
             }
@@ -53,15 +54,15 @@ final class SharedFeeds {
         }
     }
 
-    /// What follows when there is something to follow.
+    /// Returns the reply that adds the subscriber after the read, or refuses it.
     private func following<Value: Sendable>(
         _ key: SharedKey,
         _ subscription: StreamSubscription,
         _ makeFeed: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) -> SharedReply<Value> {
-        let confined = Confined(self, to: core.loop)
+        let loopBound = LoopBound(self, to: core.loop)
         return { result in
-            confined.post { feeds in
+            loopBound.postReply { feeds in
                 switch result {
                 case .success: feeds.follow(key, subscription, makeFeed)
                 case .failure(let error): feeds.refuse(subscription, error)
@@ -75,13 +76,13 @@ final class SharedFeeds {
         _ subscription: StreamSubscription,
         _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) {
-        // The server may have begun to drain while it was read.
+        // The server may have begun to drain during the read.
         guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
-        let confined = Confined(self, to: core.loop)
+        let loopBound = LoopBound(self, to: core.loop)
         let epoch = context.epoch(of: key)
         var group =
             groups[key]
-            ?? Group(id: context.makeGroupID(), feed: makeFeed { confined.post { $0.feed(key) } })
+            ?? Group(id: context.makeGroupID(), feed: makeFeed { loopBound.postReply { $0.feed(key) } })
         do throws(SharedError) {
             let start = SharedCursor.start(of: subscription.resume, epoch: epoch)
             let take = try group.feed.take(joining: start)
@@ -90,7 +91,7 @@ final class SharedFeeds {
             groups[key] = group
             let join = StreamJoin(
                 stream: subscription.stream,
-                place: .group(group.id),
+                slot: .group(group.id),
                 source: .shared(key),
                 first: FirstEvents(
                     head: [],
@@ -112,7 +113,7 @@ final class SharedFeeds {
 
     // MARK: - Feeding
 
-    /// Takes what is there, for all members.
+    /// Delivers the new events to all members.
     private func feed(_ key: SharedKey) {
         guard let group = groups[key] else { return }
         do throws(SharedError) {
@@ -135,7 +136,7 @@ final class SharedFeeds {
         }
     }
 
-    /// Renders the events; nil for none.
+    /// Renders the events; nil if there are none.
     private func bytes(of events: [SharedEvent], _ epoch: String) -> [UInt8]? {
         guard !events.isEmpty else { return nil }
         var bytes: [UInt8] = []
@@ -152,7 +153,7 @@ final class SharedFeeds {
 
     // MARK: - Leaving
 
-    /// Notes that a loop has one member less.
+    /// Records that a loop has one member less.
     func leave(_ key: SharedKey, group id: GroupID, loop index: Int) {
         guard var group = groups[key], group.id == id, let count = group.members[index] else { return }
         group.members[index] = count > 1 ? count - 1 : nil
@@ -164,7 +165,7 @@ final class SharedFeeds {
         }
     }
 
-    /// Feeds no streams any more; the loops on which they are end them.
+    /// Ends all feeds; the loops of the streams end the streams.
     func close() {
         for group in groups.values { group.feed.close() }
         groups = [:]

@@ -1,15 +1,15 @@
 import RivuletEventLoop
 import Synchronization
 
-/// Counts the streams of each source address over all loops, where there is a limit to them.
+/// Counts the streams of each source address over all loops, if they are limited.
 final class StreamAddresses: Sendable {
-    /// The most of one address; nil: no limit, and nothing is counted.
+    /// The most streams of one address; nil if there is no limit, and nothing is counted.
     private let streamsMax: Int?
     private let counts = Mutex<[PeerAddress.IP: Int]>([:])
 
     init(streamsMax: Int?) { self.streamsMax = streamsMax }
 
-    /// Counts one more stream of the address; false, with nothing counted, when it has as many as it may.
+    /// Counts one more stream of the address; false, with nothing counted, if the address has as many as it may.
     func enter(_ address: PeerAddress.IP) -> Bool {
         guard let streamsMax else { return true }
         return counts.withLock { counts in

@@ -1,22 +1,23 @@
 import RivuletEventLoop
 import RivuletHTTP
 
-/// A part of an event stream's body that many streams are sent, framed once as one chunk.
+/// A part of an event stream's body that is sent to many streams, framed once as one chunk.
 ///
-/// A stream of HTTP/1.1 is sent the chunk; one of HTTP/1.0, whose body lasts until the close, only the content in it.
-/// Source: RFC 9112 §7.1.
+/// A stream of HTTP/1.1 is sent the chunk. A stream of HTTP/1.0 is sent only its content, because its body lasts until
+/// the close. Source: RFC 9112 §7.1.
 struct StreamBlock: Sendable {
     /// The framing with the content.
     private let chunk: SharedBytes
     private let content: Range<Int>
 
-    /// The bytes that the content has, without the framing.
+    /// The number of bytes of the content, without the framing.
     var count: Int { content.count }
 
-    /// Has the content written where it stays.
+    /// Makes a block; the content is written directly into the block's memory.
     ///
     /// - Parameters:
-    ///   - capacity: The most bytes of the content; at least one is written, as a chunk without content ends the body.
+    ///   - capacity: The most bytes of the content. At least one byte is written, because a chunk without content ends
+    ///     the body.
     ///   - account: Counts the bytes with their framing until the last holder releases them.
     ///   - write: Writes the content.
     init(capacity: Int, account: SharedBytes.Account? = nil, _ write: (inout OutputSpan<UInt8>) -> Void) {
@@ -52,11 +53,11 @@ struct StreamBlock: Sendable {
     }
 }
 
-/// A comment, as it is sent to all streams that have been quiet for long.
+/// A comment, in the form for all streams that have been quiet for long.
 struct Heartbeat: Sendable {
     private let plain: StreamBlock
     private let compressed: StreamBlock
-    /// What it adds to a compressed body.
+    /// The tally of the text that it adds to a compressed body.
     let tally: GzipTally
 
     init() {

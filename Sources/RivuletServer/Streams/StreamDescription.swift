@@ -3,14 +3,14 @@ import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
 
-/// One open stream at one moment.
+/// The facts about one open stream at one moment.
 struct StreamDescription: Sendable {
     let name: StreamName
     let source: StreamSource
-    /// When it began, in milliseconds since 1970.
+    /// The time of its start, in milliseconds since 1970.
     let opened: Int64
     let state: SubscriberState.Phase
-    /// The bytes that were written to it and that the kernel has not taken.
+    /// The number of bytes that were written to it and that the kernel has not taken.
     let unsentBytes: Int
     let isCompressed: Bool
 
@@ -70,7 +70,7 @@ struct StreamPage: Sendable {
     private let limit: Int
     private let after: StreamName?
     private var streams: [StreamDescription] = []
-    /// Whether there is one more than the page takes.
+    /// True if there are more streams than the page takes.
     private var hasMore = false
 
     init(limit: Int, after: StreamName?) {
@@ -78,10 +78,10 @@ struct StreamPage: Sendable {
         self.after = after
     }
 
-    /// Whether no further stream changes it.
+    /// True if no further stream changes the page.
     var isFull: Bool { hasMore }
 
-    /// Whether a stream comes behind where the page begins.
+    /// True if a stream comes after the position at which the page begins.
     func wants(_ name: StreamName) -> Bool {
         guard let after, after.loop == name.loop else { return true }
         return name.connection.slot > after.connection.slot

@@ -6,19 +6,21 @@ import RivuletSessions
 import RivuletStores
 import Synchronization
 
-/// Drives the streams of one loop, of sessions and of stores and values alike: joining, writing within a turn's budget, falling behind, ending.
+/// Drives the streams of one loop: joining, writing within a turn's budget, falling behind, ending.
 ///
-/// A source answers a `StreamSubscription` by messages: `join` or `refuse` for the stream, `deliver` and `end` for its group.
+/// It treats streams of sessions, stores and values alike.
+/// A source answers a `StreamSubscription` by messages: `join` or `refuse` for the stream, `deliver` and `end` for its
+/// group.
 final class StreamDriver {
-    /// The most writes to streams in one turn of the loop: about 2 ms, after which requests have theirs.
+    /// The most writes to streams in one turn of the loop: about 2 ms, after which requests are handled.
     private static let writesPerTurnMax = 256
-    /// The time between two steps of the draining.
+    /// The time between two steps of draining.
     private static let drainStep = Duration.milliseconds(50)
-    /// So few streams that come back in one moment are no load.
+    /// The fewest streams that one step ends; so few clients that return at once are no load.
     private static let streamsPerDrainStepMin = 64
-    /// A connection that takes nothing of what waits for it in so many milliseconds is not read.
+    /// The time after which a connection that takes none of its waiting bytes may be closed, in milliseconds.
     private static let takingTimeMax: UInt64 = 10_000
-    /// The milliseconds between two looks for such connections.
+    /// The milliseconds between two searches for such connections.
     private static let sheddingInterval: UInt64 = 1_000
 
     private let core: LoopCore
@@ -27,11 +29,11 @@ final class StreamDriver {
     /// Makes the bytes of the events.
     private let coder: StreamCoder
     private let writer: StreamWriter
-    /// The interval of heartbeats, shortened by the lateness of the timer wheel: up to 1/31 of a time.
+    /// The interval of heartbeats, shortened by the lateness of the timer wheel: up to 1/31 of a delay.
     private let heartbeatMilliseconds: UInt64
-    /// Whether a single stream was written to before an answer in this turn.
+    /// True if a single stream was written to before an answer in this turn.
     private var hasFlushedSingle = false
-    /// When connections that take nothing are looked for next.
+    /// The time of the next search for connections that take nothing.
     private var nextShedding: UInt64 = 0
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ table: ConnectionTable) {
@@ -47,7 +49,7 @@ final class StreamDriver {
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
 
-    /// Does what a source says, in its order.
+    /// Handles the messages of a source, in their order.
     func take(_ messages: [StreamMessage]) {
         for message in messages { take(message) }
     }
@@ -64,7 +66,8 @@ final class StreamDriver {
 
     // MARK: - Joining
 
-    /// Sends a stream what it begins or goes on with, and puts it where its source wants it.
+    /// Sends a stream the events with which it begins or continues, and puts it into the group or state that its source
+    /// chose.
     ///
     /// The answer's head and the first events are one write.
     private func join(_ join: StreamJoin) {
@@ -79,7 +82,7 @@ final class StreamDriver {
         let isNamed = known == nil || !join.first.head.isEmpty
         let name = isNamed ? name(of: connection, facts).description : ""
         if let known {
-            // An answer to a question of before its paths were changed.
+            // This join answers a request from before the stream's paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
             guard context.addresses.enter(connection.address) else {
@@ -95,15 +98,15 @@ final class StreamDriver {
             count(join)
         }
         let (outcome, tally) = writer.write(join.first, named: name, behind: head, to: connection.id, facts)
-        if known == nil { core.wire.resumeReading(connection.id) }
+        if known == nil { core.transport.resumeReading(connection.id) }
         let action = table.put(connection, join, outcome, text: tally, facts: facts, now: now, coder)
         watch(connection)
-        // Its join was under way when the draining began, so the draining has not ended it.
+        // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
         if action == .ask { ask(connection) }
     }
 
-    /// Refuses a beginning that is more than may wait for the stream: it would be cut off in the middle.
+    /// Refuses first events with more bytes than may wait for the stream, because they would be cut off in the middle.
     private func refuseTooLarge(_ join: StreamJoin, on connection: ClientConnection) {
         disown(join)
         guard connection.stream == nil else { return close(connection, because: .limit) }
@@ -115,9 +118,9 @@ final class StreamDriver {
         connections.answer(connection, Response(problem))
     }
 
-    /// Tells the group that counts a stream that it does not join: it is gone, or follows something else.
+    /// Notifies the group that the stream does not join it: the stream is gone, or follows something else.
     private func disown(_ join: StreamJoin) {
-        guard case .group(let group) = join.place else { return }
+        guard case .group(let group) = join.slot else { return }
         leave(join.source, group: group)
     }
 
@@ -140,7 +143,9 @@ final class StreamDriver {
         StreamName(loop: core.index, connection: connection.id, token: facts.token)
     }
 
-    /// The configured lifetime give or take a fifth, in milliseconds, so that streams of one moment do not end in one moment.
+    /// The configured lifetime, up to a fifth shorter or longer, in milliseconds.
+    ///
+    /// Streams that begin in one moment then do not end in one moment.
     private func lifetime() -> UInt64 {
         let milliseconds = context.options.limits.streamLifetime.milliseconds
         return UInt64.random(in: milliseconds * 4 / 5...milliseconds * 6 / 5)
@@ -148,12 +153,12 @@ final class StreamDriver {
 
     // MARK: - Refusing
 
-    /// Whether the server has room for one more stream, and for what it begins with.
+    /// True if the server has room for one more stream, and for its first events.
     var hasRoom: Bool {
         context.streams.load(ordering: .relaxed) < context.options.limits.streamsMax && !context.holdsTooMuch
     }
 
-    /// Answers a request for a stream that cannot be served, or ends the stream that cannot be given what it missed.
+    /// Answers a request for a stream that cannot be served, or ends an open stream that cannot get its missed changes.
     private func refuse(_ connection: ClientConnection, with refusal: StreamRejection) {
         guard connection.stream == nil else { return close(connection, because: refusal.end) }
         switch refusal.answer {
@@ -169,14 +174,14 @@ final class StreamDriver {
 
     // MARK: - Writing
 
-    /// Begins another turn: closes what holds too much, and writes what the groups were sent, as much as a turn allows.
+    /// Ends the turn: closes connections that hold too much, and writes the groups' events, as much as a turn allows.
     ///
-    /// - Returns: Whether there is more to write.
+    /// - Returns: True if there is more to write.
     func endTurn() -> Bool {
         if context.holdsTooMuch, now >= nextShedding {
             nextShedding = now + Self.sheddingInterval
             shed()
-            // The next look needs a turn, and nothing else may bring one.
+            // The next search needs a turn, and nothing else may cause one.
             core.loop.schedule(after: .milliseconds(Int(Self.sheddingInterval))) {}
         }
         let hasMore = flush()
@@ -184,12 +189,12 @@ final class StreamDriver {
         return hasMore
     }
 
-    /// Writes what the groups were sent, as much as a turn allows; true when there is more.
+    /// Writes the groups' events, as much as a turn allows; true if there is more.
     func flush() -> Bool {
         guard table.hasUnwritten else { return false }
         var budget = Self.writesPerTurnMax
         let slow = table.flush(
-            to: core.wire,
+            to: core.transport,
             now: now,
             budget: &budget,
             bytesMax: context.options.limits.unsentBytesMax,
@@ -205,15 +210,16 @@ final class StreamDriver {
 
     /// Writes the events of a single stream before the answer to the request that caused them.
     ///
-    /// Answers go first where there are many streams, so that they do not wait for thousands of writes. A single stream and an answer wait
-    /// equally long for each other, and the only watcher of a session is often its dispatcher. Once in a turn: later events are one write.
+    /// With many streams, answers go first, so that they do not wait for thousands of writes. A single stream and an
+    /// answer delay each other equally, and the only subscriber of a session is often the client that dispatches. This
+    /// happens once in a turn: later events are one write.
     func flushSingle() {
         guard table.hasUnwrittenForOne, !hasFlushedSingle else { return }
         hasFlushedSingle = true
         _ = flush()
     }
 
-    /// Lets a stream go that is given more than it takes: it gets one merged change when its socket has room.
+    /// Takes a slow consumer out of its group; it gets one merged change when its socket has room.
     private func fallBehind(_ stream: OpenStream) {
         guard table.update(stream, { $0.didFallBehind() }) == .leaveGroup,
             let leaver = table.takeOut(stream, as: stream.state)
@@ -222,11 +228,11 @@ final class StreamDriver {
         leave(leaver)
     }
 
-    /// The kernel has taken all that was written to a connection.
+    /// Continues after the kernel has taken everything that was written to a connection.
     func didDrain(_ connection: ClientConnection) {
         guard let stream = connection.stream else { return }
         switch table.update(stream, { $0.didDrain() }) {
-        case .writeRest: table.writeRest(stream, to: core.wire, coder)
+        case .writeRest: table.writeRest(stream, to: core.transport, coder)
         case .ask: ask(connection)
         case .nothing, .leaveGroup: break
         }
@@ -234,22 +240,24 @@ final class StreamDriver {
 
     // MARK: - Subscribing
 
-    /// Asks for what came after the place where a stream stands.
+    /// Asks for the changes after a stream's cursor.
     private func ask(_ connection: ClientConnection) {
         guard let stream = connection.stream, let outside = stream.outside else { return }
         subscribe(
             StreamSubscription(
                 stream: StreamID(loop: core.index, connection.id),
                 source: stream.group.source,
-                // Without a cursor a stream of a store has had nothing; the latest event alone would not do by now, and so it gets everything.
+                // A stream of a store without a cursor has received nothing. The latest event alone would not be enough
+                // by now, so the stream gets everything.
                 resume: outside.isRepathed ? nil : outside.cursor,
                 stood: outside.isRepathed ? outside.cursor : nil,
-                resumesAll: outside.isPaging
+                resumesAll: outside.isPaging,
+                isCompressed: stream.facts.isCompressed
             )
         )
     }
 
-    /// Passes a subscription to its source, wherever that is; the answer is a message.
+    /// Passes a subscription to the loop of its source; the answer is a message.
     func subscribe(_ subscription: StreamSubscription) {
         let isPosted =
             switch subscription.source {
@@ -261,7 +269,7 @@ final class StreamDriver {
         take(.refuse(subscription.stream, .session(.failed(.overloaded("mailbox of the source's loop")))))
     }
 
-    /// Gives a stream of a session other paths: its next event is a snapshot of these.
+    /// Sets other paths for a stream of a session; its next event is a snapshot of these.
     func watch(_ topic: StreamTopic, of key: SessionKey, on connection: ClientConnection) {
         guard let stream = connection.stream else { return }
         let (leaver, action) = table.retarget(stream, to: .session(key, topic), now: now)
@@ -271,7 +279,7 @@ final class StreamDriver {
 
     // MARK: - Times
 
-    /// Looks at a stream again when it has been quiet for so long, or its life is over.
+    /// Visits a stream again when its heartbeat is due or its lifetime is over.
     private func watch(_ connection: ClientConnection) {
         if let stream = connection.stream { connections.watch(connection, until: due(stream)) }
     }
@@ -280,40 +288,41 @@ final class StreamDriver {
         min(stream.facts.expires, stream.lastTraffic + heartbeatMilliseconds)
     }
 
-    /// A comment for a quiet stream, `bye` for one whose time is over.
+    /// Sends a comment to a quiet stream, and `bye` to an expired one.
     func deadlineDidPass(_ stream: OpenStream, on connection: ClientConnection, now: UInt64) {
         guard due(stream) <= now else { return watch(connection) }
         guard stream.facts.expires > now else { return close(connection, because: .expired) }
         defer { watch(connection) }
-        // A stream that has not taken all has something that waits already: it is not quiet.
-        guard core.wire.unsentBytes(connection.id) == 0 else {
-            return table.noteWrite(stream, of: nil, now: now)
+        // A stream that has not taken everything has bytes on the way already, so it is not quiet.
+        guard core.transport.unsentBytes(connection.id) == 0 else {
+            return table.recordWrite(stream, of: nil, now: now)
         }
         let heartbeat = context.heartbeat
         let isCompressed = stream.facts.isCompressed
         let bytes = heartbeat.bytes(isCompressed: isCompressed, isChunked: stream.facts.isChunked)
-        let outcome = core.wire.write(connection.id, bytes)
+        let outcome = core.transport.write(connection.id, bytes)
         core.counters.heartbeats(1, bytes: bytes.count)
-        table.noteWrite(stream, of: isCompressed ? heartbeat.tally : nil, now: now)
+        table.recordWrite(stream, of: isCompressed ? heartbeat.tally : nil, now: now)
         table.update(stream) { $0.didWrite(outcome) }
     }
 
     // MARK: - Bounds
 
-    /// Closes connections that take nothing, a quarter of them, while more is held for all connections than may be.
+    /// Closes a quarter of the connections that take nothing, while the bytes held for all connections exceed their
+    /// limit.
     ///
-    /// Those that have taken nothing for longest are first. They do not read, so they get no last word. A connection that has taken bytes in
-    /// the last ten seconds stays open.
+    /// The connections that have taken nothing for longest come first. They do not read, so they get no `bye`. A
+    /// connection that has taken bytes in the last ten seconds stays open.
     func shed() {
         guard context.holdsTooMuch else { return }
         let stalled = connections.all.compactMap { connection in
-            core.wire.stalledMilliseconds(connection.id).map { (connection, milliseconds: $0) }
+            core.transport.stalledMilliseconds(connection.id).map { (connection, milliseconds: $0) }
         }
         let stuck = stalled.filter { $0.milliseconds >= Self.takingTimeMax }
             .sorted { $0.milliseconds > $1.milliseconds }
         for (connection, _) in stuck.prefix(max(stuck.count / 4, 1)) {
             forget(connection, StreamEnd(.slow))
-            core.wire.close(connection.id, .unsentLimit)
+            core.transport.close(connection.id, .unsentLimit)
         }
     }
 
@@ -322,7 +331,7 @@ final class StreamDriver {
     /// The streams of this loop, in the order of their connections.
     var descriptions: some Sequence<StreamDescription> { table.all.lazy.compactMap { self.description(of: $0) } }
 
-    /// The stream that a connection carries; nil when it carries none.
+    /// The stream that a connection carries; nil if it carries none.
     func description(of connection: ClientConnection) -> StreamDescription? {
         guard let stream = connection.stream else { return nil }
         return StreamDescription(
@@ -330,14 +339,14 @@ final class StreamDriver {
             source: stream.group.source,
             opened: stream.facts.opened,
             state: stream.state.phase,
-            unsentBytes: core.wire.unsentBytes(connection.id),
+            unsentBytes: core.transport.unsentBytes(connection.id),
             isCompressed: stream.facts.isCompressed
         )
     }
 
     // MARK: - Ending
 
-    /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all come back in one moment.
+    /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all return in one moment.
     func endInTurn() {
         let ids = table.all.map(\.id)
         let steps = max(Int(context.options.limits.drainSpread / Self.drainStep), 1)
@@ -354,25 +363,25 @@ final class StreamDriver {
         core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count) }
     }
 
-    /// Ends every member of a group; their source has forgotten it already.
+    /// Ends every member of a group; the source has removed the group already.
     private func endGroup(_ id: GroupID, because reason: StreamEvent.ByeReason) {
         for member in table.members(of: id) {
             if let connection = connections[member] { close(connection, because: reason, isCounted: false) }
         }
     }
 
-    /// Ends one stream with a last word; `isCounted` is whether its source counts it still.
+    /// Ends one stream with a `bye`; `isCounted` is true if its source still counts it.
     func close(_ connection: ClientConnection, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
         guard let stream = connection.stream else { return }
         let text = StreamWriter.bye(reason)
-        // Counted while it is still known: the trailer has to cover it.
+        // Counted before the stream is removed, because the trailer has to cover the text.
         let facts = stream.facts
-        if facts.isCompressed { table.noteWrite(stream, of: GzipTally(text.span), now: now) }
+        if facts.isCompressed { table.recordWrite(stream, of: GzipTally(text.span), now: now) }
         guard let leaver = forget(connection, StreamEnd(reason), isCounted: isCounted) else { return }
         writer.end(connection, with: facts.isCompressed ? coder.independent(text.span) + leaver.trailer : text, facts)
     }
 
-    /// Forgets the stream of a connection that is gone or going; nil when it carries none.
+    /// Removes the stream of a connection that is closed or closing; nil if it carries none.
     @discardableResult
     func forget(_ connection: ClientConnection, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
         guard let leaver = table.remove(connection) else { return nil }
@@ -383,7 +392,7 @@ final class StreamDriver {
         return leaver
     }
 
-    /// Tells the source of a stream that it left its group.
+    /// Notifies the source of a stream that the stream left its group.
     private func leave(_ leaver: StreamTable.Leaver) {
         if let group = leaver.group { leave(leaver.source, group: group) }
     }
@@ -391,8 +400,8 @@ final class StreamDriver {
     private func leave(_ source: StreamSource, group: GroupID) {
         let index = core.index
         switch source {
-        case .session(let key, _): core.onShard(of: key) { $0.shard.leave(key, group: group, loop: index) }
-        case .shared(let key): core.onLoop(context.loop(of: key)) { $0.feeds.leave(key, group: group, loop: index) }
+        case .session(let key, _): core.tell(context.shard(of: key)) { $0.shard.leave(key, group: group, loop: index) }
+        case .shared(let key): core.tell(context.loop(of: key)) { $0.feeds.leave(key, group: group, loop: index) }
         }
     }
 }

@@ -1,32 +1,32 @@
 import RivuletEventLoop
 import RivuletSessions
 
-/// One step of a loop's streams.
+/// One message of a source to the streams of a loop.
 enum StreamMessage: Sendable {
     case join(StreamJoin)
-    /// An event for all members of a group, and where they stand then.
+    /// An event for all members of a group, and their cursor after it.
     case deliver(StreamBlock, cursor: String, group: GroupID)
-    /// The end of all members of a group, which their session has forgotten already.
+    /// The end of all members of a group, which its source has removed already.
     case end(GroupID, StreamEvent.ByeReason)
-    /// A stream cannot be served, or not be given what it missed.
+    /// The refusal of a stream that cannot be served, or cannot get its missed changes.
     case refuse(StreamID, StreamRejection)
 }
 
-/// What one stream is sent of its own, and what becomes of it.
+/// The events for one stream alone, and its group or state after them.
 struct StreamJoin: Sendable {
     let stream: StreamID
-    let place: StreamPlace
+    let slot: StreamSlot
     let source: StreamSource
     let first: FirstEvents
-    /// Where it stands when it has been sent all of `first`.
+    /// Its cursor when all of `first` has been sent.
     let cursor: String
 }
 
-/// The events that a stream begins or goes on with.
+/// The events with which a stream begins or continues.
 struct FirstEvents: Sendable {
-    /// What begins a snapshot, up to where the stream's own name goes; empty when these events name no stream.
+    /// The beginning of a snapshot, up to the stream's own name; empty if these events name no stream.
     let head: [UInt8]
-    /// The rest, which others may be sent, too.
+    /// The rest of the text, which other streams may share.
     let body: [StreamText]
     /// The way in which the stream begins, for the metric label `way`.
     let start: StreamStart

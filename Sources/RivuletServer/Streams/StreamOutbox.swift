@@ -2,7 +2,7 @@
 final class StreamOutbox {
     private let core: LoopCore
     private let streams: StreamDriver
-    /// The messages for each other loop at the end of this turn, by its index.
+    /// The messages for each other loop in this turn, by its index.
     private var messages: [Int: [StreamMessage]] = [:]
 
     init(_ core: LoopCore, _ streams: StreamDriver) {
@@ -10,7 +10,7 @@ final class StreamOutbox {
         self.streams = streams
     }
 
-    /// Passes a message to a loop, at once when it is this one.
+    /// Passes a message to a loop, at once if it is this one.
     func send(_ message: StreamMessage, to index: Int) {
         guard index != core.index else { return streams.take(message) }
         messages[index, default: []].append(message)
@@ -20,7 +20,7 @@ final class StreamOutbox {
     func flush() {
         guard !messages.isEmpty else { return }
         for (index, messages) in exchange(&messages, with: [:]) {
-            core.onLoop(index) { $0.streams.take(messages) }
+            core.tell(index) { $0.streams.take(messages) }
         }
     }
 }

@@ -7,12 +7,16 @@ import RivuletStores
 struct StreamSubscription: Sendable {
     let stream: StreamID
     let source: StreamSource
-    /// Where the subscriber stands, as it says; nil for a fresh one.
+    /// The cursor that the subscriber sent; nil for a fresh one.
     let resume: String?
-    /// Where it stood with other paths: nothing is resumed from there, but it ends with the session that it stood in.
+    /// The cursor that the stream had with other paths.
+    ///
+    /// Nothing is resumed from it, but the stream ends if the session of this cursor was deleted.
     var stood: String?
-    /// Whether what it missed is told version by version rather than merged.
+    /// True if missed changes are sent version by version rather than merged.
     var resumesAll = false
+    /// True if the stream is compressed.
+    var isCompressed = false
 }
 
 /// The source that the members of a group follow.
@@ -24,28 +28,28 @@ enum StreamSource: Hashable, Sendable {
 }
 
 extension StreamID {
-    /// The name of a connection's stream.
+    /// The id of a connection's stream.
     init(loop: Int, _ id: ConnectionID) {
         self.init(loop: loop, connection: UInt64(id.slot) << 32 | UInt64(id.generation))
     }
 
-    /// The stream that answers a request.
+    /// The id of the stream that answers a request.
     init(_ exchange: Exchange) { self.init(loop: exchange.loop, exchange.connection) }
 
-    /// The connection on its loop.
+    /// The id of the connection on its loop.
     var connectionID: ConnectionID {
         ConnectionID(slot: UInt32(connection >> 32), generation: UInt32(truncatingIfNeeded: connection))
     }
 }
 
-/// A reason for which a source gives a stream nothing.
+/// The reason for which a source refuses a stream.
 enum StreamRejection: Sendable {
     case session(StreamRefusal)
     case shared(SharedError)
 
     /// The answer to a request for a stream.
     enum Answer {
-        /// An event stream that only says `bye`.
+        /// An event stream with a single `bye`.
         case bye(StreamTurnedAway)
         case response(Response)
     }
@@ -56,7 +60,7 @@ enum StreamRejection: Sendable {
         case .session(.failed(.overloaded)), .session(.full), .shared(.store(.busy)): .bye(.limit)
         case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .bye(.draining)
         case .shared(.storage(.closed)), .shared(.storage(.unavailable)): .bye(.draining)
-        // Soon it is no more, and then another one may begin under its name.
+        // The session is about to be deleted, and then another one may begin under its name.
         case .session(.failed(.deleting)): .bye(.unavailable)
         case .session(.failed(let error)): .response(Response(refusing: error))
         case .session(.gone): .response(Response(.noContent))
@@ -64,7 +68,7 @@ enum StreamRejection: Sendable {
         }
     }
 
-    /// The reason with which an open stream ends that could not be given what it missed.
+    /// The reason of the end of an open stream that cannot get its missed changes.
     var end: StreamEvent.ByeReason {
         switch self {
         case .session(.gone): .deleted

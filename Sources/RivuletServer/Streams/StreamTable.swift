@@ -3,32 +3,32 @@ import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
 
-/// An open stream of a loop; its connection carries it.
+/// An open stream of a loop, carried by its connection.
 ///
-/// Only `StreamTable` changes it. An idle stream takes 80 bytes here.
+/// Only `StreamTable` changes the stream. An idle stream takes 80 bytes here.
 final class OpenStream {
     /// The facts that do not change in a stream's life.
     struct Facts {
         /// The part of the stream's name that cannot be guessed.
         let token: UInt64
-        /// When it began, in milliseconds since 1970.
+        /// The time of its start, in milliseconds since 1970.
         let opened: Int64
-        /// The uptime at which it says `bye`.
+        /// The time of its `bye`, in milliseconds of the loop's clock.
         let expires: UInt64
-        /// Whether it is a gzip body.
+        /// True if its body is compressed with gzip.
         let isCompressed: Bool
-        /// Whether its body is chunked; one of HTTP/1.0 lasts until the close.
+        /// True if its body is chunked; a body of HTTP/1.0 lasts until the close.
         let isChunked: Bool
     }
 
-    /// The standing of a stream that is in no group.
+    /// The state of a stream that is in no group.
     final class Outside {
         fileprivate(set) var state: SubscriberState
-        /// It has got everything up to here.
+        /// The cursor up to which it has received everything.
         let cursor: String
-        /// Whether it has nothing of its paths yet, as they were others there.
+        /// True if it has received nothing of its paths, because `cursor` belongs to other paths.
         let isRepathed: Bool
-        /// Whether it was sent a part of what it missed version by version, and is to go on so.
+        /// True if it was sent a part of its missed changes version by version, and is to continue so.
         let isPaging: Bool
 
         fileprivate init(_ state: SubscriberState, at cursor: String, isRepathed: Bool = false, isPaging: Bool = false)
@@ -37,22 +37,23 @@ final class OpenStream {
         }
     }
 
-    /// The text of a compressed stream: what it was sent, and what of its group's text it began with.
+    /// The tallies of a compressed stream: all text that it was sent, and the text of its group that is included
+    /// already.
     fileprivate final class Tallies {
         var sent = GzipTally()
         var group = GzipTally()
     }
 
-    /// The group that it is in, or was in last, or is meant for.
+    /// The group that it is in, was in last, or is about to join.
     fileprivate(set) var group: SubscriberGroup
     let facts: Facts
-    /// Its index among the group's subscribers; meaningless outside.
+    /// Its index among the group's subscribers; meaningless outside a group.
     fileprivate var index: Int32 = 0
-    /// When it was last written to alone, in milliseconds of the loop's clock.
+    /// The time of the last write to this stream alone, in milliseconds of the loop's clock.
     fileprivate(set) var lastWrite: UInt64
-    /// Its standing while it is in no group.
+    /// Its state while it is in no group.
     fileprivate(set) var outside: Outside?
-    /// Nil for a stream that is not compressed.
+    /// The tallies; nil for a stream that is not compressed.
     fileprivate let tallies: Tallies?
 
     fileprivate init(_ facts: Facts, for group: SubscriberGroup, now: UInt64) {
@@ -65,17 +66,17 @@ final class OpenStream {
     /// The state of the stream.
     var state: SubscriberState { outside?.state ?? group.subscribers[Int(index)].state }
 
-    /// When it, or its group, was last given something, in milliseconds of the loop's clock.
+    /// The time of the last write to the stream or its group, in milliseconds of the loop's clock.
     var lastTraffic: UInt64 { outside == nil ? max(lastWrite, group.lastTraffic) : lastWrite }
 
-    /// Counts a text of its own behind those of its group.
+    /// Adds a text of its own to its tally, after the texts of its group.
     fileprivate func tally(_ text: GzipTally) {
         settleTally()
         tallies?.sent.append(text)
         if outside == nil { group.didWriteAlone(at: Int(index)) }
     }
 
-    /// Counts what it got of its group since it was last written to alone.
+    /// Adds the text that it got of its group since the last write to this stream alone.
     fileprivate func settleTally() {
         guard let tallies, outside == nil else { return }
         let tally = group.tally(at: Int(index))
@@ -92,7 +93,7 @@ struct StreamTable {
         /// The group that it was a member of.
         let group: GroupID?
         let cursor: String
-        /// How its body ends, before the connection does.
+        /// The end of its body, before the connection closes.
         let trailer: [UInt8]
     }
 
@@ -100,30 +101,30 @@ struct StreamTable {
     private var groups: [GroupID: Parts] = [:]
     /// The number of streams.
     private(set) var count = 0
-    /// Groups with something to be written, each once.
+    /// The groups with unwritten events, each once.
     private var queue: Deque<SubscriberGroup> = []
-    /// How many events were delivered, and in how many bytes, since this was taken last.
+    /// The numbers of delivered events and of their bytes since `takeWritten` was called last.
     private var written = (events: 0, bytes: 0)
 
-    /// No streams yet of these connections.
+    /// Makes a table without streams, for these connections.
     init(of connections: ConnectionTable) { self.connections = connections }
 
     /// The connections that carry streams, in the order of their slots.
     var all: [ClientConnection] { connections.all.filter { $0.stream != nil } }
 
-    /// Notes that a text was written to a stream alone.
-    func noteWrite(_ stream: OpenStream, of text: GzipTally?, now: UInt64) {
+    /// Records that a text was written to a stream alone.
+    func recordWrite(_ stream: OpenStream, of text: GzipTally?, now: UInt64) {
         stream.lastWrite = now
         if let text { stream.tally(text) }
     }
 
-    /// Takes how many events were delivered, and in how many bytes, since the last time.
+    /// Returns the numbers of delivered events and of their bytes since the last call.
     mutating func takeWritten() -> (events: Int, bytes: Int) {
         defer { written = (0, 0) }
         return written
     }
 
-    /// The compressed streams of a group, and the others.
+    /// The compressed streams of a group, and its other streams.
     private struct Parts {
         var plain: SubscriberGroup?
         var compressed: SubscriberGroup?
@@ -136,17 +137,17 @@ struct StreamTable {
 
     // MARK: - Joining and leaving
 
-    /// Puts a stream where its session wants it; it was new, or in no group.
+    /// Puts a stream into the group or state that its source chose; the stream was new, or in no group.
     ///
     /// - Parameters:
-    ///   - connection: The connection that carries the stream, or does from now on.
+    ///   - connection: The connection that carries the stream, or will carry it.
     ///   - join: The place and the cursor.
     ///   - outcome: The outcome of the write before.
-    ///   - text: The tally of what was written, when it is compressed.
+    ///   - text: The tally of the written text, if the stream is compressed.
     ///   - facts: The facts of a new stream.
     ///   - now: The time of the loop's clock.
     ///   - coder: Makes the bytes of the group's events.
-    /// - Returns: What is to be done now.
+    /// - Returns: The next action.
     mutating func put(
         _ connection: ClientConnection,
         _ join: StreamJoin,
@@ -157,12 +158,12 @@ struct StreamTable {
         _ coder: StreamCoder
     ) -> SubscriberState.Action {
         var state = connection.stream?.outside?.state ?? .live
-        let action = state.didJoin(join.place, outcome)
-        guard case .group(let id) = join.place else {
+        let action = state.didJoin(join.slot, outcome)
+        guard case .group(let id) = join.slot else {
             let stream = connection.stream ?? open(on: connection, facts, for: unjoined(join.source, facts, now), now)
             stream.lastWrite = now
             if let text { stream.tallies?.sent.append(text) }
-            stream.outside = OpenStream.Outside(state, at: join.cursor, isPaging: join.place == .more)
+            stream.outside = OpenStream.Outside(state, at: join.cursor, isPaging: join.slot == .more)
             return action
         }
         let group = group(id, join, facts, now)
@@ -208,7 +209,7 @@ struct StreamTable {
         return SubscriberGroup(key, source: source, cursor: "", now: now)
     }
 
-    /// Forgets a stream; nil when the connection carries none.
+    /// Removes a stream; nil if the connection carries none.
     mutating func remove(_ connection: ClientConnection) -> Leaver? {
         guard let stream = connection.stream else { return nil }
         connection.carry(nil)
@@ -222,7 +223,7 @@ struct StreamTable {
         return Leaver(source: source, group: stream.group.key.id, cursor: cursor, trailer: trailer)
     }
 
-    /// Takes a stream out of its group, which stands at its cursor from then on; nil when it is in none.
+    /// Takes a stream out of its group, and keeps its cursor; nil if it is in no group.
     mutating func takeOut(_ stream: OpenStream, as state: SubscriberState) -> Leaver? {
         guard stream.outside == nil else { return nil }
         stream.settleTally()
@@ -231,9 +232,9 @@ struct StreamTable {
         return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
-    /// Makes a stream one of another source: it is in no group until it joins one of that.
+    /// Moves a stream to another source; it is in no group until it joins one of that source.
     ///
-    /// - Returns: What it left, when it was in a group, and what is to be done now.
+    /// - Returns: The group that the stream left, if it was in one, and the next action.
     mutating func retarget(
         _ stream: OpenStream,
         to source: StreamSource,
@@ -269,20 +270,20 @@ struct StreamTable {
 
     // MARK: - States
 
-    /// Passes the state of a stream what has happened.
+    /// Updates the state of a stream.
     func update<Result>(_ stream: OpenStream, _ body: (inout SubscriberState) -> Result) -> Result {
         guard let outside = stream.outside else { return stream.group.update(at: Int(stream.index), body) }
         return body(&outside.state)
     }
 
-    /// Gives a stream whose socket has room again what its group has for it.
-    func writeRest(_ stream: OpenStream, to wire: any ConnectionWire, _ coder: StreamCoder) {
-        if stream.outside == nil { stream.group.writeRest(at: Int(stream.index), to: wire, coder) }
+    /// Writes the rest of its group's log to a stream with room in its socket again.
+    func writeRest(_ stream: OpenStream, to transport: any ConnectionTransport, _ coder: StreamCoder) {
+        if stream.outside == nil { stream.group.writeRest(at: Int(stream.index), to: transport, coder) }
     }
 
     // MARK: - Events
 
-    /// Notes an event for a group's members.
+    /// Adds an event for a group's members.
     mutating func deliver(_ block: StreamBlock, cursor: String, to id: GroupID) {
         guard let parts = groups[id] else { return }
         if let group = parts.plain { append(block, cursor: cursor, to: group) }
@@ -300,11 +301,11 @@ struct StreamTable {
         queue.append(group)
     }
 
-    /// Writes what the groups have, as far as the budget of writes goes; each group has its turn.
+    /// Writes the groups' events within the budget of writes; each group has its turn.
     ///
-    /// - Returns: The slow consumers: more than `bytesMax` bytes wait for each in its group.
+    /// - Returns: The slow consumers, each with more than `bytesMax` waiting bytes in its group.
     mutating func flush(
-        to wire: any ConnectionWire,
+        to transport: any ConnectionTransport,
         now: UInt64,
         budget: inout Int,
         bytesMax: Int,
@@ -312,11 +313,11 @@ struct StreamTable {
     ) -> [ConnectionID] {
         var slow: [ConnectionID] = []
         var turns = queue.count
-        while turns > 0, budget > 0, wire.hasRoomInTurn, let group = queue.popFirst() {
+        while turns > 0, budget > 0, transport.hasRoomInTurn, let group = queue.popFirst() {
             turns -= 1
             var slice = min(budget, Self.writesPerGroupMax)
             budget -= slice
-            let isWhole = group.flush(to: wire, now: now, budget: &slice, coder)
+            let isWhole = group.flush(to: transport, now: now, budget: &slice, coder)
             let delivered = group.takeDelivered()
             written = (written.events + delivered.events, written.bytes + delivered.bytes)
             if isWhole {
@@ -331,15 +332,15 @@ struct StreamTable {
         return slow
     }
 
-    /// The most writes of one group before others have their turn.
+    /// The most writes of one group before other groups have their turn.
     private static var writesPerGroupMax: Int { 64 }
 
-    /// Whether what was not written yet is for one stream alone, which takes it.
+    /// True if all unwritten events are for one stream alone, which can take them.
     var hasUnwrittenForOne: Bool {
         guard queue.count == 1, let group = queue.first, group.subscribers.count == 1 else { return false }
         return group.subscribers[0].state.phase == .live
     }
 
-    /// Whether a group has something that was not written yet.
+    /// True if a group has unwritten events.
     var hasUnwritten: Bool { !queue.isEmpty }
 }

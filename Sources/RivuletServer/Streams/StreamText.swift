@@ -1,11 +1,11 @@
 import RivuletEventLoop
 import Synchronization
 
-/// A part of the text of event streams that many of them may begin with, in each form that they take.
+/// A text with which many event streams may begin, in each form that they accept.
 final class StreamText: Sendable {
     /// The compressed form.
     struct Compressed: Sendable {
-        /// Deflate blocks for a reader of anything.
+        /// Deflate blocks for a reader with any earlier bytes.
         let blocks: SharedBytes
         /// The tally of the text in them.
         let tally: GzipTally
@@ -19,7 +19,19 @@ final class StreamText: Sendable {
     /// Copies the bytes, and counts them in the account.
     convenience init(_ bytes: [UInt8], account: SharedBytes.Account) { self.init(SharedBytes(bytes, account: account)) }
 
-    /// The compressed form, which the first stream that takes it has made; other loops wait for it.
+    /// Makes the compressed form; do not call it on a loop's thread, because a long text takes long.
+    func compress(_ account: SharedBytes.Account) {
+        compressed.withLock { compressed in
+            guard compressed == nil else { return }
+            compressed = plain.withBytes { text in
+                StreamCompressor.whole(text).map { blocks in
+                    Compressed(blocks: SharedBytes(blocks, account: account), tally: GzipTally(text))
+                }
+            }
+        }
+    }
+
+    /// The compressed form; the first stream that needs it makes it, and other loops wait for it.
     func compressed(by coder: StreamCoder) -> Compressed {
         compressed.withLock { compressed in
             if let compressed { return compressed }

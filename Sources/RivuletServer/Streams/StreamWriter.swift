@@ -2,7 +2,7 @@ import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
 
-/// Writes the beginning and the end of streams: the heads, the framing, and what each stream is sent of its own.
+/// Writes the beginning and the end of streams: the heads, the framing, and the events for one stream alone.
 struct StreamWriter {
     /// Source: <Documentation/HTTP.md#change-streams>.
     private static let fields = [
@@ -20,30 +20,30 @@ struct StreamWriter {
         (self.core, self.connections, self.coder) = (core, connections, coder)
     }
 
-    /// Begins the answer to the request under way, which is a stream; nil when there is none.
+    /// Begins a stream as the answer to the request under way; nil if there is none.
     ///
-    /// The head has its name as well: one that resumes has no snapshot that would say it.
+    /// The head also has the stream's name, because a resumed stream has no snapshot with the name.
     func begin(_ connection: ClientConnection, named name: String, _ facts: OpenStream.Facts) -> [UInt8]? {
-        // RFC 8288, and RFC 5023 for "edit": where what the answer is of can be changed.
+        // RFC 8288, and RFC 5023 for "edit": the address at which the stream can be changed.
         var fields = Self.fields + [HTTPField("Link", "</v1/streams/\(name)>; rel=\"edit\"")]
         if facts.isCompressed { fields.append(HTTPField("Content-Encoding", "gzip")) }
         guard let head = connections.beginStream(connection, fields) else { return nil }
-        core.wire.setStreaming(connection.id)
+        core.transport.setStreaming(connection.id)
         return head
     }
 
-    /// A comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
+    /// Appends a comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
     private static func appendOpening(to bytes: inout [UInt8]) {
         ServerSentEvent.append(comment: "", to: &bytes)
         ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
     }
 
-    /// Writes the events that a stream begins or goes on with.
+    /// Writes the events with which a stream begins or continues.
     ///
     /// - Parameters:
-    ///   - first: The events; a snapshot gets the stream's name.
+    ///   - first: The events. A snapshot gets the stream's name.
     ///   - name: The name.
-    ///   - head: The head of a stream that begins with them; nil for one that goes on.
+    ///   - head: The head of a stream that begins with them. Nil for a stream that continues.
     ///   - id: The connection.
     ///   - facts: The form of the body.
     /// - Returns: The outcome, and the tally of the text of a compressed stream.
@@ -66,7 +66,7 @@ struct StreamWriter {
         return writeCompressed(text, first.body, behind: head ?? [], isFirst: head != nil, to: id, facts)
     }
 
-    /// Writes a head, if any, and what a stream begins or goes on with, as one chunk: no event is in two.
+    /// Writes a head, if any, and the stream's first events as one chunk, so that no event is in two chunks.
     private func writeParts(
         _ text: [UInt8],
         _ body: [SharedBytes],
@@ -75,16 +75,17 @@ struct StreamWriter {
         _ facts: OpenStream.Facts
     ) -> WriteOutcome {
         let count = body.reduce(text.count) { $0 + $1.count }
-        guard facts.isChunked, count > 0 else { return core.wire.write(id, head + text, body[...]) }
+        guard facts.isChunked, count > 0 else { return core.transport.write(id, head + text, body[...]) }
         var head = head
         HTTPChunk.appendHead(count: count, to: &head)
         let blocks = body + [core.context.chunkTerminator]
-        return core.wire.write(id, head + text, blocks[...])
+        return core.transport.write(id, head + text, blocks[...])
     }
 
-    /// The same of a compressed stream, whose body begins with the head of gzip.
+    /// Does the same for a compressed stream, with a body that begins with the head of gzip.
     ///
-    /// A short text is compressed as a whole, which makes it smaller; the parts of a long one are shared with other streams.
+    /// A short text is compressed as a whole, which makes it smaller. The parts of a long text are shared with other
+    /// streams.
     private func writeCompressed(
         _ text: [UInt8],
         _ body: [StreamText],
@@ -98,10 +99,10 @@ struct StreamWriter {
         guard count >= SharedSnapshots.bytesMin else {
             var text = text
             for part in body { part.plain.append(to: &text) }
-            guard !text.isEmpty else { return (core.wire.write(id, head, []), GzipTally()) }
-            // No other stream shares the block, but what waits for a reader has to be counted.
+            guard !text.isEmpty else { return (core.transport.write(id, head, []), GzipTally()) }
+            // No other stream shares the block, but bytes that wait for a client have to be counted.
             let block = coder.block(start + coder.independent(text.span)).bytes(isChunked: facts.isChunked)
-            return (core.wire.write(id, head, [block]), GzipTally(text.span))
+            return (core.transport.write(id, head, [block]), GzipTally(text.span))
         }
         let parts = body.map { $0.compressed(by: coder) }
         var tally = GzipTally(text.span)
@@ -110,7 +111,7 @@ struct StreamWriter {
         return (writeParts(own, parts.map(\.blocks), behind: head, to: id, facts), tally)
     }
 
-    /// An event stream that only says `bye`: a browser never comes back after any other status.
+    /// Answers with an event stream that has a single `bye`, because a browser never returns after any other status.
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.
     func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
@@ -120,12 +121,12 @@ struct StreamWriter {
         Self.appendOpening(to: &text)
         text += Self.bye(reason.bye)
         core.counters.streamRefused(reason)
-        _ = core.wire.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
-        core.wire.resumeReading(connection.id)
+        _ = core.transport.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
+        core.transport.resumeReading(connection.id)
         connections.closeGently(connection)
     }
 
-    /// The text of a last word.
+    /// The text of a `bye`.
     static func bye(_ reason: StreamEvent.ByeReason) -> [UInt8] {
         var text: [UInt8] = []
         StreamEvent.bye(reason).append(to: &text)
@@ -134,13 +135,13 @@ struct StreamWriter {
 
     /// Writes the last bytes of a stream, and closes its connection.
     func end(_ connection: ClientConnection, with content: [UInt8], _ facts: OpenStream.Facts) {
-        _ = core.wire.write(connection.id, Self.lastBytes(content, isChunked: facts.isChunked))
+        _ = core.transport.write(connection.id, Self.lastBytes(content, isChunked: facts.isChunked))
         connections.closeGently(connection)
     }
 
-    /// The end of a body: what a stream is sent last and, of a chunked one, the last chunk.
+    /// The end of a body: the last content and, for a chunked body, the last chunk.
     ///
-    /// Nothing else writes the last chunk, so that without it the body is cut off for its reader.
+    /// Nothing else writes the last chunk. A body without it is cut off for its reader.
     private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
         guard isChunked else { return content }
         var bytes: [UInt8] = []

@@ -3,54 +3,55 @@ import RivuletSessions
 
 /// The state machine of one subscriber.
 ///
-/// At most one gather-write of it waits for the kernel, and nothing is written to it meanwhile; so what it takes of memory does not depend on
-/// how much happens in its session. Source: <Documentation/Architecture.md#a-stream>.
+/// At most one gather-write of a subscriber waits for the kernel, and nothing is written to it meanwhile. So its memory
+/// does not depend on the number of events in its session. Source: <Documentation/Architecture.md#a-stream>.
 struct SubscriberState: Hashable, Sendable {
     enum Phase: UInt8, CaseIterable, Hashable, Sendable {
-        /// The state while it is in a group and the kernel has all that was written to it.
+        /// The state while it is in a group and the kernel has taken everything that was written to it.
         case live
         /// The state while it is in a group and a part of its last write waits for the kernel.
         case blocked
-        /// The state while it is in no group, and a part of its last write waits: it stands at a cursor, and asks for more from there then.
+        /// The state while it is in no group and a part of its last write waits; then it asks for the changes after its
+        /// cursor.
         case behind
-        /// The state while its session is asked for what came after its cursor.
+        /// The state while its session is asked for the changes after its cursor.
         case asking
-        /// The state while it is in no group, and its session joins it later by itself.
+        /// The state while it is in no group, and its session will join it later.
         case waiting
-        /// The state after its last word.
+        /// The state after its `bye`.
         case closing
     }
 
-    /// What its driver does next.
+    /// The next action of its driver.
     enum Action: Hashable, Sendable {
         case nothing
-        /// Write what its group has that it has not got.
+        /// Write the entries of its group's log that it lacks.
         case writeRest
-        /// Take it out of its group, and keep where it stands.
+        /// Take it out of its group, and keep its cursor.
         case leaveGroup
-        /// Ask its session for what came after its cursor.
+        /// Ask its session for the changes after its cursor.
         case ask
     }
 
     private(set) var phase: Phase
 
-    /// A member of a group.
+    /// The state of a group's member that can be written to.
     static var live: SubscriberState { SubscriberState(phase: .live) }
 
-    /// Whether it belongs to a group's members.
+    /// True if it is a member of a group.
     var isInGroup: Bool { phase == .live || phase == .blocked }
 
-    /// Events of its group were written to it.
+    /// Records that events of its group were written to it.
     mutating func didWrite(_ outcome: WriteOutcome) {
         guard phase == .live, case .queued = outcome else { return }
         phase = .blocked
     }
 
-    /// It was sent something of its own, and is to be where `place` says from now on.
-    mutating func didJoin(_ place: StreamPlace, _ outcome: WriteOutcome) -> Action {
+    /// Records that it was sent events of its own, and takes the state that `slot` requires.
+    mutating func didJoin(_ slot: StreamSlot, _ outcome: WriteOutcome) -> Action {
         guard phase != .closing else { return .nothing }
         let isQueued = if case .queued = outcome { true } else { false }
-        switch place {
+        switch slot {
         case .group:
             phase = isQueued ? .blocked : .live
             return .nothing
@@ -63,7 +64,7 @@ struct SubscriberState: Hashable, Sendable {
         }
     }
 
-    /// The kernel has all that was written to it.
+    /// Records that the kernel has taken everything that was written to it.
     mutating func didDrain() -> Action {
         switch phase {
         case .blocked:
@@ -76,14 +77,16 @@ struct SubscriberState: Hashable, Sendable {
         }
     }
 
-    /// More waits for it in its group than may.
+    /// Records that more bytes wait for it in its group than the limit allows.
     mutating func didFallBehind() -> Action {
         guard phase == .blocked else { return .nothing }
         phase = .behind
         return .leaveGroup
     }
 
-    /// Its paths are others from now on: it is in no group, and asks anew as soon as the kernel has all that was written to it.
+    /// Records that its paths have changed: it is in no group now.
+    ///
+    /// It asks again as soon as the kernel has taken everything that was written to it.
     mutating func didChangePaths() -> Action {
         switch phase {
         case .live, .asking, .waiting:
@@ -96,6 +99,6 @@ struct SubscriberState: Hashable, Sendable {
         }
     }
 
-    /// It was told its last word.
+    /// Records that it was sent its `bye`.
     mutating func didEnd() { phase = .closing }
 }

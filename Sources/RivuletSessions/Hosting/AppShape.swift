@@ -3,34 +3,36 @@ package import RivuletJSON
 package import RivuletObservation
 import RivuletSchema
 
-/// What an app reads and writes, without its Swift types.
+/// The shape of the values that an app reads and writes, without its Swift types.
 package struct AppShape: Sendable {
-    /// The most fields of a state that have a place of their own; further ones are read by what holds them.
+    /// The most fields of a state with a key path of their own; further fields are read by means of the value that
+    /// contains them.
     private static let fieldsMax = 256
 
     /// A key path of the state.
-    package struct Place: Sendable {
-        /// A token `*` stands for the id of an element.
+    package struct Location: Sendable {
+        /// The tokens of the key path; a token `*` stands for the id of an element.
         package let tokens: [String]
-        /// The shape of the value that is there.
+        /// The shape of the value at the key path.
         package let schema: JSONSchema
-        /// The shape of the values that can be written there; nil when nothing is bound to it.
+        /// The shape of the values that can be written at the key path; nil if it has no binding.
         package var bound: JSONSchema?
-        /// The JSON that a new session has there; nil when it has nothing there.
-        package let standard: JSONValue?
+        /// The JSON that a new session has at the key path; nil if it has no value there.
+        package let defaultValue: JSONValue?
     }
 
     package let name: String
     package let state: JSONSchema
-    /// The shape of what can be dispatched; describe it in the direction `read`.
+    /// The shape of the events that can be dispatched; describe it in the direction `read`.
     package let event: JSONSchema
     package let events: [EventCase]
     /// The views, in the order of their declaration.
     package let views: [(name: String, schema: JSONSchema)]
-    /// What all sessions share.
+    /// The resources that all sessions share.
     package let shared: SharedResources
-    /// The whole state, its fields as far as they are served, each followed by the elements that it keeps by id, and what is bound besides.
-    package let places: [Place]
+    /// The key paths in this order: the whole state, its served fields, each followed by its keyed elements, and
+    /// further bound paths.
+    package let locations: [Location]
 
     init<Definition: AppDefinition>(
         _ definition: Definition,
@@ -41,25 +43,25 @@ package struct AppShape: Sendable {
         name = definition.name
         self.shared = shared
         self.views = views.map { ($0.name, $0.schema) }
-        let (state, standard) = (Definition.State.jsonSchema, definition.defaultState)
+        let (state, defaultValue) = (Definition.State.jsonSchema, definition.defaultState)
         self.state = state
         event = Definition.Event.acceptedSchema
         events = Definition.Event.eventCases
-        let fields = FieldDescription.all(of: standard).lazy.filter { !$0.field.isOmitted }
+        let fields = FieldDescription.all(of: defaultValue).lazy.filter { !$0.field.isOmitted }
             .flatMap { field in
                 (0...field.field.schema.keyedDepth).map { field.tokens + Array(repeating: "*", count: $0) }
             }
             .prefix(Self.fieldsMax)
-        let bound = bindings.places
-        let document = try? JSONValue(encoding: standard)
+        let bound = bindings.targets
+        let document = try? JSONValue(encoding: defaultValue)
         let served = [[]] + fields
-        places = (served + bound.map(\.tokens).filter { !served.contains($0) }).compactMap { tokens in
+        locations = (served + bound.map(\.tokens).filter { !served.contains($0) }).compactMap { tokens in
             guard let schema = state.schema(at: tokens[...]) else { return nil }
-            return Place(
+            return Location(
                 tokens: tokens,
                 schema: schema,
                 bound: bound.first { $0.tokens == tokens }?.schema,
-                standard: document?[JSONPointer(tokens: tokens)]
+                defaultValue: document?[JSONPointer(tokens: tokens)]
             )
         }
     }

@@ -1,52 +1,54 @@
 import RivuletJSON
 import RivuletObservation
 
-/// One field of a state, by its key path, with what its wrapper does to it.
+/// One field of a state, with its key path, its wrapper and its default.
 struct FieldDescription {
-    /// How deep nested states are described.
+    /// The most levels of nested states that are described.
     private static let depthMax = 16
-    /// A level of nesting with which the fields would be more than so many is not described, nor what is below it.
+    /// The most fields that are described; a level of nesting that would exceed them is left out, with all levels below
+    /// it.
     private static let fieldsMax = 4_096
 
     /// The key path; a token `*` stands for any id.
     let tokens: [String]
     let field: StateField
-    /// Whether it, or something that holds it, is only in memory.
+    /// True if the field, or a value that contains it, is only in memory.
     let isTransient: Bool
-    /// The JSON that a new session has there; nil when it has nothing there.
-    let standard: [UInt8]?
+    /// The JSON of the field in a new session; nil if the session has no value there.
+    let defaultValue: [UInt8]?
 
-    /// The fields of the state, of all states nested in it, and of the cases of enums, outer ones first, in the order of declaration.
+    /// Returns the fields of the state, of all nested states and of the cases of enums, outer ones first, in the order
+    /// of declaration.
     ///
-    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. A field whose type is one that
-    /// it is in has nothing below it: the fields there are those of that type, and have no end. Defaults in `isCanonical` form are the same in
-    /// every process, and not always JSON that can be read.
-    static func all<State: ObservableState>(of standard: State, isCanonical: Bool = false) -> [FieldDescription] {
-        places(in: State.self).map { place in
+    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If the type of
+    /// a field also contains the field, no fields are listed below the field, because they would have no end. With
+    /// `isCanonical`, the defaults are the same in every process, but not always readable JSON.
+    static func all<State: ObservableState>(of defaultValue: State, isCanonical: Bool = false) -> [FieldDescription] {
+        positions(in: State.self).map { position in
             var writer = JSONWriter()
             writer.isCanonical = isCanonical
             return FieldDescription(
-                tokens: place.tokens,
-                field: place.field,
-                isTransient: place.isTransient,
-                standard: standard.encodeJSON(at: place.tokens[...], into: &writer) ? writer.bytes : nil
+                tokens: position.tokens,
+                field: position.field,
+                isTransient: position.isTransient,
+                defaultValue: defaultValue.encodeJSON(at: position.tokens[...], into: &writer) ? writer.bytes : nil
             )
         }
     }
 
-    /// The same but for the default.
-    var withoutStandard: FieldDescription {
-        FieldDescription(tokens: tokens, field: field, isTransient: isTransient, standard: nil)
+    /// The same description without the default.
+    var withoutDefault: FieldDescription {
+        FieldDescription(tokens: tokens, field: field, isTransient: isTransient, defaultValue: nil)
     }
 
-    /// Where a field stands.
-    private struct Place {
+    /// A field and its key path.
+    private struct Position {
         let tokens: [String]
         let field: StateField
         let isTransient: Bool
-        /// The types that the field is in, and its own.
+        /// The types that contain the field, and its own type.
         let types: Set<ObjectIdentifier>
-        /// Whether what is below it is still to be found.
+        /// True if the fields below it are still to be found.
         let isOpen: Bool
 
         init(_ field: StateField, below tokens: [String], isTransient: Bool, in types: Set<ObjectIdentifier>) {
@@ -58,33 +60,33 @@ struct FieldDescription {
             isOpen = field.addressed != nil && type.map(types.contains) != true
         }
 
-        private init(closing place: Place) {
-            tokens = place.tokens
-            field = place.field
-            isTransient = place.isTransient
-            types = place.types
+        private init(closing position: Position) {
+            tokens = position.tokens
+            field = position.field
+            isTransient = position.isTransient
+            types = position.types
             isOpen = false
         }
 
-        /// The place, and those of the fields right below it.
-        var opened: [Place] {
+        /// This field, and the fields right below it.
+        var opened: [Position] {
             guard isOpen, let below = field.addressed else { return [self] }
             let tokens = tokens + Array(repeating: "*", count: field.schema.keyedDepth)
-            return [Place(closing: self)]
-                + below().map { Place($0, below: tokens, isTransient: isTransient, in: types) }
+            return [Position(closing: self)]
+                + below().map { Position($0, below: tokens, isTransient: isTransient, in: types) }
         }
     }
 
-    private static func places<State: ObservableState>(in state: State.Type) -> [Place] {
+    private static func positions<State: ObservableState>(in state: State.Type) -> [Position] {
         let types = Set([State.jsonSchema.elementType].compactMap(\.self))
-        var places = State._$fields.map { Place($0, below: [], isTransient: false, in: types) }
-        // Level by level, so that what is left out is what lies deepest.
-        for _ in 1..<depthMax where places.contains(where: \.isOpen) {
-            let deeper = places.flatMap(\.opened)
+        var positions = State._$fields.map { Position($0, below: [], isTransient: false, in: types) }
+        // Level by level, so that the deepest fields are left out.
+        for _ in 1..<depthMax where positions.contains(where: \.isOpen) {
+            let deeper = positions.flatMap(\.opened)
             guard deeper.count <= fieldsMax else { break }
-            places = deeper
+            positions = deeper
         }
-        return places
+        return positions
     }
 
     func encodeJSON(into writer: inout JSONWriter) {
@@ -99,9 +101,9 @@ struct FieldDescription {
             writer.key("config")
             writer.string(config)
         }
-        if let standard {
+        if let defaultValue {
             writer.key("default")
-            writer.raw(standard)
+            writer.raw(defaultValue)
         }
         writer.key("transient")
         writer.bool(isTransient)
@@ -112,7 +114,7 @@ struct FieldDescription {
 }
 
 extension JSONSchema {
-    /// The state or enum that a value of this shape is or keeps by id, if it is of a type of its own.
+    /// The type of the state or enum that a value of this shape is, or keeps by id; nil for other shapes.
     fileprivate var elementType: ObjectIdentifier? {
         switch self {
         case .object(_, let identity, _): identity

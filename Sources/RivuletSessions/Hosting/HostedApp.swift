@@ -1,66 +1,83 @@
+import RivuletBase
 package import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// A session that was made of what storage has.
+/// The result of an attempt to make a session from stored data.
 package enum MadeSession {
     /// The session.
     case made(Session)
-    /// None yet: its document lacks paths that a migration step needs, and no search has told whether other sessions have them.
+    /// There is no session yet: its document lacks paths that a migration step needs, and other sessions were not
+    /// searched for them yet.
     case lacking(Set<MigrationPath>)
 }
 
-/// An app that sessions can be made of.
+/// Makes a session from data that was read.
+///
+/// The session is as storage has it, or a new one with the epoch `newEpoch`. If its state is the one that the streams
+/// of `earlier` have seen, it continues that incarnation with its streams.
+///
+/// It throws `SessionError.unreadable` if the stored document is not this app's.
+package typealias SessionMaker =
+    @Sendable (
+        _ newEpoch: String,
+        _ earlier: PassivatedSession?,
+        _ environment: SessionEnvironment
+    ) throws(SessionError) -> MadeSession
+
+/// An app that can have sessions.
 package protocol HostedApp: Sendable {
     var name: String { get }
     var sessionPolicy: SessionPolicy { get }
-    /// Whether the state's schema can have a value at this path.
+    /// Returns true if the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
-    /// Whether the view's schema can have a value at this path; nil stands for the state.
+    /// Returns true if the view's schema can have a value at this path; nil stands for the state.
     ///
     /// With `wildcards` a token `*` stands for any one token.
     func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool
-    /// What all sessions share.
+    /// The resources that all sessions share.
     var shared: SharedResources { get }
     /// The names of the app's views, in the order of their declaration.
     var viewNames: [String] { get }
-    /// Whether a value can be written at this path.
+    /// Returns true if a value can be written at this path.
     func isBound(_ path: JSONPointer) -> Bool
-    /// The key paths that can be written, in the order of their declaration; a token `*` stands for the id of an element.
+    /// The key paths that can be written, in the order of their declaration; a token `*` stands for the id of an
+    /// element.
     var boundPaths: [String] { get }
-    /// What keeps the app from being hosted, in words for its author; nil when nothing does.
+    /// The reason that the app cannot be hosted, in words for its author; nil if it can.
     var fault: String? { get }
     /// The least `residentBytesMax` with which an event can make the state of a new session larger.
     var residentBytesLeast: Int { get }
-    /// Writes the app's description: schemas, fields, events, bindings. It is the same each time but for defaults that are made anew.
+    /// Writes the app's description: schemas, fields, events, bindings.
+    ///
+    /// The description is the same each time, except for defaults that are made anew.
     func encodeDescription(into writer: inout JSONWriter)
     /// The types of the app's state and events.
     var shape: AppShape { get }
-    /// The state, the events and the key paths as TypeScript types.
+    /// Returns the state, the events and the key paths as TypeScript types.
     func typeScript() -> String
-    /// The name in cursors of a history that storage knows by this epoch.
+    /// Returns the epoch in cursors of a history that has this epoch in storage.
     func visibleEpoch(of epoch: String) -> String
-    /// Reads what storage has of a session, as it would be when the session is loaded.
+    /// Reads a stored session in the same way as a load.
     ///
     /// - Throws: `SessionError.unreadable`.
     func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
-    /// What the steps of a migration look for in a session, also where what they make of it cannot be read.
+    /// Returns the paths that the steps of a migration look for in a session, even if the migrated document cannot be
+    /// read.
     func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings
-    /// Makes the session as storage has it, or a new one whose history has the name `newEpoch`; as the earlier incarnation and with its
-    /// streams, where its state is the one that they have seen.
+    /// Returns a job that reads a stored session and the kept values of an earlier incarnation, so that the session can
+    /// be made.
     ///
-    /// - Throws: `SessionError.unreadable` when the stored document is not this app's.
-    func makeSession(
+    /// The job may run on any thread, once.
+    func loading(
         _ key: SessionKey,
         stored: StoredSession?,
-        newEpoch: String,
-        earlier: ParkedSession?,
-        environment: SessionEnvironment
-    ) throws(SessionError) -> MadeSession
-    /// Looks in the stored sessions for paths that a migration step needs, so that the session that lacks them can be made, or refused.
+        besides transients: TransientDocument?
+    ) -> @Sendable () -> SessionMaker
+    /// Searches the stored sessions for paths that a migration step needs.
     ///
-    /// The reply comes on another thread.
+    /// The session that lacks them can then be made, or refused. The reply comes on another thread.
     func search(
         for paths: Set<MigrationPath>,
         environment: SessionEnvironment,
@@ -70,7 +87,7 @@ package protocol HostedApp: Sendable {
 
 /// The hosting of one app definition.
 ///
-/// A class, because each request hands it on.
+/// It is a class, because each request passes it on.
 package final class AppHost<Definition: AppDefinition>: HostedApp {
     package let name: String
     private let engine: EventEngine<Definition>
@@ -115,63 +132,74 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
 
     private func find(_ path: ArraySlice<String>, view: String?, wildcards: Bool) -> Bool {
         guard let view else { return Definition.State.jsonSchema.accepts(path: path, wildcards: wildcards) }
-        return views.contains { $0.name == view && $0.schema.accepts(path: path, wildcards: wildcards) }
+        return views.contains { $0.name.hasSameBytes(as: view) && $0.schema.accepts(path: path, wildcards: wildcards) }
     }
 
     package var viewNames: [String] { views.map(\.name) }
 
     private var views: [StateView<Definition.State>] { engine.views }
 
-    package func makeSession(
+    package func loading(
         _ key: SessionKey,
         stored: StoredSession?,
-        newEpoch: String,
-        earlier: ParkedSession?,
-        environment: SessionEnvironment
+        besides transients: TransientDocument?
+    ) -> @Sendable () -> SessionMaker {
+        { [engine] in
+            let loaded = Result { () throws(SessionError) in
+                try LoadedState(stored, of: engine, key, besides: transients)
+            }
+            return { (newEpoch, earlier, environment) throws(SessionError) in
+                let beginning = { (loaded: LoadedState<Definition>) in
+                    self.beginning(loaded, stored, newEpoch: newEpoch, earlier, environment)
+                }
+                return try self.make(key, stored, loaded, beginning, environment)
+            }
+        }
+    }
+
+    private func make(
+        _ key: SessionKey,
+        _ stored: StoredSession?,
+        _ loaded: Result<LoadedState<Definition>, SessionError>,
+        _ beginning: (LoadedState<Definition>) -> Session.Beginning,
+        _ environment: SessionEnvironment
     ) throws(SessionError) -> MadeSession {
-        let restored: RestoredState<Definition>
+        let state: LoadedState<Definition>
         do throws(SessionError) {
-            restored = try RestoredState(stored, of: engine.definition, key: key)
+            state = try loaded.get()
         } catch {
-            // A value that no step has found may be why its document does not decode.
+            // A value that a migration step did not find can be the reason that the document does not decode.
             guard let findings = stored.map({ migrationFindings(key, stored: $0) }) else { throw error }
             let lacking = try migrations.judge(findings, of: key, isStored: true)
             guard lacking.isEmpty else { return .lacking(lacking) }
             throw error
         }
-        let lacking = try migrations.judge(restored.findings, of: key, isStored: true)
+        let lacking = try migrations.judge(state.restored.findings, of: key, isStored: true)
         guard lacking.isEmpty else { return .lacking(lacking) }
         return .made(
-            Session(
-                key,
-                beginning(restored, stored, newEpoch: newEpoch, earlier, environment),
-                epochs: epochs,
-                migrations: migrations,
-                environment: environment
-            )
+            Session(key, beginning(state), epochs: epochs, migrations: migrations, environment: environment)
         )
     }
 
     private func beginning(
-        _ restored: RestoredState<Definition>,
+        _ loaded: LoadedState<Definition>,
         _ stored: StoredSession?,
         newEpoch: String,
-        _ earlier: ParkedSession?,
+        _ earlier: PassivatedSession?,
         _ environment: SessionEnvironment
     ) -> Session.Beginning {
-        // A migration may have made any document of what was stored, and transient fields of elements are in none.
-        let isMeasured = restored.isMigrated || (stored != nil && engine.hasTransientElements)
-        let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
+        let restored = loaded.restored
         let state = TypedState(engine, effects: environment.effects)
         return Session.Beginning(
             state: state,
             box: state.box(restored.state),
             stored: stored,
             tailBytes: restored.tailBytes,
-            stateBytes: isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes,
+            stateBytes: loaded.stateBytes,
             storedForm: restored.isMigrated ? .earlierSchema : stored?.hasWholeSnapshot == false ? .partial : .whole,
             epoch: stored?.head.epoch ?? (epochs.isDefaultVarying ? RandomToken.epoch() : newEpoch),
-            earlier: earlier
+            earlier: earlier,
+            laid: loaded.laid.map { Session.Beginning.Laid(box: state.box($0.state), hash: $0.hash) }
         )
     }
 
@@ -287,19 +315,19 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
 
     /// The shape of the state as it is served.
     ///
-    /// `readOnly` stands at the root, not at single fields: what is read can only be changed by events, and a state that is given
-    /// when a session is created may have any field, transient ones included.
+    /// `readOnly` stands at the root, not at single fields, because only events change a state. The state in a creation
+    /// is different: it may have any field, including transient ones.
     private var stateSchema: JSONSchema {
         .annotated(Definition.State.jsonSchema, [JSONSchema.Annotation("readOnly", true)])
     }
 }
 
-/// How a build would read a session.
+/// The result of reading a stored session with this build.
 package struct StoredSessionFindings: Hashable, Sendable {
-    /// Whether it is of an earlier schema version.
+    /// True if the session is of an earlier schema version.
     package let isMigrated: Bool
-    /// The key paths of what is stored that no field takes; a token `*` stands for any element of a collection.
+    /// The key paths of stored values that no field takes; a token `*` stands for any element of a collection.
     package let ignored: Set<String>
-    /// What the steps of its migration looked for.
+    /// The paths that the steps of its migration looked for.
     package let migration: MigrationFindings
 }

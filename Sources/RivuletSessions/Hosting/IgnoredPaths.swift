@@ -2,7 +2,7 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// Compares what is stored with the shape of a state, to tell what a build would leave out without a word.
+/// Compares stored values with the shape of a state, to find the values that a build would leave out silently.
 struct IgnoredPaths {
     /// The key paths that were found; a token `*` stands for any element of a collection.
     private(set) var paths: Set<String> = []
@@ -13,14 +13,14 @@ struct IgnoredPaths {
         self.schema = schema
     }
 
-    /// Looks at a whole document.
+    /// Compares a whole document.
     mutating func look(at document: JSONValue) {
         look(at: [document], schema, [])
     }
 
-    /// Looks at a snapshot and the changes after it; what a later change took away is found too.
+    /// Compares a snapshot and the changes after it; values that a later change removed are found too.
     ///
-    /// What does not decode is skipped: that is for the restoration to say.
+    /// The comparison ends at data that does not decode, because the restoration reports such data.
     mutating func look(at stored: StoredSession) {
         do throws(JSONError) {
             if let snapshot = stored.snapshot { look(at: try JSONValue(parsing: snapshot.state)) }
@@ -42,7 +42,7 @@ struct IgnoredPaths {
 
     // MARK: - Values
 
-    /// Looks at all values that stand at one place.
+    /// Compares all values at one key path.
     private mutating func look(at values: [JSONValue], _ schema: JSONSchema, _ path: [String]) {
         guard !values.isEmpty else { return }
         switch schema {
@@ -71,7 +71,9 @@ struct IgnoredPaths {
         }
     }
 
-    /// What the shape ignores that takes most of the value: among several it is the one which knows its keys, and then those below.
+    /// Returns the paths that are ignored by the shape that fits the value best.
+    ///
+    /// That shape ignores the fewest keys of the value itself, and of several such shapes the fewest keys below them.
     private static func least(of schemas: [JSONSchema], for value: JSONValue, _ path: [String]) -> Set<String> {
         let tries = schemas.filter { $0.kinds.contains(value.kind) }.map { schema in
             var one = IgnoredPaths(schema)
@@ -87,7 +89,7 @@ struct IgnoredPaths {
 
     // MARK: - Changes
 
-    /// Goes down a key path as far as there are fields, and looks at the value at its end.
+    /// Follows a key path as far as there are fields, and compares the value at its end.
     private mutating func follow(
         _ tokens: ArraySlice<String>,
         to value: JSONValue?,
@@ -117,7 +119,7 @@ struct IgnoredPaths {
 }
 
 extension JSONSchema {
-    /// How many of the tokens lead to something in a value of this shape.
+    /// Returns the number of tokens that lead to something in a value of this shape.
     fileprivate func depth(of tokens: ArraySlice<String>) -> Int {
         tokens.indices.reversed().first { accepts(path: tokens[...$0], checksIDs: false) }
             .map { $0 - tokens.startIndex + 1 } ?? 0

@@ -1,15 +1,18 @@
-// Owns which places of a state a restart puts back to their defaults.
+// Owns the list of the fields that have their defaults after a restart.
 
 package import RivuletJSON
 
 extension JSONSchema {
-    /// The paths of what is never on disk; where an element, an optional value or a
-    /// case's payload may have such a field, the path of the whole.
+    /// The paths of values that are never on disk.
+    ///
+    /// If an element, an optional value or a case's payload may have such a field, the list has the path of the whole
+    /// collection or value.
     package var transientPaths: [String] {
         transientPaths(at: "")
     }
 
-    // Ends, for a value holds another of its own type only in an optional, an array, a case and the like.
+    // The recursion ends, because a value contains another one of its own type only in an optional, an array, a case
+    // and the like.
     private func transientPaths(at path: String) -> [String] {
         switch self {
         case .annotated(let schema, let annotations) where !annotations.contains(where: \.isTransient):
@@ -23,15 +26,17 @@ extension JSONSchema {
         }
     }
 
-    /// Whether anything in it is never on disk.
+    /// True if any part of the value is never on disk.
     private var holdsTransient: Bool {
         var types: Set<ObjectIdentifier> = []
         return holdsTransient(besides: &types)
     }
 
-    /// Whether anything in it is never on disk that is not in one of `types`; those that it is in are added.
+    /// Returns true if any part of the value outside of `types` is never on disk; the visited types are added to
+    /// `types`.
     ///
-    /// A type that was looked into has nothing, or the search would be over; this also ends it in a type that is within itself.
+    /// A visited type has no such part, or the search would be over. This also ends the search in a type that contains
+    /// itself.
     private func holdsTransient(besides types: inout Set<ObjectIdentifier>) -> Bool {
         switch self {
         case .annotated(let schema, let annotations):

@@ -3,22 +3,25 @@ import Logging
 import RivuletEngine
 internal import Synchronization
 
-/// Tells a path that a session happens to lack from a path that no session has, which is an error of the step.
+/// Distinguishes a path that one session lacks from a path that no session has; the latter is an error of the migration
+/// step.
 ///
-/// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier schema only become
-/// fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on a thread of its own.
+/// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier
+/// schema only become fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on
+/// a thread of its own.
 ///
-/// The path of a typo is in no session, so sessions that cannot be read are passed over, and a search that ends at its limit judges by the
-/// sessions that it has read. A path beyond those that are remembered is not judged: it may have been found before.
+/// A path with a typo is in no session, so sessions that cannot be read are skipped. A search that ends at its limit
+/// judges by the sessions that it has read. A path beyond the recorded ones is not judged, because it may have been
+/// found before.
 package final class MigrationSearch: Sendable {
     private enum Verdict {
         /// A session has the path, or a search ended at its limit without a session of that schema.
         case accepted
-        /// None of the stored sessions has it; so many of them went through the step and lack it.
+        /// No stored session has the path; `sessions` of them went through the step and lack it.
         case absent(sessions: Int)
     }
 
-    /// The most paths that are remembered; a path beyond counts as found.
+    /// The most paths that are recorded; a further path counts as found.
     private static let pathsMax = 10_000
     /// The sessions that are listed at once.
     private static let pageSize = 1_000
@@ -30,7 +33,8 @@ package final class MigrationSearch: Sendable {
 
     /// Begins with nothing known.
     ///
-    /// `look` takes a session's document through the steps of this build; it returns nil where the document cannot be read.
+    /// `look` takes a session's document through the steps of this build; it returns nil if the document cannot be
+    /// read.
     init(app: String, look: @escaping @Sendable (SessionKey, StoredSession) -> MigrationFindings?) {
         self.app = app
         self.look = look
@@ -38,11 +42,12 @@ package final class MigrationSearch: Sendable {
 
     // MARK: - Judging
 
-    /// Remembers what a session has, and judges what it lacks.
+    /// Records the paths that a session has, and judges the paths that it lacks.
     ///
-    /// `isStored`: the document is the session's newest one. An older version alone is evidence against no path.
+    /// `isStored` is true if the document is the session's newest one. An older version alone is evidence against no
+    /// path.
     ///
-    /// - Returns: the paths that are to be searched for before the session can be read.
+    /// - Returns: The paths to search for before the session can be read.
     /// - Throws: `SessionError.unreadable`, with the first path that no session has.
     func judge(
         _ findings: MigrationFindings,
@@ -62,7 +67,7 @@ package final class MigrationSearch: Sendable {
                     let looked = sessions > 1 ? "\(sessions) sessions" : "1 session"
                     faults[path] = path.fault(in: looked, beginnings: beginnings)
                 case nil:
-                    // A path beyond may have been found earlier: it is no evidence.
+                    // A further path may have been found earlier, so its absence is no evidence.
                     guard verdicts.count + unknown.count < Self.pathsMax else { continue }
                     unknown.insert(path)
                 }
@@ -84,7 +89,7 @@ package final class MigrationSearch: Sendable {
 
     // MARK: - Searching
 
-    /// Looks for the paths in the stored sessions; the reply comes on a thread of its own.
+    /// Searches the stored sessions for the paths; the reply comes on a thread of its own.
     func search(
         for paths: Set<MigrationPath>,
         in storage: SessionStorage,
@@ -97,7 +102,7 @@ package final class MigrationSearch: Sendable {
                 try search(for: paths, in: storage, sessionsMax, logger)
                 reply(.success(()))
             } catch {
-                // Nothing is remembered: the next load looks again.
+                // No path is recorded as absent: the next load searches again.
                 reply(.failure(error))
             }
         }
@@ -109,7 +114,7 @@ package final class MigrationSearch: Sendable {
         _ sessionsMax: Int,
         _ logger: Logger
     ) throws(StorageError) {
-        // An earlier search may have had them too.
+        // An earlier search may have judged some of the paths.
         let sought = verdicts.withLock { verdicts in paths.filter { verdicts[$0] == nil } }
         var wanted = sought
         var lacking: [MigrationPath: Int] = [:]
@@ -137,7 +142,7 @@ package final class MigrationSearch: Sendable {
             last = end
         }
         verdicts.withLock { verdicts in
-            // A load may have met a path meanwhile, in a session that was then stored in today's shape.
+            // Meanwhile a load may have found a path in a session that was then stored in the new shape.
             for path in wanted where verdicts[path] == nil {
                 let sessions = lacking[path] ?? 0
                 Self.remember(
@@ -168,7 +173,8 @@ package final class MigrationSearch: Sendable {
         return ids.last.map { (ids, $0) }
     }
 
-    /// The paths that the steps look for in a session; nil for a session that cannot be read, which its own load says.
+    /// Returns the paths that the steps look for in a session; nil for an unreadable session, which its own load
+    /// reports.
     private func findings(in key: SessionKey, of storage: SessionStorage) throws(StorageError) -> MigrationFindings? {
         do throws(StorageError) {
             guard let stored = try Self.wait({ storage.log.load(key, reply: $0) }) else { return MigrationFindings() }

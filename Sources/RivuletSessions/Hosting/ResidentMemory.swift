@@ -1,42 +1,45 @@
-/// Counts the bytes of a shard's resident sessions, each of which tells it when it takes more or less, and of those that are parked.
+/// Counts the bytes of a shard's resident and passivated sessions; each resident session reports its own changes.
 ///
-/// On the shard's thread.
+/// It is used on the shard's thread only.
 package final class ResidentMemory {
-    /// What the resident ones take, roughly.
+    /// The approximate memory of the resident sessions, in bytes.
     private var residentBytes = 0
-    /// What is kept of those that left memory while they were watched.
-    private var parkedBytes = 0
-    /// How many bytes they may take.
+    /// The approximate memory of the passivated sessions, in bytes.
+    private var passivatedBytes = 0
+    /// The most bytes of all sessions.
     let bytesMax: Int
     private var onWant: (() -> Void)?
 
-    /// It is time when less than this part is free, so that events need not be refused while there are sessions that can leave.
+    /// The divisor of `bytesMax` that gives the reserve: with less free memory, sessions are asked to leave, so that
+    /// events need not be refused.
     private static let reserveShare = 32
 
     init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }
 
-    /// Has `body` called when room is wanted, in the middle of a session's work: it must not touch the sessions before that is over.
+    /// Sets the closure that is called when room is needed.
+    ///
+    /// The call comes in the middle of a session's work: `body` must not touch the sessions before that work is over.
     func onWant(_ body: @escaping () -> Void) { onWant = body }
 
-    /// What all of them take, roughly.
-    var bytes: Int { residentBytes + parkedBytes }
+    /// The approximate memory of all sessions, in bytes.
+    var bytes: Int { residentBytes + passivatedBytes }
 
-    /// Whether they take all that they may, or more.
+    /// True if the sessions take all the memory that they may, or more.
     var isFull: Bool { bytes >= bytesMax }
 
-    /// Whether it is time to make room.
+    /// True if it is time to make room.
     var isCrowded: Bool { bytes > bytesMax - bytesMax / Self.reserveShare }
 
-    /// Adds what came, or takes away what went.
+    /// Adds bytes to the resident sessions; a negative number subtracts.
     func add(_ bytes: Int) {
         residentBytes += bytes
     }
 
-    /// Takes over what is kept of those that are parked now.
-    func countParked(_ bytes: Int) { parkedBytes = bytes }
+    /// Sets the bytes of the passivated sessions.
+    func countPassivated(_ bytes: Int) { passivatedBytes = bytes }
 
-    /// Says that somebody has no room.
+    /// Requests room for a session.
     func wantRoom() { onWant?() }
 }

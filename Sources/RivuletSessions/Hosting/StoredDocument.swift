@@ -1,10 +1,12 @@
+import RivuletBase
 import RivuletJSON
 import RivuletObservation
 
 /// A stored state as JSON, for documents of an earlier schema version.
 ///
-/// A session's first snapshot has all that it began with. Where there is none, or an empty one, the build that wrote it was one that kept
-/// no defaults: what is not in the document had one that nobody knows any more.
+/// A session's first snapshot has all fields with which the session began. If the snapshot is missing or empty, the
+/// session is from a build that stored no defaults. The defaults of the fields that are not in the document are then no
+/// longer known.
 struct StoredDocument {
     private(set) var value: JSONValue
 
@@ -17,10 +19,10 @@ struct StoredDocument {
         value = try JSONValue(parsing: snapshot)
     }
 
-    /// Makes a logged change again.
+    /// Applies a logged change.
     ///
-    /// - Throws: ``JSONError`` with the key path, when the document has no such place: so an element that is added to an unknown default is
-    ///   never taken for the only one.
+    /// - Throws: ``JSONError`` with the key path, if the document has no such position. So an element that is added to
+    ///   an unknown default is never mistaken for the only one.
     mutating func apply(_ change: StateChange) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
         let new: JSONValue? =
@@ -44,18 +46,18 @@ struct StoredDocument {
         let rest = path.dropFirst()
         switch old {
         case .object(let members):
-            let member = members.first { $0.name == token }?.value
+            let member = members.first { $0.name.hasSameBytes(as: token) }?.value
             guard let edited = edited(member ?? .object([]), rest, change, new) else { return nil }
             return .object(members.setting(token, to: edited))
         case .array(var elements):
             if rest.isEmpty, change.operation != .replace { return reordered(elements, token, change, new) }
-            guard let place = elements.firstIndex(where: { hasID(token, $0) }),
-                let element = edited(elements[place], rest, change, new)
+            guard let index = elements.firstIndex(where: { hasID(token, $0) }),
+                let element = edited(elements[index], rest, change, new)
             else { return nil }
-            elements[place] = element
+            elements[index] = element
             return .array(elements)
         case .null:
-            // An optional that had no value: what lies below it now is an object.
+            // An optional without a value becomes an object, because the path leads into it.
             return edited(.object([]), path, change, new)
         case .bool, .number, .string: return nil
         }
@@ -70,8 +72,8 @@ struct StoredDocument {
         var elements = old
         var element = new
         if change.operation != .add {
-            guard let place = elements.firstIndex(where: { hasID(token, $0) }) else { return nil }
-            element = elements.remove(at: place)
+            guard let index = elements.firstIndex(where: { hasID(token, $0) }) else { return nil }
+            element = elements.remove(at: index)
             if change.operation == .remove { return .array(elements) }
         }
         guard let element else { return nil }
@@ -79,10 +81,10 @@ struct StoredDocument {
         return .array(elements)
     }
 
-    /// Whether an element of a keyed collection has this id in key paths.
+    /// Returns true if an element of a keyed collection has this id in key paths.
     private static func hasID(_ token: String, _ element: JSONValue) -> Bool {
         switch element["id"] {
-        case .string(let text)?: text == token
+        case .string(let text)?: text.hasSameBytes(as: token)
         case let id?: "\(id)" == token
         case nil: false
         }

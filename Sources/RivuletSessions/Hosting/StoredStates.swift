@@ -1,18 +1,19 @@
 public import RivuletEngine
 import Synchronization
 
-/// Keeps each document as the snapshot of a session of its own, whose log stays empty.
+/// Stores each document as the snapshot of a session of its own, with an empty log.
 public final class StoredStates: StateStorage {
-    /// The app's name under which the documents stand.
+    /// The app's name under which the documents are stored.
     private static let app = "state"
-    /// The longest id of a session.
+    /// The most bytes of a session's id.
     private static let idBytesMax = 128
 
     private let engine: any StorageEngine
     private let time: @Sendable () -> Int64
     private let heads = Mutex<[SessionKey: SessionHead]>([:])
 
-    /// Keeps documents in an engine that was started; `time` is the calendar's, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Stores documents in an engine that was started; `time` is the calendar's, in milliseconds since
+    /// 1970-01-01T00:00:00Z.
     public init(engine: any StorageEngine, time: @escaping @Sendable () -> Int64) {
         self.engine = engine
         self.time = time
@@ -28,17 +29,19 @@ public final class StoredStates: StateStorage {
         return stored?.snapshot?.state
     }
 
-    /// Writes the document under a key; on disk when this returns, if the engine has one.
+    /// Writes the document under a key; it is on disk when this returns, if the engine has a disk.
     ///
     /// - Throws: ``StorageError``.
     public func save(_ document: [UInt8], under key: String) async throws {
         let session = try Self.session(key)
         let snapshot = StateSnapshot(version: 0, schema: 1, state: document)
-        // What is remembered may have been deleted or replaced by another process: then it is looked up, once.
+        // Another process may have deleted or replaced the stored state: then its head is looked up, once.
         if let head = heads.withLock({ $0[session] }), try await isReplaced(session, head, snapshot) { return }
         if let head = try await reply({ engine.log.load(session, reply: $0) })?.head {
             guard try await isReplaced(session, head, snapshot) else {
-                throw StorageError.unavailable(detail: "somebody else has just made the stored state \"\(key)\" anew")
+                throw StorageError.unavailable(
+                    detail: "another writer has just created the stored state \"\(key)\" again"
+                )
             }
             return
         }
@@ -48,7 +51,7 @@ public final class StoredStates: StateStorage {
         }) {
         case .created(let head): heads.withLock { $0[session] = head }
         case .exists:
-            throw StorageError.unavailable(detail: "somebody else has just made the stored state \"\(key)\"")
+            throw StorageError.unavailable(detail: "another writer has just created the stored state \"\(key)\"")
         }
     }
 
@@ -58,7 +61,7 @@ public final class StoredStates: StateStorage {
         _ snapshot: StateSnapshot
     ) async throws -> Bool {
         let outcome = try await reply {
-            engine.log.compact(session, at: head, snapshot: snapshot, keepingFrom: 1, keepingSince: .min, reply: $0)
+            engine.log.compact(session, at: head, snapshot: snapshot, keeping: LogKeeping(from: 1), reply: $0)
         }
         guard case .compacted(let head, _) = outcome else {
             heads.withLock { $0[session] = nil }
@@ -68,7 +71,7 @@ public final class StoredStates: StateStorage {
         return true
     }
 
-    /// The session of a key: bytes that no id may have become `_` and two hexadecimal digits.
+    /// Returns the session of a key; bytes that no id may have become `_` and two hexadecimal digits.
     ///
     /// - Throws: `.unavailable` for a key that is too long for an id.
     private static func session(_ key: String) throws(StorageError) -> SessionKey {

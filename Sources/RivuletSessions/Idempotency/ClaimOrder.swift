@@ -1,31 +1,32 @@
 import DequeModule
 
-/// What waits for storage's answers, in the order in which it was asked for.
+/// Steps that wait for answers of storage, in the order in which these were requested.
 ///
-/// Reads may be answered in any order; lines of one request must happen in theirs. Bounded by the keys under way.
+/// Reads may be answered in any order, but the lines of one request must be carried out in their order. The keys under
+/// way bound the number of steps.
 struct ClaimOrder {
-    /// A place in the order.
+    /// A position in the order.
     struct Ticket {
         fileprivate let number: UInt64
     }
 
-    /// The steps by their places; nil for one whose answer has not come.
+    /// The steps by their positions; nil for a step without an answer so far.
     private var steps: Deque<(() -> Void)?> = []
-    /// The number of the first place.
+    /// The number of the first position.
     private var first: UInt64 = 0
 
-    /// Takes the next place.
+    /// Takes the next position.
     mutating func take() -> Ticket {
         steps.append(nil)
         return Ticket(number: first + UInt64(steps.count) - 1)
     }
 
-    /// Says what is to be done when everything before it is.
+    /// Sets the step that is carried out after everything before it.
     mutating func fill(_ ticket: Ticket, _ step: @escaping () -> Void) {
         steps[Int(ticket.number - first)] = step
     }
 
-    /// The first step, if its answer has come; it is done before the next is asked for.
+    /// Takes the first step, if its answer has come; it is carried out before the next one is taken.
     mutating func popReady() -> (() -> Void)? {
         guard let step = steps.first ?? nil else { return nil }
         steps.removeFirst()

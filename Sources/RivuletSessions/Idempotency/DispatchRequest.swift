@@ -1,17 +1,18 @@
 package import RivuletEngine
 package import RivuletJSON
 
-/// One dispatch: one event, an array of events as one transaction, a value for a bound key path, or an event of the engine.
+/// One dispatch: one event, an array of events as one transaction, a value for a bound key path, or an event of the
+/// engine.
 package struct DispatchRequest: Sendable {
     /// The JSON text.
     package let body: [UInt8]
-    /// What the engine is to do; nil: the body has events of the app.
+    /// The event of the engine; nil: the body has events of the app.
     package let engineEvent: EngineEvent?
-    /// Where the session has to stand, from `If-Match`; empty for anywhere.
+    /// The cursors from `If-Match`, at one of which the session has to be; empty: it may be anywhere.
     package let expected: [Cursor]
-    /// The key path whose binding makes an event of the body; nil: the body is events.
+    /// The key path with the binding that makes an event of the body; nil: the body is events.
     package let boundPath: JSONPointer?
-    /// Whether anything that a wrapper would change refuses the dispatch.
+    /// True if the dispatch is refused when a wrapper would change a value.
     package let isStrict: Bool
 
     package init(body: [UInt8], boundPath: JSONPointer? = nil, expected: [Cursor] = [], isStrict: Bool = false) {
@@ -22,12 +23,12 @@ package struct DispatchRequest: Sendable {
         self.isStrict = isStrict
     }
 
-    /// Whether the body, which is JSON, is an array of events.
+    /// True if the body, which is JSON, is an array of events.
     var isArray: Bool {
         boundPath == nil && body.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "[")
     }
 
-    /// Asks for an event of the engine; the body is its form in the log.
+    /// Makes a request for an event of the engine; the body is the event's form in the log.
     package init(_ event: EngineEvent, expected: [Cursor] = [], isStrict: Bool = false) {
         body = event.json
         engineEvent = event

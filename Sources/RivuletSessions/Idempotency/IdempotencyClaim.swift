@@ -1,15 +1,16 @@
-/// A client's key for one dispatch, and how its answer is kept.
+/// A client's key for one dispatch, and the way in which its answer is kept.
 package struct IdempotencyClaim: Sendable {
-    /// The key; unique within its session for as long as answers are kept.
+    /// The key; unique within its session for as long as idempotency records are kept.
     package let key: String
-    /// A hash of everything that makes the request what it is.
+    /// A hash of everything that identifies the request.
     package let fingerprint: [UInt8]
-    /// Whether a kept fingerprint, of this version of the server or of an earlier one, may be of the same request.
+    /// Returns true if a kept fingerprint, of this version of the server or of an earlier one, may be of the same
+    /// request.
     private let isOfThis: @Sendable (_ kept: [UInt8]) -> Bool
-    /// Makes the bytes of the answer, which the first request gets and every retry after it.
+    /// Renders the bytes of the answer, which the first request and every retry get.
     package let render: @Sendable (DispatchAnswer) -> [UInt8]
 
-    /// Describes a claim; a kept fingerprint has to be the same, unless `isOfThis` knows more.
+    /// Describes a claim; without `isOfThis`, a kept fingerprint must be equal to `fingerprint`.
     package init(
         key: String,
         fingerprint: [UInt8],
@@ -22,24 +23,24 @@ package struct IdempotencyClaim: Sendable {
         self.render = render
     }
 
-    /// Whether the answer was given to this request, as far as can be told.
-    func isOf(_ kept: KeptAnswer) -> Bool { isOfThis(kept.fingerprint) }
+    /// True if the record is of this request, as far as its fingerprint shows.
+    func isOf(_ kept: IdempotencyRecord) -> Bool { isOfThis(kept.fingerprint) }
 }
 
 /// The answer to a dispatch that carried a key.
 package struct OnceAnswer: Sendable {
     /// The first answer's bytes, as they were rendered then.
     package let body: [UInt8]
-    /// Whether the dispatch had been done before.
+    /// True if the dispatch had been carried out before.
     package let isReplay: Bool
-    /// Whether everything it changed was on disk before this answer, or the one that is given again.
+    /// True if every change of the dispatch was on disk before this answer, or before the first answer that it repeats.
     package let isDurable: Bool
 }
 
-/// Makes the answer that is stored together with what a dispatch changed.
-struct AnswerKeeper {
-    /// The client's key, which the log entry carries too.
+/// Makes the idempotency record that is stored together with the changes of a dispatch.
+struct IdempotencyRecorder {
+    /// The client's key, which is also in the log entry.
     let commandID: String
     /// Renders the answer; called once, when the dispatch has been reduced.
-    let keep: (DispatchAnswer) -> KeptAnswer
+    let keep: (DispatchAnswer) -> IdempotencyRecord
 }

@@ -3,15 +3,16 @@
 import RivuletEngine
 
 extension Session {
-    /// As `dispatch(_:reply:)`, but once for all requests with the claim's key: a retry gets the first answer again.
+    /// Dispatches as `dispatch(_:reply:)` does, but once for all requests with the claim's key: a retry gets the first
+    /// answer again.
     ///
-    /// A dispatch that fails keeps nothing: a retry is a first request then.
+    /// A dispatch that fails keeps no idempotency record: a retry is a first request then.
     package func dispatch(
         _ request: DispatchRequest,
         once claim: IdempotencyClaim,
         reply: @escaping SessionReply<OnceAnswer>
     ) {
-        noteUse()
+        recordUse()
         do throws(SessionError) {
             try machine.admit(bytes: request.body.count)
             try idempotency.claim(claim, of: key, underWayMax: environment.limits.engine.queuedDispatchesMax)
@@ -20,26 +21,26 @@ extension Session {
         }
         let body = machine.hold(bytes: request.body.count)
         let ticket = idempotency.takeTicket()
-        findKeptAnswer(claim) { [self] found in
+        findIdempotencyRecord(claim) { [self] found in
             idempotency.fill(ticket) { [self] in
                 machine.release(body)
                 dispatch(request, claim, found: found, reply)
             }
-            // Storage may answer in any order; what is asked of the session happens in the order of the asking.
+            // Storage may answer in any order. Requests to the session are carried out in the order in which they came.
             while let next = idempotency.popReady() { next() }
-            // One that was not dispatched has left nothing behind that would be counted later.
+            // A request that was not dispatched has left nothing behind that would be counted later.
             account()
         }
     }
 
-    /// Goes on when storage has said whether the request was done before.
+    /// Continues after storage was searched for the idempotency record.
     private func dispatch(
         _ request: DispatchRequest,
         _ claim: IdempotencyClaim,
-        found: Result<KeptAnswer?, SessionError>,
+        found: Result<IdempotencyRecord?, SessionError>,
         _ reply: @escaping SessionReply<OnceAnswer>
     ) {
-        // The key is free again before the answer goes out: the answer may bring the same request once more.
+        // The key is free again before the answer goes out, because the answer may cause the same request once more.
         let finish: SessionReply<OnceAnswer> = { [weak self] answer in
             self?.idempotency.release(claim.key)
             reply(answer)
@@ -53,32 +54,32 @@ extension Session {
         }
     }
 
-    /// Dispatches what was not dispatched before; its answer is stored with it.
+    /// Dispatches a request that was not dispatched before; its idempotency record is stored with its changes.
     private func dispatch(
         _ request: DispatchRequest,
         keeping claim: IdempotencyClaim,
         _ finish: @escaping SessionReply<OnceAnswer>
     ) {
-        // The bytes that storage has are the bytes that go out.
+        // The bytes in storage are the bytes that go out.
         var body: [UInt8] = []
-        let keeper = AnswerKeeper(commandID: claim.key) { [environment] answer in
+        let recorder = IdempotencyRecorder(commandID: claim.key) { [environment] answer in
             body = claim.render(answer)
             let time = environment.wallClock()
-            return KeptAnswer(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)
+            return IdempotencyRecord(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)
         }
-        dispatch(request, keeper: keeper) { result in
+        dispatch(request, recorder: recorder) { result in
             finish(result.map { OnceAnswer(body: body, isReplay: false, isDurable: $0.isDurable) })
         }
     }
 
     // MARK: - Storage
 
-    /// Finds the answer that is not too old, and makes sure that there is room for another one where there is none.
-    private func findKeptAnswer(_ claim: IdempotencyClaim, _ found: @escaping SessionReply<KeptAnswer?>) {
+    /// Finds the idempotency record if it is not too old; if there is none, makes sure that there is room for one.
+    private func findIdempotencyRecord(_ claim: IdempotencyClaim, _ found: @escaping SessionReply<IdempotencyRecord?>) {
         guard isStored else { return found(.success(nil)) }
         let oldest = oldestKept
         ask {
-            $0.answers.keptAnswer(key, epoch: standing.epoch, id: claim.key, reply: $1)
+            $0.answers.idempotencyRecord(key, epoch: standing.epoch, id: claim.key, reply: $1)
         } then: { session, result in
             switch result {
             case .failure(let error): found(.failure(.storage(error)))
@@ -88,7 +89,7 @@ extension Session {
         }
     }
 
-    private func makeRoom(_ found: @escaping SessionReply<KeptAnswer?>) {
+    private func makeRoom(_ found: @escaping SessionReply<IdempotencyRecord?>) {
         let now = environment.wallClock()
         switch idempotency.room(now: now, limits: environment.limits) {
         case .free: found(.success(nil))
@@ -97,7 +98,7 @@ extension Session {
             found(.failure(.keysFull(key, seconds: Int(seconds))))
         case .unknown:
             ask {
-                $0.answers.keptAnswers(key, epoch: standing.epoch, since: oldestKept, reply: $1)
+                $0.answers.idempotencyRecords(key, epoch: standing.epoch, since: oldestKept, reply: $1)
             } then: { session, result in
                 switch result {
                 case .failure(let error): found(.failure(.storage(error)))
@@ -109,6 +110,6 @@ extension Session {
         }
     }
 
-    /// The time of the oldest answer that still counts, in milliseconds since 1970.
-    var oldestKept: Int64 { environment.wallClock() - environment.keptAnswerMilliseconds }
+    /// The earliest time of an idempotency record that still counts, in milliseconds since 1970.
+    var oldestKept: Int64 { environment.wallClock() - environment.idempotencyRecordMilliseconds }
 }

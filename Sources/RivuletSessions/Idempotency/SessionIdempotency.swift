@@ -1,12 +1,13 @@
-/// The idempotency keys of one session that are in use, and how many answers storage keeps for it.
+/// The idempotency keys of one session that are in use, and the number of its idempotency records in storage.
 ///
-/// Their answers are in storage, which the session asks; requests with keys are dispatched in the order in which they came.
+/// The records are in storage, which the session reads. Requests with keys are dispatched in the order in which they
+/// came.
 struct SessionIdempotency {
-    private var ledger = KeptAnswerLedger()
-    /// Dispatches whose answers storage is asked for.
+    private var ledger = IdempotencyLedger()
+    /// Dispatches that wait for storage to find their idempotency records.
     private var claims = ClaimOrder()
 
-    /// Whether no key is in use.
+    /// True if no key is in use.
     var isQuiet: Bool { ledger.underWay.isEmpty }
 
     /// Takes a key until ``release(_:)``.
@@ -23,24 +24,24 @@ struct SessionIdempotency {
 
     mutating func release(_ key: String) { ledger.release(key) }
 
-    /// Takes the next place among dispatches that wait for storage.
+    /// Takes the next position among dispatches that wait for storage.
     mutating func takeTicket() -> ClaimOrder.Ticket { claims.take() }
 
-    /// Says what is to be done once everything before the ticket is.
+    /// Sets the step that is carried out once everything before the ticket is done.
     mutating func fill(_ ticket: ClaimOrder.Ticket, _ step: @escaping () -> Void) { claims.fill(ticket, step) }
 
-    /// The first step, if it is filled; it is done before the next is asked for.
+    /// Takes the first step, if it is set; it is carried out before the next one is taken.
     mutating func popReady() -> (() -> Void)? { claims.popReady() }
 
-    /// Whether one more answer may be kept.
-    func room(now: Int64, limits: SessionLimits) -> KeptAnswerLedger.Room { ledger.room(now: now, limits: limits) }
+    /// Returns the room for one more idempotency record.
+    func room(now: Int64, limits: SessionLimits) -> IdempotencyLedger.Room { ledger.room(now: now, limits: limits) }
 
-    /// Counts one more answer.
-    mutating func didKeep(_ answer: KeptAnswer) { ledger.add(answer) }
+    /// Counts one more idempotency record.
+    mutating func didKeep(_ answer: IdempotencyRecord) { ledger.add(answer) }
 
-    /// Takes over what storage has counted.
-    mutating func learn(_ usage: KeptAnswersUsage) { ledger.learn(usage) }
+    /// Takes the usage that storage has counted.
+    mutating func learn(_ usage: IdempotencyUsage) { ledger.learn(usage) }
 
-    /// Has storage asked again, which may have kept less than was counted.
+    /// Forgets the usage, so that storage is asked again; storage may have kept less than was counted.
     mutating func storageDidFail() { ledger.forgetUsage() }
 }

@@ -1,11 +1,11 @@
-// Owns what is kept of the changes of one path.
+// Owns the marks of the changes of one path.
 
 import RivuletObservation
 
 extension ChangeIndex {
-    /// When a path changed, and how.
+    /// The positions and kinds of a path's changes.
     struct Marks: Sendable {
-        /// An element came to its collection, or left it.
+        /// The insertion of an element into its collection, or its removal.
         struct Coming: Sendable {
             let position: Cursor.Position
             let isRemoval: Bool
@@ -17,23 +17,27 @@ extension ChangeIndex {
             let element: PathText
         }
 
-        /// When its value was last written, as far as it does not come with the element's last coming.
+        /// The position of the last write of the value after the element's last insertion or removal; nil if there was
+        /// none.
         private(set) var written: Cursor.Position?
-        /// The last comings and goings of an element, the oldest first: the first one that a reader missed tells whether it knows the element.
+        /// The last insertions and removals of an element, oldest first.
+        ///
+        /// The first one that a reader missed shows if the reader knows the element.
         private(set) var comings: [Coming] = []
-        /// The last coming that is not known any more.
+        /// The position of the last insertion or removal that is no longer in `comings`.
         private(set) var forgotten: Cursor.Position?
         private(set) var moved: Move?
-        /// The newest of all.
+        /// The newest position of all marks.
         private(set) var latest = Self.never
 
-        /// The most comings of one element; who has missed more gets its collection anew.
+        /// The most insertions and removals of one element; a reader that missed more gets the element's collection
+        /// anew.
         private static let comingsMax = 4
         private static let never = Cursor.Position(version: 0, transients: 0)
 
         var isEmpty: Bool { written == nil && comings.isEmpty && moved == nil }
 
-        /// What they take of memory besides their place, roughly.
+        /// The approximate memory of the marks without their node, in bytes.
         var bytes: Int { comings.count * 24 + (moved?.element.text.utf8.count ?? 0) }
 
         mutating func write(at position: Cursor.Position) {
@@ -42,18 +46,18 @@ extension ChangeIndex {
             latest = max(latest, position)
         }
 
-        /// Takes down that something within it changed, nobody knows what.
+        /// Records an unknown change within the path.
         mutating func fold(at position: Cursor.Position) {
             written = max(written ?? position, position)
             latest = max(latest, position)
         }
 
-        mutating func note(_ move: Move) {
+        mutating func record(_ move: Move) {
             moved = move
             latest = max(latest, move.position)
         }
 
-        mutating func note(_ coming: Coming) {
+        mutating func record(_ coming: Coming) {
             written = nil
             moved = nil
             comings.append(coming)
@@ -61,13 +65,13 @@ extension ChangeIndex {
             latest = max(latest, coming.position)
         }
 
-        /// Adds what a reader missed who stands at a place.
+        /// Adds the changes that a reader at `position` missed.
         func append(after position: Cursor.Position, at path: PathText, to missed: inout [MissedChange]) {
             if let written, written > position { missed.append(MissedChange(.replace, path)) }
             if let moved, moved.position > position { missed.append(MissedChange(.move, moved.element)) }
             if let forgotten, forgotten > position {
-                // Whether the reader knows the element is not known: the collection is given anew to those who watch it, and to others
-                // the element.
+                // The reader may or may not know the element. Watchers of the collection get the collection anew, and
+                // other watchers get the element anew.
                 missed.append(MissedChange(.move, path))
                 missed.append(MissedChange(.replace, path))
             } else if let first = comings.first(where: { $0.position > position }) {

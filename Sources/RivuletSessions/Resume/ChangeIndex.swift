@@ -1,21 +1,22 @@
 package import RivuletObservation
 
-/// The paths that changed in one residence, each once, with the place of its last change.
+/// The paths that changed in one incarnation, each once, with the position of its last change.
 ///
-/// It is never incomplete: when it is full, the paths that changed longest ago are folded into those that contain them, the innermost
-/// first, in the worst case into the whole. Who stands behind such a change is then given more than what changed, and nobody less.
+/// The index is never incomplete. If it is full, the paths that changed longest ago are folded into the nodes that
+/// contain them. The innermost paths are folded first; in the worst case all are folded into the root. A reader that
+/// missed such a change gets more than what changed, and no reader gets less.
 package struct ChangeIndex: Sendable {
-    /// Where it begins; whoever stands before that has missed anything.
+    /// The position at which the index begins; a reader before it may have missed any change.
     package let start: Cursor.Position
-    /// What it takes of memory, roughly.
+    /// The approximate memory of the index, in bytes.
     package private(set) var bytes = 0
-    /// How many paths it has, those included that only contain others.
-    package var count: Int { places.count - 1 }
+    /// The number of paths in the index, including paths that only contain others.
+    package var count: Int { slots.count - 1 }
 
-    /// The first is the root, which is never taken out.
+    /// The nodes; the first is the root, which is never removed.
     private var nodes: [Node]
     private var freed: [Int] = []
-    private var places: [PathText: Int]
+    private var slots: [PathText: Int]
     private var oldest: Int?
     private var newest: Int?
     private let entriesMax: Int
@@ -23,51 +24,51 @@ package struct ChangeIndex: Sendable {
 
     private static let root = 0
 
-    /// Begins at a place, with nothing after it.
+    /// Begins at a position, without changes after it.
     package init(from start: Cursor.Position, entriesMax: Int, bytesMax: Int) {
         self.start = start
         self.entriesMax = entriesMax
         self.bytesMax = bytesMax
         nodes = [Node(PathText(""), in: nil, depth: 0)]
-        places = [PathText(""): Self.root]
+        slots = [PathText(""): Self.root]
     }
 
     init(from start: Cursor.Position, limits: SessionLimits) {
         self.init(from: start, entriesMax: limits.indexEntriesMax, bytesMax: limits.indexBytesMax)
     }
 
-    /// The same, rarely as fine, within other limits.
+    /// The same index within other limits, with coarser paths if they do not fit.
     package func within(entriesMax: Int, bytesMax: Int) -> ChangeIndex {
         var index = ChangeIndex(from: start, entriesMax: entriesMax, bytesMax: bytesMax)
         var next = oldest
         while let current = next {
-            let place = index.place(of: nodes[current].path)
-            index.nodes[place].marks = nodes[current].marks
+            let slot = index.slot(of: nodes[current].path)
+            index.nodes[slot].marks = nodes[current].marks
             index.bytes += nodes[current].marks.bytes
-            index.becomesNewest(place)
+            index.becomesNewest(slot)
             next = nodes[current].newer
         }
         index.foldWhenFull()
         return index
     }
 
-    /// Takes down what one published dispatch changed; places come in their order.
-    package mutating func note(_ changes: [StateChange], at position: Cursor.Position) {
+    /// Records the changes of one published dispatch; positions come in their order.
+    package mutating func record(_ changes: [StateChange], at position: Cursor.Position) {
         for change in changes {
             let path = PathText(change.path)
             if change.operation == .move {
-                // Whoever knows the collection has to learn its order again, whichever element it was.
+                // A reader that knows the collection has to get its order again, whichever element was moved.
                 guard let collection = path.parent else { continue }
-                mark(place(of: collection)) { $0.note(Marks.Move(position: position, element: path)) }
+                mark(slot(of: collection)) { $0.record(Marks.Move(position: position, element: path)) }
                 continue
             }
-            let place = place(of: path)
-            // What changed within it before is given with it.
-            dropAll(below: place)
-            mark(place) { marks in
+            let slot = slot(of: path)
+            // Earlier changes within the path are sent with its value.
+            dropAll(below: slot)
+            mark(slot) { marks in
                 switch change.operation {
-                case .add: marks.note(Marks.Coming(position: position, isRemoval: false))
-                case .remove: marks.note(Marks.Coming(position: position, isRemoval: true))
+                case .add: marks.record(Marks.Coming(position: position, isRemoval: false))
+                case .remove: marks.record(Marks.Coming(position: position, isRemoval: true))
                 default: marks.write(at: position)
                 }
             }
@@ -75,7 +76,8 @@ package struct ChangeIndex: Sendable {
         foldWhenFull()
     }
 
-    /// What a reader missed who stands at a place, in about the order of the changes; it costs what it gives.
+    /// The changes that a reader at `position` missed, approximately in their order; the cost is in proportion to the
+    /// result.
     package func changes(after position: Cursor.Position) -> [MissedChange] {
         guard position >= start else { return [MissedChange(path: "")] }
         var missed: [MissedChange] = []
@@ -90,41 +92,41 @@ package struct ChangeIndex: Sendable {
 
     // MARK: - Places
 
-    /// The place of a path; made, with all that contain it, when it is not there.
-    private mutating func place(of path: PathText) -> Int {
-        if let place = places[path] { return place }
+    /// The node of a path; if there is none, it is made, with all nodes that contain it.
+    private mutating func slot(of path: PathText) -> Int {
+        if let slot = slots[path] { return slot }
         guard let parent = path.parent else { return Self.root }
-        let container = place(of: parent)
+        let container = slot(of: parent)
         var node = Node(path, in: container, depth: nodes[container].depth + 1)
         node.nextSibling = nodes[container].firstChild
-        let place: Int
+        let slot: Int
         if let reused = freed.popLast() {
             nodes[reused] = node
-            place = reused
+            slot = reused
         } else {
             nodes.append(node)
-            place = nodes.count - 1
+            slot = nodes.count - 1
         }
-        if let sibling = node.nextSibling { nodes[sibling].previousSibling = place }
-        nodes[container].firstChild = place
-        places[path] = place
+        if let sibling = node.nextSibling { nodes[sibling].previousSibling = slot }
+        nodes[container].firstChild = slot
+        slots[path] = slot
         bytes += node.bytes
-        return place
+        return slot
     }
 
-    private mutating func mark(_ place: Int, _ body: (inout Marks) -> Void) {
-        bytes -= nodes[place].marks.bytes
-        body(&nodes[place].marks)
-        bytes += nodes[place].marks.bytes
-        guard newest != place else { return }
-        unlink(place)
-        becomesNewest(place)
+    private mutating func mark(_ slot: Int, _ body: (inout Marks) -> Void) {
+        bytes -= nodes[slot].marks.bytes
+        body(&nodes[slot].marks)
+        bytes += nodes[slot].marks.bytes
+        guard newest != slot else { return }
+        unlink(slot)
+        becomesNewest(slot)
     }
 
-    private mutating func dropAll(below place: Int) {
+    private mutating func dropAll(below slot: Int) {
         var pending: [Int] = []
-        var child = nodes[place].firstChild
-        nodes[place].firstChild = nil
+        var child = nodes[slot].firstChild
+        nodes[slot].firstChild = nil
         while let current = child ?? pending.popLast() {
             if let sibling = nodes[current].nextSibling { pending.append(sibling) }
             child = nodes[current].firstChild
@@ -133,12 +135,12 @@ package struct ChangeIndex: Sendable {
         }
     }
 
-    /// Takes out a place that has neither marks nor others in it, and those that only contained it.
-    private mutating func prune(_ place: Int) {
-        var place = place
-        while place != Self.root, nodes[place].marks.isEmpty, nodes[place].firstChild == nil {
+    /// Removes a node without marks and without children, and the ancestors that only contained it.
+    private mutating func prune(_ slot: Int) {
+        var slot = slot
+        while slot != Self.root, nodes[slot].marks.isEmpty, nodes[slot].firstChild == nil {
             let (parent, previous, next) = (
-                nodes[place].parent, nodes[place].previousSibling, nodes[place].nextSibling
+                nodes[slot].parent, nodes[slot].previousSibling, nodes[slot].nextSibling
             )
             if let next { nodes[next].previousSibling = previous }
             if let previous {
@@ -146,51 +148,51 @@ package struct ChangeIndex: Sendable {
             } else if let parent {
                 nodes[parent].firstChild = next
             }
-            free(place)
+            free(slot)
             guard let parent else { return }
-            place = parent
+            slot = parent
         }
     }
 
-    private mutating func free(_ place: Int) {
-        bytes -= nodes[place].bytes + nodes[place].marks.bytes
-        places[nodes[place].path] = nil
-        nodes[place] = Node(PathText(""), in: nil, depth: 0)
-        freed.append(place)
+    private mutating func free(_ slot: Int) {
+        bytes -= nodes[slot].bytes + nodes[slot].marks.bytes
+        slots[nodes[slot].path] = nil
+        nodes[slot] = Node(PathText(""), in: nil, depth: 0)
+        freed.append(slot)
     }
 
     // MARK: - The order of the last changes
 
-    private mutating func becomesNewest(_ place: Int) {
-        nodes[place].older = newest
-        nodes[place].newer = nil
-        if let newest { nodes[newest].newer = place } else { oldest = place }
-        newest = place
-        nodes[place].isLinked = true
+    private mutating func becomesNewest(_ slot: Int) {
+        nodes[slot].older = newest
+        nodes[slot].newer = nil
+        if let newest { nodes[newest].newer = slot } else { oldest = slot }
+        newest = slot
+        nodes[slot].isLinked = true
     }
 
-    private mutating func unlink(_ place: Int) {
-        guard nodes[place].isLinked else { return }
-        let (older, newer) = (nodes[place].older, nodes[place].newer)
+    private mutating func unlink(_ slot: Int) {
+        guard nodes[slot].isLinked else { return }
+        let (older, newer) = (nodes[slot].older, nodes[slot].newer)
         if let older { nodes[older].newer = newer } else { oldest = newer }
         if let newer { nodes[newer].older = older } else { newest = older }
-        nodes[place].isLinked = false
+        nodes[slot].isLinked = false
     }
 
-    /// Puts a place where another one stands, which goes.
-    private mutating func link(_ place: Int, insteadOf other: Int) {
+    /// Puts a node at the position of another one in the order, and removes the other one from the order.
+    private mutating func link(_ slot: Int, insteadOf other: Int) {
         let (older, newer) = (nodes[other].older, nodes[other].newer)
-        nodes[place].older = older
-        nodes[place].newer = newer
-        if let older { nodes[older].newer = place } else { oldest = place }
-        if let newer { nodes[newer].older = place } else { newest = place }
-        nodes[place].isLinked = true
+        nodes[slot].older = older
+        nodes[slot].newer = newer
+        if let older { nodes[older].newer = slot } else { oldest = slot }
+        if let newer { nodes[newer].older = slot } else { newest = slot }
+        nodes[slot].isLinked = true
         nodes[other].isLinked = false
     }
 
     // MARK: - Folding
 
-    /// Makes room when there is none: a quarter of what it may have, so that this is rare.
+    /// Folds nodes if a limit is exceeded, until a quarter of each limit is free, so that this is rare.
     private mutating func foldWhenFull() {
         guard count > entriesMax || bytes > bytesMax else { return }
         while count > entriesMax / 4 * 3 || bytes > bytesMax / 4 * 3 {
@@ -198,7 +200,10 @@ package struct ChangeIndex: Sendable {
         }
     }
 
-    /// Folds what changed longest ago into what contains it, the innermost first, until there is room; false: there is only the root.
+    /// Folds the nodes that changed longest ago into the nodes that contain them, the innermost first, until there is
+    /// room.
+    ///
+    /// - Returns: False if there is only the root.
     private mutating func foldOlderHalf() -> Bool {
         var order: [Int] = []
         var next = oldest
@@ -210,12 +215,12 @@ package struct ChangeIndex: Sendable {
         guard let last = half.last else { return false }
         let bound = nodes[last].marks.latest
         var levels: [[Int]] = Array(repeating: [], count: (half.map { nodes[$0].depth }.max() ?? 0) + 1)
-        for place in half { levels[nodes[place].depth].append(place) }
+        for slot in half { levels[nodes[slot].depth].append(slot) }
         for depth in levels.indices.dropFirst().reversed() {
-            // One that was folded into may come twice, and is gone then or folded by then.
-            for place in levels[depth] where nodes[place].isLinked && nodes[place].depth == depth {
-                guard nodes[place].marks.latest <= bound, let parent = nodes[place].parent else { continue }
-                fold(place, into: parent)
+            // A node into which others were folded may come twice. The second time it is gone, or folded itself.
+            for slot in levels[depth] where nodes[slot].isLinked && nodes[slot].depth == depth {
+                guard nodes[slot].marks.latest <= bound, let parent = nodes[slot].parent else { continue }
+                fold(slot, into: parent)
                 if parent != Self.root { levels[depth - 1].append(parent) }
                 if count <= entriesMax / 4 * 3, bytes <= bytesMax / 4 * 3 { return true }
             }
@@ -223,25 +228,25 @@ package struct ChangeIndex: Sendable {
         return true
     }
 
-    private mutating func fold(_ place: Int, into parent: Int) {
-        let position = nodes[place].marks.latest
+    private mutating func fold(_ slot: Int, into parent: Int) {
+        let position = nodes[slot].marks.latest
         let isNewer = nodes[parent].marks.latest < position
-        bytes -= nodes[place].marks.bytes + nodes[parent].marks.bytes
-        nodes[place].marks = Marks()
+        bytes -= nodes[slot].marks.bytes + nodes[parent].marks.bytes
+        nodes[slot].marks = Marks()
         nodes[parent].marks.fold(at: position)
-        bytes += nodes[place].marks.bytes + nodes[parent].marks.bytes
+        bytes += nodes[slot].marks.bytes + nodes[parent].marks.bytes
         if isNewer || !nodes[parent].isLinked {
             unlink(parent)
-            link(parent, insteadOf: place)
+            link(parent, insteadOf: slot)
         } else {
-            unlink(place)
+            unlink(slot)
         }
-        prune(place)
+        prune(slot)
     }
 }
 
 extension ChangeIndex {
-    /// A path, its marks, and its places among those around it and among those of its time.
+    /// A path, its marks, its neighbours in the tree, and its neighbours in the order of changes.
     private struct Node: Sendable {
         let path: PathText
         let parent: Int?
@@ -252,7 +257,7 @@ extension ChangeIndex {
         var previousSibling: Int?
         var older: Int?
         var newer: Int?
-        /// Whether it is in the order of the last changes, that is, has marks.
+        /// True if the node is in the order of the last changes, that is, has marks.
         var isLinked = false
 
         init(_ path: PathText, in parent: Int?, depth: Int) {
@@ -261,7 +266,7 @@ extension ChangeIndex {
             self.depth = depth
         }
 
-        /// What it takes of memory without its marks, roughly.
+        /// The approximate memory of the node without its marks, in bytes.
         var bytes: Int { 288 + path.text.utf8.count }
     }
 }

@@ -1,15 +1,15 @@
 import DequeModule
 
-/// The last visible changes of one residence, bounded in count and bytes.
+/// The last visible changes of one incarnation, bounded in count and bytes.
 package struct ChangeTail: Sendable {
     private var records: Deque<VisibleChange> = []
     package private(set) var bytes = 0
-    /// The place right before the first kept change.
+    /// The position right before the first kept change.
     private var start: Cursor.Position
     private let changesMax: Int
     private let bytesMax: Int
 
-    /// Begins at a place, with nothing after it.
+    /// Begins at a position, without changes after it.
     package init(from start: Cursor.Position, changesMax: Int, bytesMax: Int) {
         self.start = start
         self.changesMax = changesMax
@@ -20,7 +20,7 @@ package struct ChangeTail: Sendable {
         self.init(from: start, changesMax: limits.tailChangesMax, bytesMax: limits.tailBytesMax)
     }
 
-    /// Takes the newest change, and lets go of the oldest ones when it is too much.
+    /// Adds the newest change, and drops the oldest ones if there are too many changes or bytes.
     package mutating func append(_ change: VisibleChange) {
         records.append(change)
         bytes += change.bytes
@@ -30,7 +30,7 @@ package struct ChangeTail: Sendable {
         }
     }
 
-    /// The changes after a place, oldest first; nil when some of them are gone.
+    /// The changes after a position, oldest first; nil if some of them are gone.
     package func changes(after position: Cursor.Position) -> [VisibleChange]? {
         guard position >= start else { return nil }
         return records.filter { $0.position > position }

@@ -1,28 +1,29 @@
-/// A place in a session's visible history: `epoch.version.live`.
+/// A position in a session's visible history: `epoch.version.live`.
 ///
-/// `live` names the residence in memory and counts its transient changes; a trailing `u` says that transient events have
-/// changed persistent fields since that version, which a restart would lose. A fourth part names the watched paths, where they are not
-/// those that the reader's URL has. Source: <Documentation/HTTP.md#cursors>.
+/// `live` names the incarnation and counts its transient changes. A trailing `u` says that transient events have
+/// changed stored fields since that version; a restart would lose these changes. A fourth part names the watched paths
+/// if they are not the paths in the reader's URL. Source: <Documentation/HTTP.md#cursors>.
 package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of a cursor's text.
     package static let bytesMax = 128
 
     package let epoch: String
     package let position: Position
-    /// The residence; nil in the short form `epoch.version`.
-    package let residence: String?
+    /// The incarnation; nil in the short form `epoch.version`.
+    package let incarnation: String?
     package let hasUnlogged: Bool
     /// The name of the watched paths; nil when they are not named.
     package let paths: String?
 
-    /// Stands for a residence in cursors of who has read the log only, and knows nothing of what is in memory.
-    package static let logResidence = "0000"
-    /// Stands for a tag that is no cursor: no session stands there.
-    package static let nowhere = Cursor(epoch: "", position: Position(version: 0, transients: 0), residence: "")
-    /// How long the name of paths is.
+    /// Stands for an incarnation in cursors of a reader that has read the log only, and knows nothing of the values in
+    /// memory.
+    package static let logIncarnation = "0000"
+    /// Stands for a tag that is no cursor: no session has this position.
+    package static let nowhere = Cursor(epoch: "", position: Position(version: 0, transients: 0), incarnation: "")
+    /// The length of the name of paths.
     package static let pathsCount = 6
 
-    /// A place in the order of one residence's changes.
+    /// A position in the order of one incarnation's changes.
     package struct Position: Hashable, Sendable, Comparable {
         package let version: UInt64
         package let transients: UInt64
@@ -40,30 +41,30 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     package init(
         epoch: String,
         position: Position,
-        residence: String?,
+        incarnation: String?,
         hasUnlogged: Bool = false,
         paths: String? = nil
     ) {
         self.epoch = epoch
         self.position = position
-        self.residence = residence
+        self.incarnation = incarnation
         self.hasUnlogged = hasUnlogged
         self.paths = paths
     }
 
-    /// The same place, of a reader of the paths of that name.
+    /// The same cursor for a reader of the paths of that name.
     func of(paths: String?) -> Cursor {
         guard paths != self.paths else { return self }
         return Cursor(
             epoch: epoch,
             position: position,
-            residence: residence,
+            incarnation: incarnation,
             hasUnlogged: hasUnlogged,
             paths: paths
         )
     }
 
-    /// Reads a cursor's text, in its long or its short form; nil when it is none.
+    /// Reads a cursor's text, in its long or its short form; nil if the text is no cursor.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= Self.bytesMax else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -71,7 +72,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
             let version = Self.number(parts[1])
         else { return nil }
         guard parts.count > 2 else {
-            self.init(epoch: String(parts[0]), position: Position(version: version, transients: 0), residence: nil)
+            self.init(epoch: String(parts[0]), position: Position(version: version, transients: 0), incarnation: nil)
             return
         }
         let live = parts[2].split(separator: "-", omittingEmptySubsequences: false)
@@ -82,7 +83,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self.init(
             epoch: String(parts[0]),
             position: Position(version: version, transients: transients),
-            residence: String(live[0]),
+            incarnation: String(live[0]),
             hasUnlogged: hasUnlogged,
             paths: parts.count == 4 ? String(parts[3]) : nil
         )
@@ -91,12 +92,14 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
     package var description: String { text(isQuoted: false) }
 
-    /// The text in quotes: the entity tag of what is read there, and the same as JSON, for nothing in it is to be escaped.
+    /// The text in quotes: the entity tag of what is read at this position.
+    ///
+    /// It is also a JSON string, because nothing in it has to be escaped.
     package var tag: String { text(isQuoted: true) }
 
     private func text(isQuoted: Bool) -> String {
-        // Every answer and every event has one: bytes are several times cheaper than interpolated strings.
-        let texts = epoch.utf8.count + (residence?.utf8.count ?? 0) + (paths?.utf8.count ?? 0)
+        // Every answer and every event has a cursor, and bytes are several times cheaper than interpolated strings.
+        let texts = epoch.utf8.count + (incarnation?.utf8.count ?? 0) + (paths?.utf8.count ?? 0)
         return unsafe String(unsafeUninitializedCapacity: texts + Self.numbersBytesMax) { buffer in
             var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
             if isQuoted { output.append(UInt8(ascii: "\"")) }
@@ -106,16 +109,16 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The most bytes that two numbers, what stands between the parts, and the quotes take.
+    /// The most bytes of two numbers, the characters between the parts, and the quotes.
     private static let numbersBytesMax = 48
 
     private func append(to output: inout OutputSpan<UInt8>) {
         Self.append(epoch, to: &output)
         output.append(UInt8(ascii: "."))
         Self.append(position.version, to: &output)
-        guard let residence else { return }
+        guard let incarnation else { return }
         output.append(UInt8(ascii: "."))
-        Self.append(residence, to: &output)
+        Self.append(incarnation, to: &output)
         output.append(UInt8(ascii: "-"))
         Self.append(position.transients, to: &output)
         if hasUnlogged { output.append(UInt8(ascii: "u")) }
@@ -139,23 +142,25 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         text.utf8.count == count && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
     }
 
-    /// A decimal number as this type writes it: no sign, no leading zero.
+    /// Reads a decimal number as this type writes it: no sign, no leading zero.
     private static func number(_ text: some StringProtocol) -> UInt64? {
         guard let number = UInt64(text), String(number) == text else { return nil }
         return number
     }
 }
 
-/// What keeps the cursors of an `If-Match` from being where the session stands.
+/// The reason why no cursor of an `If-Match` is at the session's position.
 package enum CursorMismatch: Sendable, Hashable {
-    /// The session has moved on from them.
+    /// The session has moved past the cursors.
     case moved
-    /// It does not have their versions yet, as after a restored backup.
+    /// The session does not have the cursors' versions yet, as after a restored backup.
     case ahead
-    /// It stands at one's version, but was loaded anew since: what is only in memory may be another.
+    /// The session is at a cursor's version, but was loaded again since: values that are only in memory may differ.
     case reloaded
-    /// None is of its history; or they are, and of a deployment in which its state had another shape: epochs tell no difference.
+    /// No cursor is of the session's history, or the cursors are of a deployment with another shape of the state.
+    ///
+    /// Epochs do not distinguish the two.
     case otherHistory
-    /// None is a cursor.
+    /// None of the tags is a cursor.
     case noCursor
 }

@@ -1,6 +1,6 @@
 package import RivuletObservation
 
-/// A change without its value: what a reader gets for it is the current one.
+/// A change without its value: a reader that missed the change gets the current value.
 package struct MissedChange: Hashable, Sendable {
     let operation: StateChange.Operation
     let path: PathText
@@ -15,7 +15,7 @@ package struct MissedChange: Hashable, Sendable {
         self.path = path
     }
 
-    /// A path whose value is to be given anew.
+    /// Makes the change of a path at which the value is to be sent anew.
     package init(path: String) {
         operation = .replace
         self.path = PathText(path)
@@ -23,7 +23,7 @@ package struct MissedChange: Hashable, Sendable {
 }
 
 extension Sequence<MissedChange> {
-    /// Each change once, at its first place.
+    /// Each change once, at its first position.
     var unique: [MissedChange] {
         var seen: Set<MissedChange> = []
         return filter { seen.insert($0).inserted }

@@ -1,21 +1,42 @@
-// Owns what a reader gets who missed changes: the least that leads from where it stands to the current state.
+// Owns the changes that a reader gets in place of missed changes: the least that leads from its position to the current
+// state.
 
 import RivuletJSON
 package import RivuletObservation
 
 extension PathSet {
-    /// The most elements of one collection that are given one by one; when more came or went, the collection is given anew.
+    /// The most elements of one collection that are sent one by one; if more came or went, the collection is sent anew.
     private static var elementsMax: Int { 256 }
 
-    /// The changes that lead a reader who missed others, oldest first, to the document.
+    /// The changes that bring a reader up to the document; `missed` has the changes that it missed, oldest first.
     ///
-    /// Elements that went, then values at paths, then elements that came, each with its index at that moment. A collection whose
-    /// elements moved, or do not tell their ids, is given anew. Nil when nobody knows what the reader has to drop: something was
-    /// replaced that contained places of a wildcard, or there are too many of them.
+    /// Removed elements come first, then values at paths, then added elements, each with its index at that moment. A
+    /// collection is sent anew if its elements moved, or if their JSON does not have their ids. Nil: it is unknown
+    /// which values the reader has to drop. Either a replaced value contained paths of a wildcard, or there are too
+    /// many such paths.
+    ///
+    /// Each path gets the changes that it would get alone. A node comes once, and before nodes within it.
     package func changes(
         missing missed: some Sequence<MissedChange>,
         in document: ReadableDocument
     ) -> [StateChange]? {
+        let missed = Array(missed)
+        guard !missed.isEmpty else { return [] }
+        let levels = levels
+        guard levels.count > 1 else { return changesOfLevel(missing: missed, in: document) }
+        var told: [StateChange] = []
+        var locations: Set<PathText> = []
+        for level in levels {
+            guard let changes = level.changesOfLevel(missing: missed, in: document) else { return nil }
+            let fresh = changes.filter { !locations.contains(PathText($0.path)) }
+            locations.formUnion(fresh.lazy.map { PathText($0.path) })
+            told += fresh
+        }
+        return told
+    }
+
+    /// The same for paths that are not within one another.
+    private func changesOfLevel(missing missed: [MissedChange], in document: ReadableDocument) -> [StateChange]? {
         guard var missing = sorted(missed, in: document) else { return nil }
         for (collection, elements) in missing.collections
         where elements.isMoved || elements.known.count > Self.elementsMax {
@@ -26,10 +47,11 @@ extension PathSet {
         var removed: [StateChange] = []
         var added: [StateChange] = []
         for (collection, elements) in missing.collections.sorted(by: { $0.key < $1.key }) {
-            // An outer collection comes before those in its elements, and may have become one that is given anew.
+            // An outer collection comes before the collections in its elements, and may have become one that is sent
+            // anew.
             let isCovered = { path in missing.stale.contains(path) || touched.contains(path) }
             guard !isCovered(collection), !collection.ancestors.contains(where: isCovered) else { continue }
-            guard let present = document.additions(of: elements.known.keys, to: collection) else {
+            guard let present = document.additions(of: elements.known.keys) else {
                 missing.stale.insert(collection)
                 continue
             }
@@ -48,26 +70,27 @@ extension PathSet {
         return removed + replaced + added
     }
 
-    /// What became of a collection's elements.
+    /// The changes of a collection's elements.
     private struct Elements {
-        /// The elements that came or went, and whether the reader knows them.
+        /// The elements that came or went; true for an element that the reader knows.
         var known: [PathText: Bool] = [:]
         var isMoved = false
     }
 
     private struct Missing {
-        /// Paths whose value is to be given anew.
+        /// The paths at which the value is to be sent anew.
         var stale: Set<PathText> = []
-        /// By the path of the collection; only those that are watched as a whole.
+        /// The changed elements by the path of their collection; only collections that are watched as a whole.
         var collections: [PathText: Elements] = [:]
-        /// Elements that the reader does not have: the first thing that it missed of them is that they came.
+        /// Elements that the reader does not have: the first change of the element that it missed is the insertion.
         var arrived: Set<PathText> = []
-        /// Elements of which more is known than that.
+        /// Elements of which the first missed change was recorded.
         var met: Set<PathText> = []
-        /// Patterns of places in those elements, and how many of their first tokens are as they stand.
+        /// The patterns of watched paths in those elements, each with the number of its leading tokens that are
+        /// literal.
         var patterns: [(tokens: [String], literal: Int)] = []
 
-        /// Notes the first of what was missed of an element.
+        /// Records the first missed change of an element.
         mutating func meet(_ change: MissedChange) {
             guard change.operation != .replace, met.insert(change.path).inserted, change.operation == .add else {
                 return
@@ -80,11 +103,10 @@ extension PathSet {
         }
     }
 
-    private func sorted(_ missed: some Sequence<MissedChange>, in document: ReadableDocument) -> Missing? {
+    private func sorted(_ missed: [MissedChange], in document: ReadableDocument) -> Missing? {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)
         var missing = Missing()
-        let missed = Array(missed)
         for change in missed { missing.meet(change) }
         for change in missed {
             guard let path = try? JSONPointer(parsing: change.path.text) else { continue }
@@ -94,7 +116,7 @@ extension PathSet {
                 if change.operation == .move {
                     missing.collections[collection, default: Elements()].isMoved = true
                 } else if missing.collections[collection]?.known[change.path] == nil {
-                    // What went first was there before.
+                    // The reader knows an element if the first missed change is a removal.
                     missing.collections[collection, default: Elements()].known[change.path] =
                         change.operation == .remove
                 }
@@ -117,59 +139,55 @@ extension PathSet {
             }
         }
         for pattern in missing.patterns {
-            guard let places = document.places(of: pattern.tokens, literal: pattern.literal) else { return nil }
-            missing.stale.formUnion(places.map { PathText($0.description) })
+            guard let locations = document.locations(of: pattern.tokens, literal: pattern.literal) else { return nil }
+            missing.stale.formUnion(locations.map { PathText($0.description) })
         }
         return missing
     }
 }
 
 extension ReadableDocument {
-    /// The change that gives the value at a path; nil when there is none.
+    /// The change that gives the value at a path; nil if there is no value.
     fileprivate func change(at path: PathText, _ operation: StateChange.Operation) -> StateChange? {
         guard let pointer = try? JSONPointer(parsing: path.text), let value = json(pointer) else { return nil }
         return StateChange(operation: operation, path: path.text, value: value)
     }
 
-    /// The changes that add those of the elements that there are, in the order of their index.
+    /// The changes that add those of the elements that the document has, in the order of their index.
     ///
-    /// Nil when there is no such collection, or when its JSON does not tell where an element is: an `id` may have another form
-    /// there than in a key path, or be computed and not be there at all.
-    fileprivate func additions(of elements: some Collection<PathText>, to collection: PathText) -> [StateChange]? {
-        var added = elements.compactMap { change(at: $0, .add) }
-        guard let whole = change(at: collection, .replace)?.value else { return nil }
-        var indices: [PathText: Int] = [:]
-        for (index, change) in added.enumerated() { indices[PathText(change.path)] = index }
-        do throws(JSONError) {
-            var reader = JSONReader(whole)
-            try reader.array { position, reader throws(JSONError) in
-                let element = try reader.capture()
-                var elementReader = JSONReader(element)
-                guard let token = try elementReader.elementID(),
-                    let index = indices[PathText(collection.text + "/" + JSONPointer.escape(token))],
-                    added[index].value == element
-                else { return }
-                added[index].index = position
-            }
-        } catch {
-            return nil
+    /// Nil if the JSON of an element does not have its id: the id may have another form there than in a key path, or be
+    /// computed.
+    fileprivate func additions(of elements: some Collection<PathText>) -> [StateChange]? {
+        var added: [StateChange] = []
+        for path in elements {
+            guard var addition = change(at: path, .add) else { continue }
+            guard let pointer = try? JSONPointer(parsing: path.text), let value = addition.value,
+                let position = positions(along: pointer)?[pointer.tokens.count - 1],
+                let id = value.elementID, PathText(id) == PathText(pointer.tokens[pointer.tokens.count - 1])
+            else { return nil }
+            addition.index = position
+            added.append(addition)
         }
-        guard added.allSatisfy({ $0.index != nil }) else { return nil }
         return added.sorted { ($0.index ?? 0) < ($1.index ?? 0) }
     }
 }
 
-extension JSONReader {
-    /// Reads an element and gives its `id` as a key path has it; nil when it has none.
-    fileprivate mutating func elementID() throws(JSONError) -> String? {
+extension [UInt8] {
+    /// The `id` of an element's JSON in the form of a key path; nil if there is none.
+    fileprivate var elementID: String? {
+        var reader = JSONReader(self)
         var token: String?
-        try object { key, reader throws(JSONError) in
-            guard key == "id" else { return try reader.skip() }
-            if try reader.peek() == .string {
-                token = try reader.string()
-            } else {
-                token = String(decoding: try reader.capture(), as: UTF8.self)
+        do throws(JSONError) {
+            try reader.object { key, reader throws(JSONError) in
+                guard key == "id" else { return try reader.skip() }
+                if try reader.peek() == .string {
+                    token = try reader.string()
+                } else {
+                    token = String(decoding: try reader.capture(), as: UTF8.self)
+                }
             }
+        } catch {
+            return nil
         }
         return token
     }

@@ -1,12 +1,12 @@
 package import RivuletJSON
 package import RivuletObservation
 
-/// The key paths that one group of subscribers watches, each once, in the order of their text.
+/// The key paths that one group of subscribers watches, each once, ordered by their text.
 package struct PathSet: Hashable, Sendable {
     package let pointers: [JSONPointer]
     let texts: [PathText]
 
-    /// Sorts the paths and drops doubles; no path at all means the whole state.
+    /// Sorts the paths and drops duplicates; without paths, the whole state is watched.
     package init(_ paths: [JSONPointer]) {
         let byText = Dictionary(paths.map { (PathText($0.description), $0) }, uniquingKeysWith: { first, _ in first })
         texts = byText.isEmpty ? [PathText("")] : byText.keys.sorted()
@@ -17,14 +17,14 @@ package struct PathSet: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
-    /// Whether the place at `outer` is or contains the place at `inner`; both are pointers' texts.
+    /// True if the path `outer` is the path `inner` or contains it; both are pointers' texts.
     static func contains(_ outer: String, _ inner: String) -> Bool {
         guard inner.utf8.count > outer.utf8.count else { return inner.utf8.elementsEqual(outer.utf8) }
         return inner.utf8.starts(with: outer.utf8)
             && inner.utf8[inner.utf8.index(inner.utf8.startIndex, offsetBy: outer.utf8.count)] == UInt8(ascii: "/")
     }
 
-    /// What the watchers see of one dispatch's changes: each path once, only where the value differs.
+    /// The changes of one dispatch as the watchers see them: each path once, only where the value differs.
     package func visible(
         of changes: [StateChange],
         from old: ReadableDocument,
@@ -32,43 +32,67 @@ package struct PathSet: Hashable, Sendable {
     ) -> [StateChange] {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)
-        let all = SeenChanges(changes, watched: trie, from: old, to: new)
-        return all.seen[0].flatMap { all.sights[$0] }.map { $0.map { all.items[$0] } } ?? []
+        let all = FanOutPlan(changes, watched: trie, from: old, to: new)
+        return all.seen[0].flatMap { all.projections[$0] }.map { $0.map { all.items[$0] } } ?? []
     }
 
-    /// The places that the paths lead to in a document, each once: what wildcards stand for in the document's order.
+    /// The concrete paths in a document, each once; the paths of a wildcard come in the document's order.
     ///
-    /// A path that leads to more than `wildcardPlacesMax` gives the innermost place that contains them all.
-    func places(in document: ReadableDocument) -> [JSONPointer] {
+    /// A path that leads to more than `wildcardLocationsMax` paths gives the innermost path that contains them all.
+    func locations(in document: ReadableDocument) -> [JSONPointer] {
         guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else { return pointers }
         var told: Set<PathText> = []
         return pointers.flatMap { path in
             let outer = JSONPointer(tokens: Array(path.tokens.prefix(Self.outerCount(of: path.tokens))))
-            let places = outer.tokens.count == path.tokens.count ? [path] : document.places(of: path.tokens) ?? [outer]
-            return places.filter { told.insert(PathText($0.description)).inserted }
+            let locations =
+                outer.tokens.count == path.tokens.count ? [path] : document.locations(of: path.tokens) ?? [outer]
+            return locations.filter { told.insert(PathText($0.description)).inserted }
         }
+    }
+
+    /// The paths in sets without nested paths; each path is in a later set than the paths that may contain it.
+    var levels: [PathSet] {
+        guard pointers.count > 1 else { return [self] }
+        var levels: [[JSONPointer]] = []
+        for path in pointers.sorted(by: { $0.tokens.count < $1.tokens.count }) {
+            let level = levels.lastIndex { $0.contains { Self.mayContain($0, path) } }.map { $0 + 1 } ?? 0
+            if level == levels.count { levels.append([]) }
+            levels[level].append(path)
+        }
+        return levels.count == 1 ? [self] : levels.map(PathSet.init)
+    }
+
+    /// True if the path `outer` may contain the path `inner`; either may have wildcards.
+    private static func mayContain(_ outer: JSONPointer, _ inner: JSONPointer) -> Bool {
+        outer.tokens.count < inner.tokens.count
+            && zip(outer.tokens, inner.tokens).allSatisfy {
+                $0 == wildcard || $1 == wildcard || $0.utf8.elementsEqual($1.utf8)
+            }
     }
 
     /// The token that stands for any one token in a watched path.
     static let wildcard = "*"
-    /// The most places that are told one by one for one path with wildcards; when it leads to more, what contains them is told.
-    package static let wildcardPlacesMax = 4_096
-    /// The most bytes that the paths of those places take.
+    /// The most concrete paths that are sent one by one for one path with wildcards; if there are more, the node that
+    /// contains them is sent.
+    package static let wildcardLocationsMax = 4_096
+    /// The most bytes of the texts of those concrete paths.
     package static let wildcardPathBytesMax = 1_048_576
 
-    /// How many of a pattern's first tokens are no wildcards; the first `literal` ones are none, however they are spelled.
+    /// The number of a pattern's leading tokens that are no wildcards.
+    ///
+    /// The first `literal` tokens are never wildcards, however they are spelled.
     static func outerCount(of pattern: [String], literal: Int = 0) -> Int {
         pattern.indices.first { $0 >= literal && pattern[$0] == wildcard } ?? pattern.count
     }
 
-    /// What it takes of memory, roughly.
+    /// The approximate memory of the paths, in bytes.
     var memoryBytes: Int {
         texts.reduce(0) { $0 + 2 * $1.text.utf8.count } + pointers.reduce(0) { $0 + 64 + 16 * $1.tokens.count }
     }
 }
 
 extension ObservableState {
-    /// The value at the path as JSON bytes; nil when there is none.
+    /// The value at the path as JSON bytes; nil if there is none.
     package func json(at path: JSONPointer, includesTransient: Bool = true) -> [UInt8]? {
         var writer = JSONWriter(includesTransient: includesTransient)
         guard encodeJSON(at: path.tokens[...], into: &writer) else { return nil }

@@ -1,46 +1,56 @@
-/// Bounds the memory that resuming streams and requests for the past take: each of them holds a part of a log while it is read.
+/// Bounds the memory of resuming streams and of requests for the past: each of them holds a part of a log while it
+/// reads.
 ///
-/// On the shard's thread.
+/// Used on the shard's thread.
 package final class ResumeGate {
     private let underWayMax: Int
     private var underWay = 0
 
-    /// Lets so many read logs at once.
+    /// Allows this number of concurrent reads of logs.
     package init(underWayMax: Int) {
         self.underWayMax = underWayMax
     }
 
-    /// Takes a place; false when there is none.
+    /// Takes a slot; false if there is none.
     func begin() -> Bool {
         guard underWay < underWayMax else { return false }
         underWay += 1
         return true
     }
 
-    /// Gives the place back.
+    /// Takes the slot again that was released a moment ago, in the same call.
+    func goOn() { underWay += 1 }
+
+    /// Releases the slot.
     func end() {
         underWay -= 1
     }
 }
 
-/// The reads of logs that one part of a session has under way; each has its place in the shard's ``ResumeGate``.
+/// The reads of logs that one part of a session has under way; each has a slot in the shard's ``ResumeGate``.
 final class LogReads {
     private let gate: ResumeGate
-    /// How many wait for storage.
+    /// The number of reads that wait for storage.
     private(set) var count = 0
 
     init(_ gate: ResumeGate) {
         self.gate = gate
     }
 
-    /// Begins a read; false when there is no place for it.
+    /// Begins a read; false if there is no slot for it.
     func begin() -> Bool {
         guard gate.begin() else { return false }
         count += 1
         return true
     }
 
-    /// Takes down that storage has answered.
+    /// Keeps the slot of a read that storage has just answered, for the work that follows.
+    func goOn() {
+        gate.goOn()
+        count += 1
+    }
+
+    /// Records that storage has answered.
     func end() {
         count -= 1
         gate.end()
@@ -48,9 +58,9 @@ final class LogReads {
 }
 
 extension Session {
-    /// Asks storage for a part of the log; the session stays in memory until the answer is there.
+    /// Requests a part of the log from storage; the session stays in memory until the answer is there.
     ///
-    /// - Returns: False when too many read logs already: nothing is asked.
+    /// - Returns: False if too many reads of logs are under way; then nothing is requested.
     func askLog<Answer: Sendable>(
         _ reads: LogReads,
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,

@@ -2,18 +2,18 @@ import RivuletBase
 import RivuletEngine
 import RivuletObservation
 
-/// What a reader missed, as far as it is known while storage is asked for the log.
+/// The changes that a reader missed, as far as they are known while storage reads the log.
 private struct LogResume {
     let subscriber: Subscriber
     /// The last version of the log that is in `missed`.
     var version: UInt64
-    /// The version where the log need not be read any further.
+    /// The version up to which the log is read.
     let end: UInt64
-    /// Where this residence stood at that version: the rest is in its index.
+    /// The position of this incarnation at that version; later changes are in its index.
     let origin: Cursor.Position
-    /// What changed before `version`, and what has to be given anew whenever it changed.
+    /// The changes up to `version`, and the values that are sent anew in any case.
     var missed: [MissedChange]
-    /// What changed between `end` and `origin`.
+    /// The changes between `end` and `origin`.
     var later: [MissedChange] = []
 }
 
@@ -21,29 +21,33 @@ extension Session {
     func resume(_ subscriber: Subscriber, from cursor: Cursor) {
         guard cursor.epoch == standing.visibleEpoch else { return reset(subscriber, .epochChanged) }
         guard cursor.position.version <= standing.position.version else { return reset(subscriber, .unknownCursor) }
-        let isSameResidence = cursor.residence == standing.incarnation
-        guard !isSameResidence || cursor.position <= standing.position else { return reset(subscriber, .unknownCursor) }
+        let isSameIncarnation = cursor.incarnation == standing.incarnation
+        guard !isSameIncarnation || cursor.position <= standing.position else {
+            return reset(subscriber, .unknownCursor)
+        }
         if subscriber.request.resumesAll { return resumeAll(subscriber, from: cursor) }
         resumeMerged(subscriber, from: cursor)
     }
 
-    /// Gives everything after the cursor as one change.
+    /// Sends all changes after the cursor as one change.
     func resumeMerged(_ subscriber: Subscriber, from cursor: Cursor) {
         if let view = subscriber.key.view {
             return join(subscriber, missed: missed(of: view, after: cursor))
         }
         let index = streams.stateHistory.index
-        guard cursor.residence != standing.incarnation else {
+        guard cursor.incarnation != standing.incarnation else {
             return join(subscriber, missed: index.changes(after: cursor.position))
         }
-        // The log has what persisted events changed in transient fields; what transient events did there is in no log.
+        // The log has the changes of transient fields by durable events. Changes of transient fields by transient
+        // events are in no log.
         let missed = notLogged(before: cursor)
         let version = cursor.position.version
-        if cursor.residence != nil, version <= index.start.version {
+        if cursor.incarnation != nil, version <= index.start.version {
             let (end, origin) = (index.start.version, index.start)
             readLog(LogResume(subscriber: subscriber, version: version, end: end, origin: origin, missed: missed))
         } else {
-            // Without a residence, or with one that has seen versions that storage has lost since, nothing tells where it stands in this one.
+            // The cursor names no incarnation, or one that has seen versions that storage has lost since. Its position
+            // in this incarnation is unknown.
             var resume = LogResume(
                 subscriber: subscriber,
                 version: version,
@@ -51,31 +55,50 @@ extension Session {
                 origin: standing.position,
                 missed: missed
             )
-            // What transient events wrote in stored fields since the last entry is in no log.
+            // Changes of stored fields by transient events since the last entry are in no log.
             resume.later = standing.unlogged.map(MissedChange.init)
             readLog(resume)
         }
     }
 
-    /// What a reader has to be given anew who knows the log up to its cursor, whatever the log has after that.
+    /// The changes that a reader of the log up to its cursor is sent in any case, whatever the log has after the
+    /// cursor.
     func notLogged(before cursor: Cursor) -> [MissedChange] {
         var missed = state.transientPaths.map(MissedChange.init(path:))
-        // No log tells which unlogged changes the reader has, nor which of them a restart took back.
+        // No log says which unlogged changes the reader has, or which of them a restart took back.
         if cursor.hasUnlogged { missed.append(MissedChange(path: "")) }
         return missed
     }
 
-    /// Gives what makes up for `missed` at the watched paths, as one change.
+    /// Adds a stream with one change that makes up for `missed` at the watched paths; a work thread writes the change
+    /// of a large state.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
-        let (key, document) = (subscriber.key, streams.document(of: subscriber.key.view, standing))
-        guard let changes = key.paths.changes(missing: missed, in: document) else {
-            return reset(subscriber, .placesUnknown)
+        let (key, missed, cursor) = (subscriber.key, Array(missed), standing.cursor(of: subscriber.key))
+        guard key.view == nil else {
+            let document = streams.document(of: key.view, standing)
+            return join(subscriber, first: key.makingUp(for: missed, in: document, at: cursor), from: cursor)
         }
-        let change = StreamEvent.change(changes, for: key, from: nil, to: document, cursor: standing.cursor(of: key))
-        join(subscriber, first: changes.isEmpty ? [] : [change])
+        let held = state.held(standing.state)
+        work(bytes: machine.headSize.bytes) {
+            key.makingUp(for: missed, in: held.document(), at: cursor)
+        } then: { session, first in
+            session.join(subscriber, first: first, from: cursor)
+        }
     }
 
-    /// Reads what the log has for it; what changes meanwhile is added when the answer is there.
+    /// Adds a stream with `first`, which leads up to a cursor, and with the events after that cursor.
+    ///
+    /// If `first` is nil, it is unknown which values the stream has to drop, and it begins with a reset.
+    private func join(_ subscriber: Subscriber, first: [StreamEvent]?, from cursor: Cursor) {
+        let stream = subscriber.request.stream
+        if let leavingRefusal { return streams.refuse(stream, with: leavingRefusal) }
+        guard let first, let rest = streams.events(after: cursor, for: subscriber.key, standing) else {
+            return reset(subscriber, .placesUnknown)
+        }
+        join(subscriber, first: first + rest)
+    }
+
+    /// Reads the missed part of the log; changes during the read are added after it.
     private func readLog(_ resume: LogResume) {
         guard resume.version < resume.end else { return finish(resume) }
         let limit = environment.limits.resumeVersionsMax
@@ -96,7 +119,7 @@ extension Session {
             resume.missed += try [StateChange](logJSON: entry.changes).map(MissedChange.init)
         }
         resume.version = min(last.version, resume.end)
-        // Storage answers with as much as it likes to hold at once; the rest is asked for again.
+        // Storage answers with as much as it holds at once. The rest is requested again.
         if resume.version < resume.end { resume.missed = resume.missed.unique }
         readLog(resume)
     }
@@ -106,17 +129,17 @@ extension Session {
         join(resume.subscriber, missed: resume.missed + resume.later + later)
     }
 
-    /// What a reader of a view missed.
+    /// The changes of a view that a reader missed.
     ///
-    /// No log has a view's changes: a reader of a time before it was watched gets all that it watches anew.
+    /// No log has a view's changes. A reader from before the view was watched gets all its watched values anew.
     private func missed(of view: String, after cursor: Cursor) -> [MissedChange] {
-        guard cursor.residence == standing.incarnation, let history = streams.history(of: view) else {
+        guard cursor.incarnation == standing.incarnation, let history = streams.history(of: view) else {
             return [MissedChange(path: "")]
         }
         return history.index.changes(after: cursor.position)
     }
 
-    /// Asks storage for a stream, which is refused when too many read logs already.
+    /// Requests data from storage for a stream; refuses the stream if too many streams read logs already.
     func askLog<Answer: Sendable>(
         for subscriber: Subscriber,
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
@@ -128,8 +151,9 @@ extension Session {
         if !isAsked { streams.refuse(subscriber.request.stream, with: .full) }
     }
 
-    private func take<Value>(
-        _ result: Result<Value, StorageError>,
+    /// Continues with a stream, or refuses it if the answer for it is a failure.
+    func take<Value>(
+        _ result: Result<Value, some Error>,
         for subscriber: Subscriber,
         _ body: (Value) throws -> Void
     ) {
@@ -145,5 +169,18 @@ extension Session {
             let error = SessionError.unreadable(key, detail: "the log's changes do not decode: \(error)")
             streams.refuse(stream, with: .failed(error))
         }
+    }
+}
+
+extension StreamGroupKey {
+    /// The change that makes up for what a stream missed, if there is any; nil if it is unknown which values the stream
+    /// has to drop.
+    fileprivate func makingUp(
+        for missed: [MissedChange],
+        in document: ReadableDocument,
+        at cursor: Cursor
+    ) -> [StreamEvent]? {
+        guard let changes = paths.changes(missing: missed, in: document) else { return nil }
+        return changes.isEmpty ? [] : [.change(changes, for: self, from: nil, to: document, cursor: cursor)]
     }
 }

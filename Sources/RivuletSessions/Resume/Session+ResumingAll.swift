@@ -3,45 +3,46 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// A piece of the log on its way to a stream.
+/// A page of the log on its way to a stream.
 private struct MissedPage {
     let subscriber: Subscriber
-    /// Where the reader stood before it.
+    /// The reader's cursor before the page.
     let cursor: Cursor
     var entries: [(entry: LogEntry, changes: [StateChange])] = []
 
-    /// The last version that the reader has with it.
+    /// The last version that the reader has after the page.
     var version: UInt64 { entries.last?.entry.version ?? cursor.position.version }
 }
 
 extension Session {
-    /// Gives each missed change as an event of its own: from memory what its streams got, otherwise from the log.
+    /// Sends each missed change as an event of its own: from memory, as the stream's group got it, and otherwise from
+    /// the log.
     func resumeAll(_ subscriber: Subscriber, from cursor: Cursor) {
         let key = subscriber.key
-        let isSameResidence = cursor.residence == standing.incarnation
+        let isSameIncarnation = cursor.incarnation == standing.incarnation
         let tail = streams.history(of: key.view)?.tail
-        if isSameResidence, let missed = tail?.changes(after: cursor.position),
+        if isSameIncarnation, let missed = tail?.changes(after: cursor.position),
             !missed.contains(where: { key.paths.looksInto($0.changes) })
         {
             return join(subscriber, first: events(of: missed, for: key))
         }
         // No log has a view's changes.
         guard key.view == nil else { return reset(subscriber, .historyGone) }
-        // What its reader knows that no log has, the next version's changes may not fit.
+        // If the reader knows changes that no log has, the next version's changes may not fit.
         guard !cursor.hasUnlogged, cursor.position.version < standing.position.version else {
             return resumeMerged(subscriber, from: cursor)
         }
-        // Who reads the log does not know what else was in memory, and its cursors must say so.
+        // A reader of the log does not know the other values that were in memory, and its cursors must say so.
         let logCursor = Cursor(
             epoch: cursor.epoch,
             position: cursor.position,
-            residence: Cursor.logResidence,
+            incarnation: Cursor.logIncarnation,
             paths: key.pathsName
         )
         readPage(MissedPage(subscriber: subscriber, cursor: logCursor))
     }
 
-    /// The events that the group's members got; no watched path is within a changed one.
+    /// The events that the group's members got; the changes must not be of nodes that contain a watched path.
     private func events(of missed: [VisibleChange], for key: StreamGroupKey) -> [StreamEvent] {
         let nothing = ReadableDocument { _, _ in false }
         return missed.compactMap { change in
@@ -50,7 +51,7 @@ extension Session {
             let cursor = Cursor(
                 epoch: standing.visibleEpoch,
                 position: change.position,
-                residence: standing.incarnation,
+                incarnation: standing.incarnation,
                 hasUnlogged: change.hasUnlogged,
                 paths: key.pathsName
             )
@@ -78,7 +79,7 @@ extension Session {
         }
     }
 
-    /// As much of the log as one piece may have.
+    /// The first entries of the log, as many as one page may have.
     private func visible(of entries: [LogEntry]) throws(JSONError) -> [(entry: LogEntry, changes: [StateChange])] {
         var bytes = 0
         var page: [(entry: LogEntry, changes: [StateChange])] = []
@@ -90,7 +91,7 @@ extension Session {
         return page
     }
 
-    /// Makes the states of the piece again where the changes alone do not tell what its reader saw.
+    /// Rebuilds the states of the page if the changes alone do not show the projection of the reader.
     private func look(into page: MissedPage) throws {
         let paths = page.subscriber.key.paths
         let isNeeded = page.entries.contains { _, changes in
@@ -105,26 +106,22 @@ extension Session {
             $0.past.past(key, epoch: standing.epoch, at: page.cursor.position.version, reply: $1)
         } then: { session, past in
             guard let past else { return session.reset(page.subscriber, .historyGone) }
-            session.give(page, try session.replay(page, from: past))
+            session.replay(page, from: past)
         }
     }
 
-    private func replay(_ page: MissedPage, from past: StoredPast) throws -> [[StateChange]] {
-        var box = try state.restore(past, of: key).state
-        return try page.entries.map { entry, changes in
-            let before = box
-            box = try state.replay(entry, onto: box)
-            // The log has values as they are on disk: transient fields of elements are not in them.
-            let whole = changes.map { $0.hasContainer ? $0.withValue { state.json(at: $0, of: box) } : $0 }
-            return page.subscriber.key.paths.visible(
-                of: whole,
-                from: state.document(of: before),
-                to: state.document(of: box)
-            )
+    private func replay(_ page: MissedPage, from past: StoredPast) {
+        let states = state.replaying(past, page.entries.map(\.entry), of: key)
+        let (paths, changes) = (page.subscriber.key.paths, page.entries.map(\.changes))
+        // Each state on the way may be written as a whole.
+        work(bytes: past.byteCount * (changes.count + 1), goingOn: streams.reads) {
+            Result { paths.visible(of: changes, leadingThrough: try states()) }
+        } then: { session, seen in
+            session.take(seen, for: page.subscriber) { session.give(page, $0) }
         }
     }
 
-    /// Sends the piece; the last one with what no log has.
+    /// Sends the page; the last page also has the changes that no log has.
     private func give(_ page: MissedPage, _ seen: [[StateChange]]) {
         let subscriber = page.subscriber
         var events: [StreamEvent] = []
@@ -147,23 +144,32 @@ extension Session {
 }
 
 extension PathSet {
-    /// Whether some of the changes are of what contains a watched path, so that values before and after have to be compared.
+    /// The changes as the watchers of the paths see them, each of which leads from one of the states to the next.
+    fileprivate func visible(of changes: [[StateChange]], leadingThrough states: [StateEncoder]) -> [[StateChange]] {
+        zip(changes, zip(states, states.dropFirst())).map { changes, states in
+            let (before, now) = (states.0.document(), states.1.document())
+            // The log has values as they are on disk, without the transient fields of elements.
+            let whole = changes.map { $0.hasContainer ? $0.withValue(of: now.json) : $0 }
+            return visible(of: whole, from: before, to: now)
+        }
+    }
+
+    /// True if a change is of a node that contains a watched path, so that values before and after have to be compared.
     fileprivate func looksInto(_ changes: [StateChange]) -> Bool {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)
         return changes.contains { change in
             guard change.operation != .move, let path = try? JSONPointer(parsing: change.path) else { return false }
-            let match = trie.match(path.tokens)
-            return match.whole.isEmpty && !match.parts.isEmpty
+            return !trie.match(path.tokens).parts.isEmpty
         }
     }
 }
 
 extension StateChange {
-    /// Whether its value is an object or an array.
+    /// True if the value is an object or an array.
     fileprivate var hasContainer: Bool { value?.first == UInt8(ascii: "{") || value?.first == UInt8(ascii: "[") }
 
-    /// The same with the value that a state has there.
+    /// The same change with the value that a state has at its path.
     fileprivate func withValue(of state: (_ path: JSONPointer) -> [UInt8]?) -> StateChange {
         guard let path = try? JSONPointer(parsing: path), let value = state(path) else { return self }
         var change = self
@@ -173,13 +179,13 @@ extension StateChange {
 }
 
 extension Cursor {
-    /// The place of a version in the log, for the same reader.
+    /// The cursor of a version in the log, for the same reader.
     fileprivate func at(version: UInt64) -> Cursor {
         let position = Position(version: version, transients: 0)
         return Cursor(
             epoch: epoch,
             position: position,
-            residence: residence,
+            incarnation: incarnation,
             paths: paths
         )
     }

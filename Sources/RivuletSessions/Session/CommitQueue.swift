@@ -1,25 +1,25 @@
 import DequeModule
 
-/// Dispatches on their way from reduced to visible, in their order, and how far storage is with them.
+/// Dispatches on their way from reduced to visible, in their order, and the progress of storage with them.
 struct CommitQueue: ~Copyable {
     private var dispatches: Deque<PendingDispatch> = []
-    /// How many of the first ones storage is writing or has written.
+    /// The number of first dispatches that storage is writing or has written.
     private var submitted = 0
-    /// How many of the first ones are durable.
+    /// The number of first dispatches that are durable.
     private var durable = 0
-    /// What they take of memory, roughly.
+    /// The approximate memory of the dispatches, in bytes.
     private(set) var bytes = 0
 
     /// The most log entries that one append carries.
     static let entriesPerAppendMax = 256
-    /// The most bytes of log entries that one append carries, but for a single larger one.
+    /// The most bytes of log entries that one append carries; a single larger entry is an append of its own.
     static let bytesPerAppendMax = 1_048_576
 
-    /// What one append carries.
+    /// The content of one append.
     struct Batch {
         fileprivate(set) var entries: [LogEntry] = []
-        fileprivate(set) var answers: [KeptAnswer] = []
-        /// How many dispatches it is of; some have nothing for storage.
+        fileprivate(set) var answers: [IdempotencyRecord] = []
+        /// The number of dispatches in the batch; some have nothing for storage.
         fileprivate(set) var count = 0
 
         var isEmpty: Bool { entries.isEmpty && answers.isEmpty }
@@ -34,8 +34,10 @@ struct CommitQueue: ~Copyable {
         bytes += dispatch.memoryBytes
     }
 
-    /// Takes the first dispatch that can become visible: what storage has of it is durable, or it has nothing for storage and none
-    /// before it has.
+    /// Removes and returns the first dispatch if it can become visible.
+    ///
+    /// It can if it is durable. It also can if it has nothing for storage, the session is stored and storage is writing
+    /// no batch.
     mutating func popVisible(isStored: Bool) -> PendingDispatch? {
         guard let first = dispatches.first, durable > 0 || (isStored && submitted == 0 && !first.needsStorage) else {
             return nil
@@ -49,7 +51,7 @@ struct CommitQueue: ~Copyable {
         return first
     }
 
-    /// What storage has to take of the first dispatches, as many as one append may carry.
+    /// Returns the entries and idempotency records of the first dispatches, as many as one append may carry.
     func nextBatch() -> Batch {
         var batch = Batch()
         var bytes = 0
@@ -63,13 +65,13 @@ struct CommitQueue: ~Copyable {
         return batch
     }
 
-    /// Says that storage has been given a batch.
+    /// Records that storage was given a batch.
     mutating func submit(_ batch: Batch) { submitted = batch.count }
 
-    /// Says that what storage was given is durable.
+    /// Records that the batch is durable.
     mutating func commit() { durable = submitted }
 
-    /// Takes all of them, because storage failed or the session ends.
+    /// Removes and returns all dispatches, because storage failed or the session ends.
     mutating func takeAll() -> [PendingDispatch] {
         let all = Array(dispatches)
         self = CommitQueue()

@@ -4,8 +4,8 @@ import RivuletEngine
 ///
 /// Nearly every durable dispatch has one.
 final class PendingAppend: @unchecked Sendable {
-    // SAFETY: `session` is touched on its executor's thread only, which is checked. `outcome` is written once, before the executor has the
-    // job, and read by that job.
+    // SAFETY: `session` is touched on its executor's thread only, which is checked. `outcome` is written once, before
+    // the executor has the job, and read by that job.
     private let session: Session
     private let executor: any SessionExecutor
     private let meter: (any AppendMeter)?
@@ -20,11 +20,13 @@ final class PendingAppend: @unchecked Sendable {
         meter = session.environment.storage.meter
     }
 
-    /// Takes storage's answer, on any thread, once; measured first: metrics that are read after an answer count its append.
+    /// Takes storage's answer, once, on any thread.
+    ///
+    /// The append is measured first: metrics that are read after an answer include its append.
     func take(_ outcome: Result<AppendOutcome, StorageError>) {
         meter?.record(outcome, entries: entries.count, ContinuousClock.now - start)
         self.outcome = outcome
-        executor.post { self.deliver() }
+        executor.postReply { self.deliver() }
     }
 
     private func deliver() {

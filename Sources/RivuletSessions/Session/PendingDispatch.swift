@@ -3,45 +3,48 @@ import RivuletObservation
 
 /// A dispatch that is reduced and not visible yet.
 ///
-/// It holds the whole state after it; states share what did not change, so this costs what the dispatch touched. A class, because it
-/// stands in a queue and is handed on often.
+/// It holds the whole state after the dispatch. States share their unchanged parts, so this costs only what the
+/// dispatch touched. It is a class, because it stands in a queue and is passed on often.
 final class PendingDispatch {
-    /// The state after it.
+    /// The state after the dispatch.
     let state: OpaqueBox
-    /// Where the session stands after it.
+    /// The position of the session after the dispatch.
     let position: Cursor.Position
-    /// How large the state is after it.
+    /// The size of the state after the dispatch.
     let size: StateSize
-    /// The transient events' changes of stored fields that no entry carries after this dispatch.
+    /// Changes of stored fields by transient events that no log entry includes after this dispatch.
     let unlogged: [StateChange]
-    /// What storage has to take; nil for transient events and those that changed nothing.
+    /// The log entry to store; nil for transient events and for dispatches that changed nothing.
     let entry: LogEntry?
     let outcome: Outcome
-    /// Its answer, for a client that may ask again; storage takes it together with the entry, if there is one.
-    private(set) var kept: KeptAnswer?
-    /// The bytes of its body, which count as waiting until it is answered.
+    /// The idempotency record of its answer, for a client that may retry; storage takes it together with the entry, if
+    /// there is one.
+    private(set) var kept: IdempotencyRecord?
+    /// The bytes of the dispatch's body, which count as waiting until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
-    /// What it takes of memory, roughly, besides the state that it shares with others.
+    /// The approximate memory of the dispatch in bytes, without the state, which it shares with others.
     private(set) var memoryBytes: Int
 
-    /// What it did.
+    /// The outcome of the reduction.
     struct Outcome {
         var changes: [StateChange] = []
-        /// Whether the log's entry has these changes, no others, and in the form that clients see.
+        /// True if the log entry has exactly these changes, in the form that clients see.
         var isLoggedAsAnswered = false
         var coercions: [Coercion] = []
-        /// Whether it wrote a field that no change tells of; views may show what is computed from it.
+        /// True if the dispatch wrote an omitted field, which is in no change; views may show values that are computed
+        /// from it.
         var hasOmittedWrite = false
-        /// Whether any of its events asked to be durable.
+        /// True if any event of the dispatch asked to be durable.
         var persists = false
-        /// What follows it; nil: nothing.
+        /// The effects of the dispatch; nil if there are none.
         var effects: AnyObject?
-        /// Whether the next event waits for these.
+        /// True if the next event waits for these effects.
         var holdsQueue = false
-        /// The count to which the dispatch belongs, when an effect brought it forth at once.
+        /// The chain of `.dispatch` effects to which the dispatch belongs, if an effect dispatched it at once.
         var chain: EffectChain?
-        /// How it found the session elsewhere than its sender expected: it changed nothing, and says so when what it saw is visible.
+        /// The mismatch with the cursors that the sender expected; the dispatch then changed nothing, and is refused
+        /// once the compared state is visible.
         var mismatch: CursorMismatch?
     }
 
@@ -66,22 +69,22 @@ final class PendingDispatch {
         memoryBytes = outcome.changes.memoryBytes + (entry?.byteCount ?? 0)
     }
 
-    /// Has storage take the dispatch's answer with it.
-    func keep(_ answer: KeptAnswer) {
+    /// Adds the idempotency record that storage takes with the dispatch.
+    func keep(_ answer: IdempotencyRecord) {
         kept = answer
         memoryBytes += answer.byteCount
     }
 
-    /// Whether the log has an entry of it; a pattern, because `!= nil` copies the entry.
+    /// True if the dispatch has a log entry; a pattern, because `!= nil` copies the entry.
     var isLogged: Bool { if case .some = entry { true } else { false } }
 
-    /// Whether storage has to take anything before it is visible.
+    /// True if storage has to take anything before the dispatch is visible.
     var needsStorage: Bool {
         if isLogged { return true }
         if case .some = kept { return true }
         return false
     }
 
-    /// Whether readers may see another state after it.
+    /// True if readers may see another state after the dispatch.
     var isVisible: Bool { !outcome.changes.isEmpty || outcome.hasOmittedWrite }
 }

@@ -4,23 +4,25 @@ import RivuletJSON
 /// A dispatch that waits for its turn to be reduced.
 final class QueuedDispatch {
     let input: Input
-    /// Whether its sender numbers the events, from 0.
+    /// True if the sender sent an array and so numbers the events, from 0.
     let isArray: Bool
-    /// Where the session has to stand; empty for anywhere.
+    /// The cursors of which one has to match the session's position; empty for any position.
     let expected: [Cursor]
-    /// Whether anything that a wrapper changes refuses it.
+    /// True if the dispatch is refused when a wrapper would change a value.
     let isStrict: Bool
-    /// Keeps the answer, when its sender may ask again.
-    let keeper: AnswerKeeper?
-    /// The effect that it comes from; nil for one from outside.
+    /// Makes the idempotency record of the answer, if its sender may retry.
+    let recorder: IdempotencyRecorder?
+    /// The effect that dispatched it; nil for a dispatch from outside.
     let source: EffectSource?
-    /// The bytes of its body, which count as waiting until it is answered.
+    /// The bytes of the dispatch's body, which count as waiting until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
+    /// The document of a restored version, which counts as waiting until the dispatch is reduced.
+    var document: SessionMachine.HeldBody?
 
     enum Input {
         case events(DecodedEvents)
-        /// An event of the engine, in the place of events of the app.
+        /// An engine event, in place of events of the app.
         case replacement(Replacement)
     }
 
@@ -29,7 +31,7 @@ final class QueuedDispatch {
         isArray: Bool = false,
         expected: [Cursor] = [],
         isStrict: Bool = false,
-        keeper: AnswerKeeper? = nil,
+        recorder: IdempotencyRecorder? = nil,
         source: EffectSource? = nil,
         bodyBytes: Int = 0,
         reply: @escaping SessionReply<DispatchAnswer>
@@ -38,29 +40,22 @@ final class QueuedDispatch {
         self.isArray = isArray
         self.expected = expected
         self.isStrict = isStrict
-        self.keeper = keeper
+        self.recorder = recorder
         self.source = source
         self.bodyBytes = bodyBytes
         self.reply = reply
     }
 
-    /// Whether its change has to be durable.
+    /// True if its change has to be durable.
     var persists: Bool {
         switch input {
         case .events(let events): events.persists
         case .replacement: true
         }
     }
-
-    var eventCount: Int {
-        switch input {
-        case .events(let events): events.count
-        case .replacement: 1
-        }
-    }
 }
 
-/// An event of the engine that waits for its turn.
+/// An engine event that waits for its turn.
 struct Replacement {
     let event: EngineEvent
     /// The stored fields of the version that is restored; empty for a reset.

@@ -3,52 +3,92 @@ package import RivuletJSON
 import RivuletObservation
 
 extension Session {
-    /// Stores the session at version 0 if it is not stored yet; `state` is a partial document over the default, at its place in a body.
+    /// Stores the session at version 0 if it is not stored yet.
     ///
-    /// A strict creation is refused when a wrapper would change a value of it.
+    /// `state` is a partial document that is merged into the default; its reader is at the document's position in a
+    /// body. A strict creation is refused if a wrapper would change a value of it.
     package func create(state document: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
-        noteUse()
+        recordUse()
         do throws(SessionError) {
             try machine.admit()
             if isStored { return reply(.success(.existed(info()))) }
-            // It exists with the first event that is under way.
+            try machine.admit(bytes: document?.byteCount ?? 0)
+            guard !machine.isPaused else { return awaitPause(document, isStrict, reply) }
+            // The work under way creates the session.
             guard !machine.isBegun else { return machine.awaitCreation { reply($0.map { .existed($0) }) } }
-            let coerced = if let document { try begin(with: document, isStrict: isStrict) } else { [Coercion]() }
-            machine.awaitCreation { reply($0.map { .created($0, coerced: coerced) }) }
-            drive()
+            guard let document else { return create(coerced: [], reply) }
+            begin(with: document, isStrict: isStrict, reply)
         } catch {
             reply(.failure(error))
         }
     }
 
-    /// Lays a partial document over the default; it becomes visible when storage has it.
-    ///
-    /// - Returns: what wrappers changed in it.
-    private func begin(with document: JSONReader, isStrict: Bool) throws(SessionError) -> [Coercion] {
-        let merged = try state.merge(document, over: standing.state)
-        if isStrict, !merged.coercions.isEmpty { throw .coerced(merged.coercions.map { $0.placed(in: document) }) }
-        guard !merged.changes.isEmpty else { return merged.coercions }
-        let size = try size(of: merged.state, after: merged.changes, from: standing.state)
+    /// Repeats the creation after the pause, because the creation under way may be refused.
+    private func awaitPause(
+        _ document: JSONReader?,
+        _ isStrict: Bool,
+        _ reply: @escaping SessionReply<CreateAnswer>
+    ) {
+        guard creationsToCome.count < environment.limits.engine.queuedDispatchesMax else {
+            return reply(.failure(.overloaded("creations of session \(key.id) (queuedDispatchesMax)")))
+        }
+        let body = machine.hold(bytes: document?.byteCount ?? 0)
+        creationsToCome.append {
+            $0.machine.release(body)
+            $0.create(state: document, isStrict: isStrict, reply: reply)
+        }
+        account()
+    }
+
+    /// Merges a partial document into the default, a large one on a work thread; the result becomes visible once it is
+    /// stored.
+    private func begin(with document: JSONReader, isStrict: Bool, _ reply: @escaping SessionReply<CreateAnswer>) {
+        let job = state.merging(document, over: standing.state)
+        let body = machine.hold(bytes: document.byteCount)
+        account()
+        workOnHead(bytes: max(machine.headSize.bytes, document.byteCount), job) { session, merged in
+            session.machine.release(body)
+            do throws(SessionError) {
+                let merged = try merged.get()
+                if isStrict, !merged.coercions.isEmpty {
+                    throw .coerced(merged.coercions.map { $0.placed(in: document) })
+                }
+                try session.begin(with: merged)
+                session.create(coerced: merged.coercions, reply)
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    private func begin(with merged: MergedState) throws(SessionError) {
+        guard !machine.isRetired else { throw SessionMachine.retiredError }
+        guard !merged.changes.isEmpty else { return }
+        let size = try size(measured: merged.size)
         let epoch = RandomToken.epoch()
         let initial = SessionCreation.Initial(
-            document: persistentJSON(of: merged.state),
+            document: merged.document,
             epoch: epoch,
             visibleEpoch: epochs.name(of: epoch)
         )
-        machine.create(with: initial, state: merged.state, size: size, changes: merged.changes)
-        return merged.coercions
+        machine.create(with: initial, state: merged.state(), size: size, changes: merged.changes)
+    }
+
+    private func create(coerced: [Coercion], _ reply: @escaping SessionReply<CreateAnswer>) {
+        machine.awaitCreation { reply($0.map { .created($0, coerced: coerced) }) }
+        drive()
     }
 }
 
 extension Coercion {
-    /// The same value, at its place in the body that has the state where the reader is.
+    /// Returns the same coercion with its path in the body, in which the reader is at the state.
     fileprivate func placed(in state: JSONReader) -> Coercion {
         var reader = state
         do throws(JSONError) {
-            let place = try JSONValue(json: &reader).place(of: try JSONPointer(parsing: path))
-            return Coercion(path: state.pointer + place.description, from: from, to: to)
+            let pointer = try JSONValue(json: &reader).pointer(of: try JSONPointer(parsing: path))
+            return Coercion(path: state.pointer + pointer.description, from: from, to: to)
         } catch {
-            // Not to be expected, since the state was read: the key path is the next best.
+            // This is not expected, because the state was read before; the key path is the next best.
             return Coercion(path: state.pointer + path, from: from, to: to)
         }
     }

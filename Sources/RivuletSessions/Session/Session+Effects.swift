@@ -3,15 +3,15 @@ import RivuletBase
 import RivuletEngine
 import RivuletStores
 
-/// How far a session is with its effects, which its ``SessionState`` runs.
+/// The progress of a session with its effects, which its ``SessionState`` runs.
 struct SessionEffects {
     private var hasBegunLoaded = false
-    /// Whether no effect begins any more.
+    /// True if no effect begins any more.
     private(set) var hasStopped = false
-    /// Keeps an effect that is refused again and again from filling the log.
-    private var failures = RateOfLines()
+    /// The log rate limiter for an effect with events that are refused again and again.
+    private var failures = LogRateLimiter()
 
-    /// Whether what follows from the session's being in memory begins now: once.
+    /// Returns true once: the effects of a loaded session begin at the first call.
     mutating func beginLoaded() -> Bool {
         defer { hasBegunLoaded = true }
         return !hasBegunLoaded
@@ -19,30 +19,32 @@ struct SessionEffects {
 
     mutating func stop() { hasStopped = true }
 
-    /// Whether the log is told now of an effect's event that failed.
+    /// Decides if the failure of an effect's event is logged now.
     ///
-    /// - Returns: How many lines were left out before; nil: this one is left out too.
+    /// - Returns: The number of lines left out before; nil if this line is left out too.
     mutating func admitFailure(at now: Duration) -> Int? { failures.admit(at: now) }
 }
 
 extension Session: SessionEffectHost {
-    /// Begins what follows from the session's being in memory; once, and not before storage knows it: reads of made-up ids must not
-    /// keep sessions in memory.
+    /// Begins the effects of a loaded session, once, and not before storage has the session.
+    ///
+    /// Otherwise reads of made-up ids would keep sessions in memory.
     func beginLoadedEffects() {
         guard isStored, !machine.isRetired, effects.beginLoaded() else { return }
         if let effects = state.effectsWhenLoaded(standing.state) { begin(effects, chain: nil) }
     }
 
-    /// Begins the effects of a dispatch that is visible now; the queue goes on when it need not wait for any of them.
+    /// Begins the effects of a dispatch that is now visible; the queue continues if it need not wait for any of them.
     func begin(_ list: AnyObject, chain: EffectChain?) {
         if !effects.hasStopped { state.begin(list, chain: chain) }
         if machine.yield(), !postDrive() { machine.stopYielding() }
     }
 
-    /// Has the session driven in a later turn of the loop; false: the loop has no room for the job.
-    private func postDrive() -> Bool { Confined(self, to: environment.executor).post { $0.drive() } }
+    /// Schedules a drive of the session in a later turn of the event loop; returns false if the loop has no room for
+    /// the job.
+    private func postDrive() -> Bool { LoopBound(self, to: environment.executor).post { $0.drive() } }
 
-    /// Cancels all effects, and begins none any more; whatever one still dispatches is dropped.
+    /// Cancels all effects, and begins no more; events that an effect still dispatches are dropped.
     package func stopEffects() {
         effects.stop()
         state.stopEffects()
@@ -60,7 +62,7 @@ extension Session: SessionEffectHost {
 
     // MARK: - The log
 
-    /// Logs what went wrong with an effect; it does not hold the session, which may be gone by then.
+    /// Logs the error of an effect; the closure does not hold the session, which may be gone by then.
     var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
         let logger = environment.logger
         let app = key.app
@@ -71,7 +73,7 @@ extension Session: SessionEffectHost {
         }
     }
 
-    /// Says that an effect's event failed: once in `RateOfLines.interval`, with the number of those left out before.
+    /// Logs that an effect's event failed, once in `LogRateLimiter.interval`, with the number of lines left out before.
     private func logFailure(ofEvent name: String, _ error: SessionError) {
         guard let leftOut = effects.admitFailure(at: environment.uptime()) else { return }
         var metadata: Logger.Metadata = ["app": "\(key.app)", "event": "\(name)", "error": "\(LogText.of(error))"]
@@ -79,7 +81,7 @@ extension Session: SessionEffectHost {
         environment.logger.warning("an effect's event failed", metadata: metadata)
     }
 
-    /// A fault of the app: its text is for the log alone.
+    /// Logs the failure of a reducer, and returns the error without the failure's text, which is for the log alone.
     func failure(_ error: any Error) -> SessionError {
         let failure = error as? ReducerFailure
         let eventName = failure?.eventName ?? ""

@@ -1,9 +1,13 @@
-/// The ways in which a session ends, one verb each. The shard decides when; each part of the session gives what is needed to come back
-/// by `passivated()`, from which the parts of the next incarnation are made, and ends for good by `close()`.
+/// The ways in which a session ends, one verb each.
+///
+/// The shard decides the moment. Each part of a session returns its data for the next incarnation from `passivated()`,
+/// and ends for good in `close()`. The parts of the next incarnation are made from that data.
 extension Session {
     // MARK: - Evict: no stream, no work
 
-    /// Begins to store a snapshot of a session without work that is about to leave memory, where that is worth a write; false: it is not, or there is work.
+    /// Begins to store a snapshot of a session that is about to leave memory, if the snapshot is worth a write.
+    ///
+    /// - Returns: False if no snapshot is stored, because it is not worth a write or the session has work.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
         // A session that was only read keeps its document of an earlier schema.
@@ -16,7 +20,7 @@ extension Session {
         return true
     }
 
-    /// Leaves memory: the shard has let go of it, which ends its effects.
+    /// Takes the session out of memory and stops its effects; the shard drops its own reference.
     package func evict() {
         assert(isQuiet || machine.isRetired, "a session with work was evicted")
         _ = machine.close()
@@ -26,55 +30,62 @@ extension Session {
 
     // MARK: - Passivate: streams, no work
 
-    /// Whether it is known, without a look at the state, that something holds it in memory.
+    /// True if something holds the session in memory, as far as this is known without a look at the state.
     package var isHeld: Bool {
         guard !isIdle else { return false }
         return !isQuiet || streams.hasEnded || !standing.unlogged.isEmpty
             || machine.isKnownUnpassivable
     }
 
-    /// Leaves memory although it is watched, and gives what is needed to come back; nil when something holds it there.
+    /// Takes a watched session out of memory, and returns the data to resume it; nil if something holds it in memory.
     ///
-    /// What holds it is work under way, or what neither storage nor JSON has of the state: omitted fields that differ from their
-    /// defaults, and what transient events did to stored ones.
-    package func passivate() -> ParkedSession? {
+    /// Work under way holds the session. So do values that neither storage nor JSON has: omitted fields that differ
+    /// from their defaults, and changes of stored fields by transient events. For a large state, a work thread finds
+    /// the values that storage does not have; the session can leave when it is asked again.
+    package func passivate() -> PassivatedSession? {
         guard !streams.isEmpty, !isHeld else { return nil }
-        guard let transients = transients() else {
+        let cursor = standing.cursor
+        if remains?.cursor != cursor { findRemains(at: cursor) }
+        guard let found = remains, found.cursor == cursor else { return nil }
+        remains = nil
+        guard let kept = found.remains, kept.transients.bytes <= environment.limits.stateBytesMax else {
             // The state is compared once, not again until it changes.
             machine.didRefusePassivation()
             return nil
         }
-        let passivated = ParkedSession(
+        let passivated = PassivatedSession(
             machine: machine.passivated(),
             streams: streams.passivated(),
-            stateHash: state.hash(of: standing.state),
-            transients: transients
+            stateHash: kept.hash,
+            transients: kept.transients
         )
         evict()
         return passivated
     }
 
-    /// What storage does not hold of the visible state; nil when that cannot be given back, or is too much.
-    private func transients() -> TransientDocument? {
-        var snapshot: StateSnapshot?
-        if isStored {
-            let document = persistentJSON(of: standing.state)
-            snapshot = StateSnapshot(version: standing.version, schema: state.schema, state: document)
+    /// Finds the values of the visible state that storage does not have.
+    private func findRemains(at cursor: Cursor) {
+        let version = isStored ? standing.version : nil
+        let job = state.remaining(of: standing.state, storedAt: version, of: key)
+        work(bytes: machine.headSize.bytes, job) { session, remains in
+            session.remains = (cursor, remains)
         }
-        guard let document = state.transients(of: standing.state, besides: snapshot, of: key),
-            document.bytes <= environment.limits.stateBytesMax
-        else { return nil }
-        return document
+        guard remains == nil else { return }
+        // The result is dropped later, because a session that is used again does not need it. Idle sessions are asked
+        // to leave at each tenth of the idle time.
+        environment.schedule(environment.limits.idleTimeMax / 4) { [weak self] in
+            if self?.remains?.cursor == cursor { self?.remains = nil }
+        }
     }
 
-    /// Whether it goes on as this earlier incarnation, with its streams.
-    func goesOn(as earlier: ParkedSession) -> Bool { standing.names === earlier.machine.names }
+    /// True if the session continues this earlier incarnation, with its streams.
+    func goesOn(as earlier: PassivatedSession) -> Bool { standing.names === earlier.machine.names }
 
     // MARK: - Delete
 
     /// Removes state and log once everything accepted before is done, and ends all streams.
     package func delete(reply: @escaping SessionReply<Void>) {
-        noteUse()
+        recordUse()
         do throws(SessionError) {
             try machine.delete(reply)
         } catch {
@@ -98,21 +109,23 @@ extension Session {
 
     // MARK: - Retire: storage is in doubt, or has the session no more
 
-    /// Gives up this stay in memory: what storage holds is in doubt, or gone.
+    /// Ends this incarnation, because the content of storage is in doubt or the session was deleted.
     func retire(failing error: SessionError, deletedEpoch: String? = nil) {
         guard !machine.isRetired else { return }
+        if deletedEpoch != nil { recordDeletion() }
         let failed = machine.close()
         closeAccount()
         stopEffects()
         streams.close(because: deletedEpoch == nil ? .draining : .deleted, standing)
-        // Out of the shard first: an answer may bring the client's next request, which has to find another session.
+        // The session leaves the shard first: an answer may bring the client's next request, which must find another
+        // session.
         onRetire?(self, deletedEpoch)
         tell(failed, error)
     }
 
     // MARK: - Drain: the server stops
 
-    /// Ends effects and takes no more streams; those that there are go on until their loops end them.
+    /// Stops all effects and accepts no more streams; open streams continue until their event loops end them.
     package func drain() {
         stopEffects()
         streams.drain(standing)

@@ -2,35 +2,32 @@ import RivuletEngine
 package import RivuletJSON
 
 extension Session {
-    /// The value at the path as it was at a version; transient fields have their defaults, as after a restart.
+    /// Reads the value at the path as it was at a version; transient fields have their defaults, as after a restart.
     ///
-    /// The answer's cursor is the short one, of that version.
+    /// The answer's cursor is the short form for that version.
     package func read(_ path: JSONPointer, at version: UInt64, reply: @escaping SessionReply<StateAnswer>) {
-        noteUse()
+        recordUse()
         let position = Cursor.Position(version: version, transients: 0)
-        let cursor = Cursor(epoch: standing.visibleEpoch, position: position, residence: nil)
-        past(at: version) { session, past in
-            reply(
-                past.flatMap { past in
-                    guard let value = session.state.json(at: path, of: past) else {
-                        return .failure(.noValue(path.description))
-                    }
-                    return .success(StateAnswer(cursor: cursor, value: value))
-                }
-            )
+        let cursor = Cursor(epoch: standing.visibleEpoch, position: position, incarnation: nil)
+        readPast(at: version, reply) { state in
+            guard let value = state.document().json(path) else { return .failure(.noValue(path.description)) }
+            return .success(StateAnswer(cursor: cursor, value: value))
         }
     }
 
-    /// The stored fields as they were at a version, as a document to begin another session with; nil: the newest durable version.
+    /// Reads the stored fields as they were at a version, as a document with which another session can begin.
+    ///
+    /// If `version` is nil, the newest durable version is read.
     package func document(at version: UInt64?, reply: @escaping SessionReply<[UInt8]>) {
-        noteUse()
+        recordUse()
         guard isStored else { return reply(.failure(.notFound(key))) }
-        past(at: version ?? standing.version) { session, past in reply(past.map(session.persistentJSON)) }
+        let capacity = documentCapacity
+        readPast(at: version ?? standing.version, reply) { .success($0.persistentJSON(capacity)) }
     }
 
-    /// The log after a version, or from its beginning: at most so many entries, and fewer when they are large.
+    /// Reads the log after a version, or from its beginning: at most `limit` entries, and fewer if they are large.
     package func readLog(after version: UInt64?, limit: Int, reply: @escaping SessionReply<LogPage>) {
-        noteUse()
+        recordUse()
         let version = version ?? log.retained.from - 1
         guard isStored else { return reply(.failure(.notFound(key))) }
         guard version < standing.version else {
@@ -50,7 +47,9 @@ extension Session {
         }
     }
 
-    /// The first of the entries that are visible and fit one answer, at least one; the entries come after version `version`.
+    /// Returns the first entries that are visible and fit one answer, at least one.
+    ///
+    /// The entries come after version `version`.
     private func page(of entries: [LogEntry], after version: UInt64) -> LogPage {
         var bytes = 0
         let shown = entries.prefix { $0.version <= standing.version }
@@ -63,7 +62,7 @@ extension Session {
         return LogPage(cursor: standing.cursor, entries: Array(page), hasMore: last < standing.version)
     }
 
-    /// The error that says why a version is not there.
+    /// Returns the error for a version that is no longer there, or not yet.
     private func missing(_ version: UInt64) -> SessionError {
         version <= standing.version
             ? .versionGone(version, oldest: log.retained.from - 1) : .noVersion(version, current: standing.version)
@@ -71,34 +70,57 @@ extension Session {
 
     // MARK: - States of the past
 
-    /// Makes the state at a version again: the app's default with what is stored of that version.
-    private func past(
+    /// Restores the state at a version, and answers with the value that a job reads from it.
+    ///
+    /// The restored state is the app's default with the stored fields of that version.
+    private func readPast<Answer: Sendable>(
         at version: UInt64,
-        _ body: @escaping (_ session: Session, _ state: Result<OpaqueBox, SessionError>) -> Void
+        _ reply: @escaping SessionReply<Answer>,
+        _ job: @escaping @Sendable (StateEncoder) -> Result<Answer, SessionError>
     ) {
-        guard version <= standing.version else { return body(self, .failure(missing(version))) }
-        // Of a session that storage does not know there is the default only.
-        guard isStored else { return body(self, .success(state.defaultState)) }
+        guard version <= standing.version else { return reply(.failure(missing(version))) }
+        // A session that storage does not have has only the default state.
+        guard isStored else { return reply(job(state.held(state.defaultState))) }
         askForPast { [key, epoch = standing.epoch] in
             $0.past.past(key, epoch: epoch, at: version, reply: $1)
         } then: { session, past in
             do throws(SessionError) {
                 guard let past = try past.get() else { throw session.missing(version) }
-                try session.make(past, body)
+                session.restore(past, reply, job)
             } catch {
-                body(session, .failure(error))
+                reply(.failure(error))
             }
         }
     }
 
-    /// Makes a state of the past; a path that a migration step needs is looked for in other sessions, as when a session is loaded.
-    private func make(
+    /// Restores a state of the past and reads it in one job, after which the state is gone.
+    private func restore<Answer: Sendable>(
         _ past: StoredPast,
-        _ body: @escaping (_ session: Session, _ state: Result<OpaqueBox, SessionError>) -> Void
+        _ reply: @escaping SessionReply<Answer>,
+        _ job: @escaping @Sendable (StateEncoder) -> Result<Answer, SessionError>
+    ) {
+        let restoring = state.restoring(past, of: key)
+        work(bytes: past.byteCount, goingOn: pastReads) {
+            restoring().map { (findings: $0.findings, answer: job($0.state)) }
+        } then: { session, restored in
+            do throws(SessionError) {
+                try session.machine.admit()
+                let restored = try restored.get()
+                try session.judge(restored.findings) { reply($0.flatMap { restored.answer }) }
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    /// Checks that a migration has found the paths that it needs; missing paths are searched for in other sessions, as
+    /// in a load.
+    private func judge(
+        _ findings: MigrationFindings,
+        _ body: @escaping (Result<Void, SessionError>) -> Void
     ) throws(SessionError) {
-        let (box, findings) = try state.restore(past, of: key)
         let lacking = try migrations.judge(findings, of: key, isStored: false)
-        guard !lacking.isEmpty else { return body(self, .success(box)) }
+        guard !lacking.isEmpty else { return body(.success(())) }
         askForPast { [migrations, limits = environment.limits, logger = environment.logger] in
             migrations.search(
                 for: lacking,
@@ -111,14 +133,14 @@ extension Session {
             do throws(SessionError) {
                 try result.get()
                 _ = try session.migrations.judge(findings, of: session.key, isStored: false)
-                body(session, .success(box))
+                body(.success(()))
             } catch {
-                body(session, .failure(error))
+                body(.failure(error))
             }
         }
     }
 
-    /// Asks storage, unless too many read logs already.
+    /// Asks storage, unless too many requests read logs already.
     private func askForPast<Answer: Sendable>(
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
         then body: @escaping (_ session: Session, _ answer: Result<Answer, SessionError>) -> Void
@@ -132,53 +154,5 @@ extension Session {
             }
         }
         if !isAsked { body(self, .failure(.overloaded("requests that read logs (resumesMax)"))) }
-    }
-
-    // MARK: - Going back
-
-    /// Queues an event of the engine behind everything that is queued; a restore first reads its version, which never changes.
-    func replace(
-        _ event: EngineEvent,
-        _ request: DispatchRequest,
-        keeper: AnswerKeeper?,
-        _ reply: @escaping SessionReply<DispatchAnswer>
-    ) {
-        noteUse()
-        switch event {
-        case .reset: enqueue(Replacement(event: event, document: []), request, keeper, reply)
-        case .restored(let version):
-            document(at: version) { [self] document in
-                switch document {
-                case .success(let document):
-                    enqueue(Replacement(event: event, document: document), request, keeper, reply)
-                case .failure(let error): reply(.failure(error))
-                }
-            }
-        }
-    }
-
-    private func enqueue(
-        _ replacement: Replacement,
-        _ request: DispatchRequest,
-        _ keeper: AnswerKeeper?,
-        _ reply: @escaping SessionReply<DispatchAnswer>
-    ) {
-        let bytes = request.body.count + replacement.document.count
-        do throws(SessionError) {
-            try machine.admit(bytes: bytes)
-        } catch {
-            return reply(.failure(error))
-        }
-        machine.enqueue(
-            QueuedDispatch(
-                .replacement(replacement),
-                expected: request.expected,
-                isStrict: request.isStrict,
-                keeper: keeper,
-                bodyBytes: bytes,
-                reply: reply
-            )
-        )
-        drive()
     }
 }

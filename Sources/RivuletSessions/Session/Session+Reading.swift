@@ -1,26 +1,77 @@
 package import RivuletJSON
 
 extension Session {
-    /// The visible value at the path.
-    package func read(_ path: JSONPointer) -> Result<StateAnswer, SessionError> {
-        noteUse()
+    /// Reads the visible value at the path; readers of a large state share the value.
+    package func read(_ path: JSONPointer, reply: @escaping SessionReply<StateAnswer>) {
+        recordUse()
         let cursor = standing.cursor
-        if !reads.isEmpty, let shared = reads.value(at: PathText(path.description), cursor) {
-            return .success(StateAnswer(cursor: cursor, value: shared.json, shared: shared))
+        if !reads.isEmpty, let shared = reads.value(at: PathText(path.description), cursor, now: environment.uptime()) {
+            return reply(.success(StateAnswer(cursor: cursor, value: shared.json, shared: shared)))
         }
-        guard let value = state.json(at: path, of: standing.state) else {
+        guard machine.headSize.bytes > environment.limits.turnJSONBytesMax else {
+            return reply(answer(state.json(at: path, of: standing.state), at: path, cursor))
+        }
+        let text = PathText(path.description)
+        guard !readsUnderWay.isSmall(text) else {
+            let value = state.json(at: path, of: standing.state)
+            readsUnderWay.record(text, bytes: value?.count ?? 0)
+            return reply(answer(value, at: path, cursor))
+        }
+        switch readsUnderWay.add(text, at: cursor, reply) {
+        case .first: write(path, text, cursor)
+        case .waiting: break
+        case .full: reply(.failure(.overloaded("key paths of one large state that are read at once (256)")))
+        }
+    }
+
+    /// Writes the value at a path on a work thread, for all reads that wait for it.
+    private func write(_ path: JSONPointer, _ text: PathText, _ cursor: Cursor) {
+        let held = state.held(standing.state)
+        work {
+            held.document().json(path)
+        } then: { session, value in
+            session.readsUnderWay.record(text, bytes: value?.count ?? 0)
+            let (replies, next) = session.readsUnderWay.take(text)
+            let answer = session.answer(value, at: path, cursor, readers: replies.count)
+            session.send(answer, to: replies[...])
+            for reply in next { session.read(path, reply: reply) }
+        }
+    }
+
+    /// The most readers of one value that are answered in one turn.
+    private static var repliesPerTurnMax: Int { 256 }
+
+    private func send(
+        _ answer: Result<StateAnswer, SessionError>,
+        to replies: ArraySlice<SessionReply<StateAnswer>>
+    ) {
+        for reply in replies.prefix(Self.repliesPerTurnMax) { reply(answer) }
+        let rest = replies.dropFirst(Self.repliesPerTurnMax)
+        if !rest.isEmpty { environment.schedule(.milliseconds(1)) { [self] in send(answer, to: rest) } }
+    }
+
+    private func answer(
+        _ value: [UInt8]?,
+        at path: JSONPointer,
+        _ cursor: Cursor,
+        readers: Int = 1
+    ) -> Result<StateAnswer, SessionError> {
+        guard let value else {
             let isNumbered = state.hasNumberForID(along: path)
             return .failure(isNumbered ? .noElement(path.description) : .noValue(path.description))
         }
-        return .success(StateAnswer(cursor: cursor, value: value, shared: share(value, at: path, cursor)))
+        let shared = share(value, at: path, cursor, readers: readers)
+        return .success(StateAnswer(cursor: cursor, value: value, shared: shared))
     }
 
-    /// Keeps a large value for the next reads.
-    private func share(_ value: [UInt8], at path: JSONPointer, _ cursor: Cursor) -> ReadValue? {
-        guard value.count >= SharedReads.bytesMin, !environment.memory.isCrowded else { return nil }
+    /// Keeps a large value for the next reads; reads that waited for one writing share it in any case.
+    private func share(_ value: [UInt8], at path: JSONPointer, _ cursor: Cursor, readers: Int) -> ReadValue? {
+        guard value.count >= SharedReads.bytesMin else { return nil }
+        let unkept = readers > 1 ? ReadValue(value, isKept: false) : nil
+        guard !machine.isRetired, !environment.memory.isCrowded else { return unkept }
         let isFirst = reads.isEmpty
         let path = PathText(path.description)
-        guard let shared = reads.keep(value, at: path, cursor, now: environment.uptime()) else { return nil }
+        guard let shared = reads.keep(value, at: path, cursor, now: environment.uptime()) else { return unkept }
         account()
         if isFirst { forgetReads(in: SharedReads.ageMax) }
         return shared
@@ -34,7 +85,7 @@ extension Session {
         }
     }
 
-    /// What there is to say of the session as such.
+    /// Returns the metadata of the session.
     package func info() -> SessionInfo {
         SessionInfo(
             key: key,
@@ -47,9 +98,9 @@ extension Session {
         )
     }
 
-    /// A view object, or, for nil, all of them by their names.
+    /// Returns a view object, or, for nil, all view objects by their names.
     package func readView(_ name: String?) -> Result<StateAnswer, SessionError> {
-        noteUse()
+        recordUse()
         guard let name else { return .success(StateAnswer(cursor: standing.cursor, value: allViews())) }
         guard let view = view(name) else { return .failure(.noView(name)) }
         let value = state.document(ofView: view).json(.root) ?? []
@@ -68,6 +119,6 @@ extension Session {
         return writer.bytes
     }
 
-    /// The view that streams watch, or one that is made for this reader.
+    /// Returns the view that streams watch, or a view that is made for this reader.
     private func view(_ name: String) -> OpaqueBox? { streams.view(name) ?? state.makeView(name, of: standing.state) }
 }

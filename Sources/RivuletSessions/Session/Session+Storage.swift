@@ -30,16 +30,26 @@ extension Session {
     // MARK: - The log
 
     private func append(_ batch: CommitQueue.Batch, at point: AppendPoint) {
-        let kept = KeptAnswers(batch.answers, droppingBefore: oldestKept)
+        let kept = IdempotencyRecords(batch.answers, droppingBefore: oldestKept)
         let append = PendingAppend(batch.entries, of: self)
         environment.storage.log.append(key, at: point, batch.entries, keeping: kept) { append.take($0) }
     }
 
-    /// The first event, or an explicit request, makes storage know the session.
+    /// Creates the session in storage, at its first event or at an explicit request.
     private func storeCreation(_ batch: CommitQueue.Batch) {
+        // The document that a client asked for, or the default of this build: a later build may have another default.
+        let document = machine.initial?.document
+        let (held, capacity) = (state.held(machine.loggedState), documentCapacity)
+        work(bytes: document == nil ? machine.headSize.bytes : 0) {
+            document ?? held.persistentJSON(capacity)
+        } then: { session, document in
+            // A retired session has answered all waiting requests already.
+            if !session.machine.isRetired { session.storeCreation(batch, of: document) }
+        }
+    }
+
+    private func storeCreation(_ batch: CommitQueue.Batch, of document: [UInt8]) {
         let time = batch.entries.first?.time ?? environment.wallClock()
-        // What a client has asked for, or the default of this build, which a later one need not have any more.
-        let document = machine.initial?.document ?? persistentJSON(of: machine.loggedState)
         let snapshot = StateSnapshot(version: 0, schema: state.schema, state: document)
         log.willCreate(at: time, snapshotBytes: document.count)
         let epoch = machine.initial?.epoch ?? standing.epoch
@@ -78,46 +88,45 @@ extension Session {
 
     // MARK: - Snapshots
 
-    /// Stores the document in its new shape, at the version that it was migrated from, so that what follows in the log is of one shape with
-    /// it; or for the first time.
+    /// Stores the whole document, because it was migrated or because storage has none yet.
+    ///
+    /// A migrated document is stored at the version from which it was migrated, so that it has the same shape as the
+    /// entries after it.
     private func storeWhole(at head: SessionHead) {
-        let snapshot = snapshot(at: head)
         let from = log.retained.from
-        ask {
-            $0.log.compact(key, at: head, snapshot: snapshot, keepingFrom: from, keepingSince: .min, reply: $1)
-        } then: { session, outcome in
-            if case .success(.compacted(let head, _)) = outcome {
-                session.didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
+        writeSnapshot(at: head) { session, snapshot in
+            session.ask {
+                $0.log.compact(session.key, at: head, snapshot: snapshot, keeping: LogKeeping(from: from), reply: $1)
+            } then: { session, outcome in
+                if case .success(.compacted(let head, _)) = outcome {
+                    session.didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
+                }
+                // Entries cannot follow a document in another shape, so this failure fails the waiting entries too.
+                if case .failure(let error) = outcome { return session.storageDidFail(error) }
+                session.snapshotDidFinish(outcome)
             }
-            // Entries cannot follow a document in another shape: a failure is theirs too.
-            if case .failure(let error) = outcome { return session.storageDidFail(error) }
-            session.snapshotDidFinish(outcome)
         }
     }
 
-    /// Stores a snapshot once the log since the last one has grown enough, so that loading stays short and writing stays cheap.
+    /// Stores a snapshot once the log since the last one has grown enough, so that loading stays short and writing
+    /// stays cheap.
     func storeSnapshotIfDue(at head: SessionHead) {
         let (now, limits) = (environment.wallClock(), environment.logLimits)
         if log.isSnapshotDue(at: head.version, now: now, limits: limits) { storeSnapshot(at: head, now: now) }
     }
 
     func storeSnapshot(at head: SessionHead, now: Int64) {
-        let snapshot = snapshot(at: head)
-        let keeping = SessionLog.keeping(at: head.version, now: now, limits: environment.logLimits)
+        let keeping = log.keeping(at: head.version, now: now, limits: environment.logLimits)
         machine.beginStorage()
-        // Also when it fails: the log is still whole then, and it is tried again when that has grown.
-        didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
-        ask {
-            $0.log.compact(
-                key,
-                at: head,
-                snapshot: snapshot,
-                keepingFrom: keeping.from,
-                keepingSince: keeping.since,
-                reply: $1
-            )
-        } then: {
-            $0.snapshotDidFinish($1)
+        writeSnapshot(at: head) { session, snapshot in
+            // This is counted even if the snapshot fails: the log is complete without it, and the next attempt comes
+            // when the log has grown.
+            session.didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
+            session.ask {
+                $0.log.compact(session.key, at: head, snapshot: snapshot, keeping: keeping, reply: $1)
+            } then: {
+                $0.snapshotDidFinish($1)
+            }
         }
     }
 
@@ -141,14 +150,22 @@ extension Session {
         drive()
     }
 
-    private func snapshot(at head: SessionHead) -> StateSnapshot {
-        StateSnapshot(version: head.version, schema: state.schema, state: persistentJSON(of: machine.loggedState))
+    /// Writes the logged state as it is now, while storage has no other work of the session.
+    private func writeSnapshot(
+        at head: SessionHead,
+        then body: @escaping (_ session: Session, _ snapshot: StateSnapshot) -> Void
+    ) {
+        let (held, capacity, schema) = (state.held(machine.loggedState), documentCapacity, state.schema)
+        work(bytes: machine.headSize.bytes) {
+            StateSnapshot(version: head.version, schema: schema, state: held.persistentJSON(capacity))
+        } then: { session, snapshot in
+            // A retired session has answered all waiting requests already.
+            if !session.machine.isRetired { body(session, snapshot) }
+        }
     }
 
-    /// The state as it goes to disk: no transient and no omitted fields.
-    func persistentJSON(of box: OpaqueBox) -> [UInt8] {
-        state.persistentJSON(of: box, capacity: max(1_024, log.snapshotBytes))
-    }
+    /// The expected bytes of the next document.
+    var documentCapacity: Int { max(1_024, log.snapshotBytes) }
 
     // MARK: - Failures
 
@@ -156,9 +173,9 @@ extension Session {
         retire(failing: .storage(.unavailable(detail: "another writer \(deed); try once more")))
     }
 
-    /// Takes back everything that is not durable.
+    /// Rolls back everything that is not durable.
     ///
-    /// What was never certain makes the session leave memory.
+    /// If the outcome is indeterminate, the session leaves memory.
     private func storageDidFail(_ error: StorageError) {
         environment.logger.error("storage failed", metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"])
         if case .indeterminate = error { return retire(failing: .storage(error)) }
@@ -168,7 +185,7 @@ extension Session {
         drive()
     }
 
-    /// Tells all who wait that what they asked for failed.
+    /// Answers all requests that failed with the error.
     func tell(_ failed: SessionMachine.Failed, _ error: SessionError) {
         for dispatch in failed.dispatches { dispatch.reply(.failure(error)) }
         for dispatch in failed.queued { dispatch.reply(.failure(error)) }

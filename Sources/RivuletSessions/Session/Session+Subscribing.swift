@@ -4,7 +4,7 @@ import RivuletEngine
 extension Session {
     /// Adds a subscriber; the answer goes through the sink.
     package func subscribe(_ request: StreamRequest) {
-        noteUse()
+        recordUse()
         if let error = leavingError { return streams.refuse(request.stream, with: .failed(error)) }
         guard !streams.isFull else { return streams.refuse(request.stream, with: .full) }
         if let view = request.topic.view, !streams.watch(view, standing) {
@@ -12,15 +12,16 @@ extension Session {
         }
         let subscriber = Subscriber(request: request, key: StreamGroupKey(request.topic))
         guard let text = request.resume else {
-            return join(subscriber, first: streams.beginning(of: subscriber.key, standing))
+            return begin(subscriber)
         }
         guard let cursor = Cursor(text) else { return reset(subscriber, .unknownCursor) }
-        // An EventSource comes back with the URL that it was opened with, whatever its stream has watched since.
+        // An EventSource reconnects with the URL with which it was opened, even if the paths of its stream have changed
+        // since.
         guard subscriber.key.suits(cursor) else { return reset(subscriber, .pathsChanged) }
         resume(subscriber, from: cursor)
     }
 
-    /// Why the session takes no streams; nil: it does.
+    /// The reason that the session accepts no streams; nil if it accepts them.
     var leavingError: SessionError? {
         do throws(SessionError) {
             try machine.admit()
@@ -30,9 +31,9 @@ extension Session {
         }
     }
 
-    /// Takes back one membership of that loop.
+    /// Removes one stream of an event loop from a group.
     package func leave(_ group: GroupID, loop: Int) {
-        noteUse()
+        recordUse()
         if streams.leave(group, loop: loop) { account() }
     }
 
@@ -46,8 +47,41 @@ extension Session {
         account()
     }
 
-    func reset(_ subscriber: Subscriber, _ reason: ResetReason) {
-        streams.reset(subscriber, reason, standing)
+    func reset(_ subscriber: Subscriber, _ reason: ResetReason) { begin(subscriber, because: reason) }
+
+    /// Adds a stream that begins with a snapshot, or with a reset if there is a reason for one.
+    private func begin(_ subscriber: Subscriber, because reason: ResetReason? = nil) {
+        write(streams.begin(subscriber, because: reason, standing, stateBytes: machine.headSize.bytes))
         account()
     }
+
+    /// Writes a snapshot on a work thread; does nothing if there is none to write.
+    private func write(_ writing: SnapshotWriting?) {
+        guard let writing else { return }
+        let give = { (session: Session, event: StreamEvent) in session.give(event, of: writing) }
+        if writing.pausesSession {
+            workOnHead(bytes: .max, { writing.write() }, then: give)
+        } else {
+            work({ writing.write() }, then: give)
+        }
+    }
+
+    private func give(_ event: StreamEvent, of writing: SnapshotWriting) {
+        switch streams.didWrite(event, of: writing, standing, refusal: leavingRefusal) {
+        case .nothing: break
+        case .more:
+            // One pause is enough for all streams that wait.
+            if writing.pausesSession { machine.pause() }
+            environment.schedule(.milliseconds(1)) { [self] in
+                if writing.pausesSession { machine.resume() }
+                give(event, of: writing)
+                goOn()
+            }
+        case .again(let writing): write(writing)
+        }
+        account()
+    }
+
+    /// The refusal of streams that waited while the session ended; nil if it accepts streams.
+    var leavingRefusal: StreamRefusal? { isDeleted ? .gone : leavingError.map { .failed($0) } }
 }

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
@@ -7,20 +8,31 @@ package typealias SessionReply<Answer> = (Result<Answer, SessionError>) -> Void
 
 /// One session in memory, the only writer of its state.
 ///
-/// It drives ``SessionMachine``, which decides what is to be done next, and holds the other parts, each with its own state. Every call
-/// and every reply is on the shard's thread.
+/// It drives ``SessionMachine``, which decides the next step, and holds the other parts, each with its own state. Every
+/// call and every reply is on the shard's thread.
 package final class Session {
     /// Called when the session must leave memory at once.
     private(set) var onRetire: Retirement?
-    /// Large values that were read lately.
+    /// Called when a job on a work thread has ended.
+    private var onJobEnd: ((Session) -> Void)?
+    /// True if a client has deleted the session.
+    private(set) var isDeleted = false
+    /// Large values that were read recently.
     var reads = SharedReads()
+    /// The reads that wait for a value.
+    var readsUnderWay = ReadsUnderWay()
+    /// The last result of `findRemains` and its cursor; nil if a load would not restore the state.
+    var remains: (cursor: Cursor, remains: SessionRemains?)?
+    /// The creations that wait for the end of a pause.
+    var creationsToCome: [(Session) -> Void] = []
+    private var jobCount = 0
     /// The uptime of the last request.
     package private(set) var lastUsed: Duration
 
     let environment: SessionEnvironment
     let epochs: VisibleEpoch
     let migrations: MigrationSearch
-    /// What needs the types of the app.
+    /// The part of the session that needs the types of the app.
     let state: any SessionState
     let streams: SessionStreams
     /// The reads of the past that wait for storage.
@@ -33,29 +45,38 @@ package final class Session {
     var idempotency = SessionIdempotency()
     var effects = SessionEffects()
     private var memory = SessionMemory()
-    // SAFETY: one thread has the session, and no method of the machine calls back into it, so no access begins during another one. It is
-    // asked some twenty times in each dispatch, and a check at run time costs as much as the asking.
+    // SAFETY: one thread has the session, and no method of the machine calls code that uses the machine, so accesses
+    // never overlap. A dispatch calls the machine about twenty times; a check would cost as much as the call.
     @exclusivity(unchecked) private var storedMachine: SessionMachine
 
-    /// What is done when a session must leave memory at once: deleted, or in doubt about what storage holds.
+    /// The action for a session that must leave memory at once: it was deleted, or the content of storage is in doubt.
     package typealias Retirement = (_ session: Session, _ deletedEpoch: String?) -> Void
 
-    /// What a session begins with.
+    /// The parts with which a session begins.
     struct Beginning {
         let state: any SessionState
-        /// The state that storage has, or the default.
+        /// The stored state, or the default.
         let box: OpaqueBox
         let stored: StoredSession?
         /// The bytes of the log after the stored snapshot.
         let tailBytes: Int
-        /// The size of the state, or a little more.
+        /// The size of the state in bytes, or a little more.
         let stateBytes: Int
-        /// The document that storage has of the state.
+        /// The form of the document in storage.
         let storedForm: SessionMachine.StoredForm
-        /// The name of the history in storage.
+        /// The epoch of the history in storage.
         let epoch: String
-        /// What is parked of an earlier incarnation; nil: nothing.
-        let earlier: ParkedSession?
+        /// The passivated session of an earlier incarnation; nil if there is none.
+        let earlier: PassivatedSession?
+        /// The state of the earlier incarnation, restored from storage and the passivated session; nil if that is not
+        /// possible.
+        let laid: Laid?
+
+        /// A state, and the hash of the whole state.
+        struct Laid {
+            let box: OpaqueBox
+            let hash: Int
+        }
 
         /// The version of the state.
         var version: UInt64 { stored?.head.version ?? 0 }
@@ -79,7 +100,7 @@ package final class Session {
                 ?? SessionNames(
                     epoch: beginning.epoch,
                     visibleEpoch: epochs.name(of: beginning.epoch),
-                    incarnation: RandomToken.residence()
+                    incarnation: RandomToken.incarnation()
                 ),
             position: resumed?.position ?? Cursor.Position(version: beginning.version, transients: 0),
             unlogged: [],
@@ -103,47 +124,103 @@ package final class Session {
         state.attach(to: self)
     }
 
-    /// Says that the shard has it: effects that follow from this begin.
-    package func didEnterMemory(onRetire: @escaping Retirement) {
+    /// Called once the shard has the session in memory; begins the effects of a loaded session.
+    package func didEnterMemory(onRetire: @escaping Retirement, onJobEnd: @escaping (Session) -> Void) {
         self.onRetire = onRetire
+        self.onJobEnd = onJobEnd
         account()
         beginLoadedEffects()
     }
 
     package var key: SessionKey { machine.key }
 
-    /// Where readers stand.
+    /// The state and the position that readers see.
     var standing: SessionStanding { machine.standing }
 
-    /// Whether storage knows it.
+    /// True if storage has the session.
     package var isStored: Bool { machine.isStored }
 
-    /// Whether nothing is queued, under way or watching, so that it may leave memory.
+    /// True if nothing is queued or under way and no stream watches the session, so that it may leave memory.
     package var isIdle: Bool { isQuiet && streams.isEmpty }
 
-    /// Whether nothing is queued or under way.
+    /// True if nothing is queued or under way.
     var isQuiet: Bool {
-        machine.isQuiet && streams.isQuiet && pastReads.count == 0 && state.hasIdleEffects && idempotency.isQuiet
+        machine.isQuiet && streams.isQuiet && pastReads.count == 0 && jobCount == 0 && state.hasIdleEffects
+            && idempotency.isQuiet
     }
 
-    /// Begins the idle time anew.
-    func noteUse() { lastUsed = environment.uptime() }
+    /// Restarts the idle time.
+    func recordUse() { lastUsed = environment.uptime() }
+
+    /// Runs a job that reads or writes JSON, a long job on a work thread.
+    ///
+    /// The session stays in memory until the job is done.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of JSON that the job reads or writes.
+    ///   - reads: The log reads of which the job keeps a slot; nil if it keeps none. They are passed only in the call
+    ///     in which storage answered.
+    ///   - job: The job.
+    ///   - body: Takes the result on the session's thread.
+    func work<Value: Sendable>(
+        bytes: Int = .max,
+        goingOn reads: LogReads? = nil,
+        _ job: @escaping @Sendable () -> Value,
+        then body: @escaping (_ session: Session, _ value: Value) -> Void
+    ) {
+        guard bytes > environment.limits.turnJSONBytesMax else { return body(self, job()) }
+        jobCount += 1
+        reads?.goOn()
+        environment.run(isOfPast: reads != nil, job) { [self] value in
+            reads?.end()
+            body(self, value)
+            // The body runs first: a session without counted work could leave memory while the body uses it.
+            jobCount -= 1
+            account()
+            onJobEnd?(self)
+        }
+    }
+
+    /// Runs a job that needs an unchanged head.
+    ///
+    /// The session reduces, creates and deletes nothing until `body` has the result.
+    func workOnHead<Value: Sendable>(
+        bytes: Int,
+        _ job: @escaping @Sendable () -> Value,
+        then body: @escaping (_ session: Session, _ value: Value) -> Void
+    ) {
+        machine.pause()
+        work(bytes: bytes, job) { session, value in
+            session.machine.resume()
+            body(session, value)
+            session.goOn()
+        }
+    }
+
+    /// Continues after a pause: drives the session and runs the creations that waited.
+    func goOn() {
+        guard !machine.isPaused else { return }
+        drive()
+        for create in exchange(&creationsToCome, with: []) { create(self) }
+    }
 
     // MARK: - Dispatch
 
-    /// Runs the events of the body as one transaction, after everything that is queued; replies when it is durable and published.
+    /// Runs the events of the body as one transaction, after all queued work.
+    ///
+    /// The reply comes when the transaction is durable and published.
     package func dispatch(_ request: DispatchRequest, reply: @escaping SessionReply<DispatchAnswer>) {
-        dispatch(request, keeper: nil, reply)
+        dispatch(request, recorder: nil, reply)
     }
 
-    /// Queues the request's events; `keeper` has the answer stored for a sender who may ask again.
+    /// Queues the request's events; `recorder` stores the answer as an idempotency record for a sender that may retry.
     func dispatch(
         _ request: DispatchRequest,
-        keeper: AnswerKeeper?,
+        recorder: IdempotencyRecorder?,
         _ reply: @escaping SessionReply<DispatchAnswer>
     ) {
-        if let event = request.engineEvent { return replace(event, request, keeper: keeper, reply) }
-        noteUse()
+        if let event = request.engineEvent { return replace(event, request, recorder: recorder, reply) }
+        recordUse()
         do throws(SessionError) {
             let bytes = request.body.count
             try machine.admit(bytes: bytes)
@@ -154,7 +231,7 @@ package final class Session {
                     isArray: request.isArray,
                     expected: request.expected,
                     isStrict: request.isStrict,
-                    keeper: keeper,
+                    recorder: recorder,
                     bodyBytes: bytes,
                     reply: reply
                 )
@@ -165,9 +242,10 @@ package final class Session {
         drive()
     }
 
-    /// Does what the machine says, until there is nothing to be done.
+    /// Performs the machine's actions until there are none.
     ///
-    /// An answer may bring the client's next request before an action is over; that request is taken before the next action.
+    /// An action that answers a client may bring the client's next request. That request is accepted before the next
+    /// action.
     func drive() {
         guard machine.beginDriving() else { return }
         while let action = machine.next(isHeld: state.isHoldingQueue) { perform(action) }
@@ -187,92 +265,117 @@ package final class Session {
         }
     }
 
-    /// Tells the shard's account what the session takes now.
+    /// Updates the shard's memory account with the session's present size.
     func account() {
         guard !machine.isRetired else { return }
         memory.account(memoryBytes, in: environment.memory)
-        // One with work cannot leave yet, and what it takes may be less in a moment.
+        // A session with work cannot leave yet, and may need less memory in a moment.
         if environment.memory.isCrowded, isQuiet { environment.memory.wantRoom() }
     }
 
-    /// Takes the session out of the shard's account.
+    /// Records that a client has deleted the session.
+    func recordDeletion() { isDeleted = true }
+
+    /// Removes the session from the shard's memory account.
     func closeAccount() { memory.close(in: environment.memory) }
 
-    /// What the shard's account has of the session.
+    /// The bytes of the session in the shard's memory account.
     var accountedBytes: Int { memory.bytes }
 
-    /// The memory that it takes, roughly, in bytes.
+    /// The approximate memory of the session, in bytes.
     ///
-    /// The state as JSON, or a little more, with its transient fields; what waits for the next entry; the changes that are kept for streams
-    /// of the state and of views; events that are queued, and what is not visible yet; the groups of streams and what they watch; the
-    /// session's own bookkeeping.
+    /// It is the sum of these parts:
+    /// - the state as JSON, or a little more, with its transient fields
+    /// - the changes that wait for the next log entry
+    /// - the changes and snapshots that are kept for streams of the state and of views
+    /// - queued events, and changes that are not visible yet
+    /// - the groups of streams and their paths
+    /// - large values that were read recently
+    /// - the session's own bookkeeping
     package var memoryBytes: Int {
         SessionMemory.bytesMin + machine.headSize.bytes + machine.bytes + streams.bytes + reads.bytes
     }
 
     // MARK: - Reducing
 
-    private func reduce(_ dispatch: QueuedDispatch) {
+    func reduce(_ dispatch: QueuedDispatch) {
         if let tick = dispatch.source?.tick { state.tickDidEnd(tick) }
         if !dispatch.expected.isEmpty, let mismatch = machine.mismatch(with: dispatch.expected) {
             return refuse(dispatch, mismatch)
         }
-        let start = environment.slowEvents?.begin()
-        defer { if let start { reduced(dispatch, since: start) } }
-        do throws(SessionError) {
-            let step = try apply(dispatch)
-            machine.accept(try pending(dispatch, step, size: try size(after: step)))
-        } catch {
-            machine.reject(dispatch)
-            dispatch.reply(.failure(error))
-        }
-    }
-
-    private func reduced(_ dispatch: QueuedDispatch, since start: UInt64) {
-        environment.slowEvents?.end(start, app: key.app, events: dispatch.eventCount, name: name(of: dispatch))
-    }
-
-    private func name(of dispatch: QueuedDispatch) -> String {
+        let events: DecodedEvents
         switch dispatch.input {
-        case .events(let events): state.name(of: events)
-        case .replacement: "replacing the state"
+        case .events(let decoded): events = decoded
+        case .replacement(let replacement): return replace(by: replacement, dispatch)
         }
+        let start = environment.slowEvents?.begin()
+        defer { if let start { reduced(events, since: start) } }
+        do throws(SessionError) {
+            let step = try apply(events, of: dispatch)
+            let size = try size(of: step.state, after: step.recording.changes, from: machine.head)
+            machine.accept(try pending(dispatch, step, size: size))
+        } catch {
+            reject(dispatch, error)
+        }
+    }
+
+    func reject(_ dispatch: QueuedDispatch, _ error: SessionError) {
+        machine.reject(dispatch)
+        dispatch.reply(.failure(error))
+    }
+
+    private func reduced(_ events: DecodedEvents, since start: UInt64) {
+        environment.slowEvents?.end(start, app: key.app, events: events.count, name: state.name(of: events))
     }
 
     private func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) {
+        machine.releaseDocument(of: dispatch)
         guard !machine.refuse(dispatch, mismatch) else { return }
-        dispatch.reply(.failure(.precondition(mismatch, current: standingAnswer)))
+        reply(to: dispatch.reply, mismatch)
     }
 
-    private func apply(_ dispatch: QueuedDispatch) throws(SessionError) -> SessionStep {
-        let step: SessionStep
-        let (head, settles) = (machine.head, machine.isHeadVisible)
-        do {
-            switch dispatch.input {
-            case .events(let events): step = try state.apply(events, to: head, settles: settles)
-            case .replacement(let replacement): step = try state.apply(replacement, to: head, settles: settles)
+    /// Refuses a dispatch that expects another cursor; the refusal includes the current state, from which the client
+    /// can begin anew.
+    private func reply(to reply: @escaping SessionReply<DispatchAnswer>, _ mismatch: CursorMismatch) {
+        read(.root) { current in
+            switch current {
+            case .success(let state): reply(.failure(.precondition(mismatch, current: state)))
+            case .failure(let error): reply(.failure(error))
             }
-        } catch let error as JSONError {
-            throw .unreadable(key, detail: "the version that is to be restored does not decode: \(error)")
+        }
+    }
+
+    private func apply(_ events: DecodedEvents, of dispatch: QueuedDispatch) throws(SessionError) -> SessionStep {
+        let step: SessionStep
+        do {
+            step = try state.apply(events, to: machine.head, settles: machine.isHeadVisible)
         } catch let refused as RefusedEvent {
             throw dispatch.isArray ? .rejectedInArray(refused) : .rejected(refused.rejection.message)
         } catch {
             throw failure(error)
         }
-        if step.recording.hasUnrepresentableNumber { throw .unrepresentableNumber }
-        if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
+        try check(step, of: dispatch)
         return step
     }
 
-    private func size(after step: SessionStep) throws(SessionError) -> StateSize {
-        try size(of: step.state, after: step.recording.changes, from: machine.head)
+    /// Checks that a step can be stored, and that it has no coercions if the request is strict.
+    func check(_ step: SessionStep, of dispatch: QueuedDispatch) throws(SessionError) {
+        if step.recording.hasUnrepresentableNumber { throw .unrepresentableNumber }
+        if step.recording.hasUnaddressableID {
+            throw .body(JSONError(kind: .mismatch, detail: "an element's id cannot have a NUL, which no URL can carry"))
+        }
+        if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
     }
 
-    /// Counts what was written in a state.
+    /// Returns the size of a state after an event's changes.
     ///
-    /// - Throws: `stateFull` when it would grow beyond its limit, `overloaded` when it would grow while memory is full.
-    func size(of now: OpaqueBox, after changes: [StateChange], from before: OpaqueBox) throws(SessionError) -> StateSize
-    {
+    /// - Throws: `stateFull` if the state would grow beyond its limit, `overloaded` if it would grow while memory is
+    ///   full.
+    private func size(
+        of now: OpaqueBox,
+        after changes: [StateChange],
+        from before: OpaqueBox
+    ) throws(SessionError) -> StateSize {
         do throws(SessionMemory.SizeError) {
             return try SessionMemory.size(
                 machine.headSize,
@@ -289,25 +392,37 @@ package final class Session {
         }
     }
 
-    /// Gives the step its place in the session's history.
-    private func pending(
+    /// Returns the size of a state that replaces the head, if that size is allowed.
+    ///
+    /// - Throws: The same errors as for the changes of an event.
+    func size(measured size: MeasuredSize) throws(SessionError) -> StateSize {
+        try SessionMemory.size(
+            measured: size,
+            limit: environment.limits.stateBytesMax,
+            memory: environment.memory,
+            key: key
+        )
+    }
+
+    /// Gives the step its position in the session's history.
+    func pending(
         _ dispatch: QueuedDispatch,
         _ step: SessionStep,
         size: StateSize
     ) throws(SessionError) -> PendingDispatch {
         let persists = dispatch.persists
-        let place = machine.place(of: step.recording, persists: persists)
+        let placement = machine.placement(of: step.recording, persists: persists)
         let pending = PendingDispatch(
             state: step.state,
-            position: place.position,
+            position: placement.position,
             size: size,
-            unlogged: place.unlogged.isEmpty ? [] : state.condensed(place.unlogged, for: step.state),
-            entry: try place.logged.map { changes throws(SessionError) in
-                try logEntry(of: dispatch, version: place.position.version, changes: changes)
+            unlogged: placement.unlogged.isEmpty ? [] : state.condensed(placement.unlogged, for: step.state),
+            entry: try placement.logged.map { changes throws(SessionError) in
+                try logEntry(of: dispatch, version: placement.position.version, changes: changes)
             },
             outcome: PendingDispatch.Outcome(
                 changes: step.recording.changes,
-                isLoggedAsAnswered: place.isLoggedAsAnswered,
+                isLoggedAsAnswered: placement.isLoggedAsAnswered,
                 coercions: step.recording.coercions,
                 hasOmittedWrite: step.recording.hasOmittedWrite,
                 persists: persists,
@@ -318,7 +433,7 @@ package final class Session {
             bodyBytes: dispatch.bodyBytes,
             reply: dispatch.reply
         )
-        if let keeper = dispatch.keeper { pending.keep(try keptAnswer(to: pending, keeper)) }
+        if let recorder = dispatch.recorder { pending.keep(try idempotencyRecord(to: pending, recorder)) }
         return pending
     }
 
@@ -335,7 +450,7 @@ package final class Session {
         let entry = LogEntry(
             version: version,
             time: environment.wallClock(),
-            commandID: dispatch.keeper?.commandID,
+            commandID: dispatch.recorder?.commandID,
             event: event,
             changes: changes.logJSON
         )
@@ -344,12 +459,12 @@ package final class Session {
         return entry
     }
 
-    /// The answer as storage keeps it; it goes out when storage has it.
-    private func keptAnswer(
+    /// Returns the idempotency record of the answer; the answer is sent once the record is stored.
+    private func idempotencyRecord(
         to dispatch: PendingDispatch,
-        _ keeper: AnswerKeeper
-    ) throws(SessionError) -> KeptAnswer {
-        let kept = keeper.keep(answer(to: dispatch))
+        _ recorder: IdempotencyRecorder
+    ) throws(SessionError) -> IdempotencyRecord {
+        let kept = recorder.keep(answer(to: dispatch))
         let bytesMax = environment.storage.capabilities.entryBytesMax
         guard kept.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }
         idempotency.didKeep(kept)
@@ -358,14 +473,15 @@ package final class Session {
 
     // MARK: - Publishing
 
-    /// Hands the changes of a dispatch, which is visible now, to the streams, acknowledges it, then runs the effects.
+    /// Sends the changes of a dispatch that is now visible to the streams, acknowledges it, then begins its effects.
     private func publish(_ dispatch: PendingDispatch, over old: SessionTimeline.Seen) {
         let outcome = dispatch.outcome
-        // Delivered before it is answered: the answer may bring a subscriber, whose snapshot has the change already. The answer is
-        // written at once, and events at the end of the loop's turn, but for those of a single stream: its loop writes them before.
+        // The streams come before the answer: the answer may bring a new subscriber, and the subscriber's snapshot
+        // already has the change. The answer is written at once, and stream events at the end of the event loop's turn.
+        // The events of a single stream are an exception: its event loop writes them earlier.
         if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
         if let mismatch = outcome.mismatch {
-            dispatch.reply(.failure(.precondition(mismatch, current: standingAnswer)))
+            reply(to: dispatch.reply, mismatch)
         } else {
             dispatch.reply(.success(answer(to: dispatch)))
         }
@@ -374,11 +490,6 @@ package final class Session {
 
     private func answer(to dispatch: PendingDispatch) -> DispatchAnswer {
         machine.answer(to: dispatch, survivesPowerLoss: environment.storage.capabilities.survivesPowerLoss)
-    }
-
-    /// Where the session stands for everybody.
-    private var standingAnswer: StateAnswer {
-        StateAnswer(cursor: standing.cursor, value: state.json(at: .root, of: standing.state) ?? [])
     }
 }
 

@@ -1,13 +1,12 @@
-/// The creation of a session that storage does not know yet.
+/// The creation of a session that storage does not have yet.
 struct SessionCreation {
-    /// The state that a client asked for, until storage has it; not visible before.
+    /// The state that a client asked for, until it is stored; it is not visible before.
     struct Initial {
         /// The document of version 0.
         let document: [UInt8]
-        /// The name of the history that begins with it.
+        /// The epoch of the history that begins with the document.
         ///
-        /// Cursors of the default state are at version 0 too, and must not pass for cursors
-        /// of this one.
+        /// Cursors of the default state are at version 0 too, and must not match this history.
         let epoch: String
         let visibleEpoch: String
     }
@@ -15,24 +14,24 @@ struct SessionCreation {
     private(set) var initial: Initial?
     private var replies: [SessionReply<SessionInfo>] = []
 
-    /// Whether a client waits for the session to be stored.
+    /// True if a client waits for the session to be stored.
     var isAwaited: Bool { !replies.isEmpty }
 
-    /// What it takes of memory, roughly.
+    /// The approximate memory of the creation, in bytes.
     var bytes: Int { initial?.document.count ?? 0 }
 
     mutating func begin(with initial: Initial) { self.initial = initial }
 
     mutating func await(_ reply: @escaping SessionReply<SessionInfo>) { replies.append(reply) }
 
-    /// Takes those who wait; nil: there are none.
+    /// Removes and returns the replies that wait; nil if there are none.
     mutating func takeReplies() -> [SessionReply<SessionInfo>]? {
         guard !replies.isEmpty else { return nil }
         defer { replies = [] }
         return replies
     }
 
-    /// Takes the state that storage has now; nil: it is the default.
+    /// Removes and returns the initial state, which storage now has; nil if that is the default.
     mutating func adopt() -> Initial? {
         defer { initial = nil }
         return initial

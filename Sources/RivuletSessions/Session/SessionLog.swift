@@ -1,33 +1,38 @@
 import RivuletBase
 
-/// The bookkeeping of a session's stored log: how much of it there is, and when a snapshot is due.
+/// The bookkeeping of a session's stored log: its size, and the time for a snapshot.
 struct SessionLog {
-    /// What storage keeps.
+    /// The part of the log that storage keeps.
     private(set) var retained: RetainedLog
-    /// The size of the document of the last snapshot.
+    /// The size of the last snapshot's document, in bytes.
     private(set) var snapshotBytes: Int
     private var snapshotVersion: UInt64
-    /// When this incarnation stored its last snapshot, in milliseconds since 1970.
+    /// The time of this incarnation's last snapshot, in milliseconds since 1970.
     private var snapshotTime: Int64 = 0
     private var bytesSinceSnapshot: Int
+    /// The bytes of all stored entries, or more; nil after a load, until storage has counted the entries before the
+    /// snapshot.
+    private var storedBytes: Int?
     /// The time of the oldest entry after the last snapshot.
     private var loggedSince: Int64?
-    /// When the session was created, in milliseconds since 1970.
+    /// The time of the session's creation, in milliseconds since 1970.
     private(set) var created: Int64
-    /// When the newest entry was written, in the same unit.
+    /// The time of the newest entry, in milliseconds since 1970.
     private(set) var updated: Int64
 
-    /// How many snapshots a session in use stores within `logAgeMax` for the sake of age: entries go from one to the next.
+    /// The number of snapshots within `logAgeMax` that a session in use stores because of the log's age; a snapshot
+    /// lets older entries go.
     private static let snapshotsPerLogAge: Int64 = 8
-    /// A snapshot that is due by the count of versions waits until the log has this part of the state's size: a large state is not
-    /// written whole for a few bytes.
+    /// The divisor of the last snapshot's size that gives the least log size for a snapshot by the count of versions.
+    ///
+    /// So a large state is not written whole for a few bytes.
     private static let snapshotShareMin = 16
-    /// The least versions that are worth a snapshot when a session leaves memory.
+    /// The least number of new versions that is worth a snapshot when a session leaves memory.
     private static let leavingVersionsMin: UInt64 = 16
 
-    /// Begins with what storage has; nil: nothing.
+    /// Begins with the stored session; nil if storage does not have it.
     ///
-    /// `tailBytes` are those of the log after the snapshot.
+    /// `tailBytes` is the size of the log after the snapshot.
     init(_ stored: StoredSession?, tailBytes: Int, now: Int64) {
         created = stored?.created ?? now
         updated = stored?.updated ?? now
@@ -35,19 +40,22 @@ struct SessionLog {
         snapshotBytes = stored?.snapshot?.state.count ?? 0
         snapshotVersion = stored?.snapshot?.version ?? 0
         bytesSinceSnapshot = tailBytes
+        storedBytes = retained.from > snapshotVersion ? tailBytes : nil
         loggedSince = stored?.tail.first?.time
     }
 
     /// Counts entries that storage has added.
     mutating func didAppend(_ entries: [LogEntry]) {
-        for entry in entries { bytesSinceSnapshot += entry.changes.count + entry.event.count }
+        let bytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
+        bytesSinceSnapshot += bytes
+        storedBytes? += bytes
         guard let time = entries.first?.time, let last = entries.last?.time else { return }
         updated = last
         if retained.since == nil { retained = RetainedLog(from: retained.from, since: time) }
         loggedSince = loggedSince ?? time
     }
 
-    /// Counts the log from a snapshot on.
+    /// Restarts the counts of the log at a snapshot.
     mutating func didBeginSnapshot(version: UInt64, bytes: Int, now: Int64) {
         bytesSinceSnapshot = 0
         snapshotBytes = bytes
@@ -63,10 +71,14 @@ struct SessionLog {
         self.snapshotBytes = snapshotBytes
     }
 
-    /// Takes over what storage keeps after a compaction.
-    mutating func didCompact(keeping retained: RetainedLog) { self.retained = retained }
+    /// Records the part of the log that storage keeps after a compaction.
+    mutating func didCompact(keeping retained: RetainedLog) {
+        self.retained = retained
+        if let bytes = retained.bytes { storedBytes = bytes }
+    }
 
-    /// Whether the log since the last snapshot has grown so much that a snapshot at this version keeps loading short.
+    /// Returns true if the log since the last snapshot has grown or aged so much that a snapshot at this version is
+    /// due.
     func isSnapshotDue(at version: UInt64, now: Int64, limits: Limits) -> Bool {
         let isLong =
             bytesSinceSnapshot >= max(limits.snapshotBytesMin, snapshotBytes)
@@ -75,12 +87,12 @@ struct SessionLog {
         return isLong || isOld(now: now, limits: limits)
     }
 
-    /// Whether a snapshot at this version is worth a write before the session leaves memory.
+    /// Returns true if a snapshot at this version is worth a write before the session leaves memory.
     func isSnapshotWorthLeaving(at version: UInt64, now: Int64, limits: Limits) -> Bool {
         version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits)
     }
 
-    /// Whether entries are kept that are too old, or the next place up to which they can go is due.
+    /// Returns true if stored entries are too old, or if the next snapshot up to which entries can be deleted is due.
     private func isOld(now: Int64, limits: Limits) -> Bool {
         let age = limits.ageMilliseconds
         let step = age / Self.snapshotsPerLogAge
@@ -88,10 +100,16 @@ struct SessionLog {
         return now - (retained.since ?? now) > age && now - snapshotTime > step
     }
 
-    /// What a compaction at this version has to keep.
-    static func keeping(at version: UInt64, now: Int64, limits: Limits) -> (from: UInt64, since: Int64) {
-        let from = version > limits.versionsMax ? version - limits.versionsMax + 1 : 1
-        return (from, now - limits.ageMilliseconds)
+    /// Returns the part of the log that a compaction at this version has to keep.
+    ///
+    /// Storage counts bytes only if the log may have too many.
+    func keeping(at version: UInt64, now: Int64, limits: Limits) -> LogKeeping {
+        let isWithin = storedBytes.map { $0 <= limits.bytesMax } ?? false
+        return LogKeeping(
+            from: version > limits.versionsMax ? version - limits.versionsMax + 1 : 1,
+            since: now - limits.ageMilliseconds,
+            bytes: isWithin ? nil : limits.bytesMax
+        )
     }
 }
 
@@ -99,12 +117,14 @@ extension SessionLog {
     /// The limits of a log, in the units in which it counts.
     struct Limits {
         let versionsMax: UInt64
+        let bytesMax: Int
         let ageMilliseconds: Int64
         let snapshotVersionsMax: UInt64
         let snapshotBytesMin: Int
 
         init(_ limits: SessionLimits) {
             versionsMax = limits.logVersionsMax
+            bytesMax = limits.logBytesMax
             ageMilliseconds = Int64(limits.logAgeMax.milliseconds)
             snapshotVersionsMax = limits.snapshotVersionsMax
             snapshotBytesMin = limits.snapshotBytesMin

@@ -3,29 +3,32 @@ extension SessionMachine {
     enum Action {
         /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)``, ``refuse(_:_:)`` or ``reject(_:)``.
         case reduce(QueuedDispatch)
-        /// Show the dispatch, which is what ``standing`` has now, to readers of the earlier state; answer it, and begin its effects.
+        /// Publish the dispatch to readers of the earlier state, answer it, and begin its effects; ``standing`` already
+        /// has its state.
         case publish(PendingDispatch, over: SessionTimeline.Seen)
         /// Answer the requests that created the session: it is stored.
         case created([SessionReply<SessionInfo>])
         /// Answer the request that deletes the session: it was never stored.
         case wasNeverStored(SessionReply<Void>)
-        /// Storage has all that is visible: store a snapshot at this head, if one is due; ``beginStorage()`` says that it is under way.
+        /// Store a snapshot at this head if one is due; storage has all visible changes. The driver calls
+        /// ``beginStorage()`` if it stores one.
         case considerSnapshot(SessionHead)
         /// Give storage its next work; the answer goes to one of the methods below "Storage answers".
         case store(StorageTurn)
     }
 
-    /// One piece of work for storage, of which there is one at a time.
+    /// One piece of work for storage; a session has at most one at a time.
     enum StorageTurn {
-        /// Make storage know the session, with the batch if it has anything.
+        /// Create the session in storage, with the batch if it is not empty.
         case create(CommitQueue.Batch)
-        /// Store the whole state at the head, which storage has in another schema or only as a log, before any further entry.
+        /// Store the whole state at the head before any further entry, because storage has it in another schema or only
+        /// as a log.
         case storeWhole(SessionHead)
         case append(CommitQueue.Batch, after: SessionHead)
         case delete
     }
 
-    /// The document that storage has of a state, as this build sees it.
+    /// The form of a document in storage, as this build sees it.
     enum StoredForm {
         /// All fields, in the schema of this build.
         case whole

@@ -3,18 +3,18 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// A session as a state machine: requests and answers go in, ``next(isHeld:)`` says what is to be done.
+/// A session as a state machine: requests and answers go in, ``next(isHeld:)`` returns the next action.
 ///
-/// Without I/O and without an app: states are boxes that it does not open. A dispatch goes through four steps, in order: queued,
-/// reduced on the head, durable, visible. Several may be between the second and the third; readers and streams see what is visible.
-/// Every state is a value that shares with its neighbours what did not change, so going back after a failure is an assignment. Nothing
-/// copies a machine: it is asked several times in each dispatch.
+/// The machine does no I/O and knows no app: it does not open the boxes of states. A dispatch goes through four steps,
+/// in order: queued, reduced on the head, durable, visible. Several dispatches may be reduced and not yet durable;
+/// readers and streams see only visible changes. States share their unchanged parts, so the rollback after a failure is
+/// an assignment. The machine cannot be copied, because it is called several times in each dispatch.
 struct SessionMachine: ~Copyable {
     let key: SessionKey
     private var timeline: SessionTimeline
-    /// Where storage's log ends; nil while storage does not know the session.
+    /// The end of the log in storage; nil if storage does not have the session.
     private(set) var storedHead: SessionHead?
-    /// The document that storage has of the state.
+    /// The form of the document in storage.
     private(set) var storedForm: StoredForm
 
     private var queue: Deque<QueuedDispatch> = []
@@ -23,15 +23,17 @@ struct SessionMachine: ~Copyable {
     private var deletion: SessionReply<Void>?
     /// The bytes of the bodies that are queued or on their way to disk.
     private(set) var waitingBytes = 0
-    /// How many accepted dispatches have effects that the next event waits for and that have not begun.
+    /// The number of accepted dispatches with effects that the next event waits for and that have not begun.
     private(set) var effectsToCome = 0
     private var isStorageBusy = false
     private var mayNeedSnapshot = false
-    /// Where the session stood when it was found to have what storage would not give back.
+    /// The position at which the state was found to have values that storage would not restore.
     private var unpassivablePosition: Cursor.Position?
     private(set) var isDriven = false
-    /// Whether events of effects wait for the next drive.
+    /// True if events of effects wait for the next drive.
     private var isYielding = false
+    /// The number of pauses under way; during a pause the session reduces, creates and deletes nothing.
+    private var pauses = 0
     private(set) var isRetired = false
     private let queuedMax: Int
     private let waitingBytesMax: Int
@@ -53,51 +55,57 @@ struct SessionMachine: ~Copyable {
         self.waitingBytesMax = waitingBytesMax
     }
 
-    /// What readers see.
+    /// The state and the position that readers see.
     var standing: SessionStanding { timeline.standing }
 
     /// The state after the last accepted event.
     var head: OpaqueBox { timeline.head }
 
-    /// How large that state is.
+    /// The size of the state after the last accepted event.
     var headSize: StateSize { timeline.headSize }
 
-    /// Changes of stored fields by transient events, which the next entry has to carry.
+    /// Changes of stored fields by transient events; the next log entry has to include them.
     var unlogged: [StateChange] { timeline.unlogged }
 
-    /// The state that the log leads to.
+    /// The state that a replay of the log restores.
     var loggedState: OpaqueBox { timeline.loggedState }
 
-    /// Whether storage knows the session.
+    /// True if storage has the session.
     ///
-    /// A pattern, asked several times in each dispatch: `!= nil` of an optional value that is `Equatable` copies that value.
+    /// This is a pattern match, because it is read several times in each dispatch: `!= nil` of an optional value that
+    /// is `Equatable` copies that value.
     var isStored: Bool { if case .some = storedHead { true } else { false } }
 
-    /// Whether nothing is queued or under way.
+    /// True if nothing is queued or under way.
     var isQuiet: Bool {
-        // While it is driven, the effects of what was answered are still to begin.
+        // During a drive, the effects of answered dispatches may not have begun yet.
         !isDriven && queue.isEmpty && commits.isEmpty && !isStorageBusy && effectsToCome == 0 && deletion == nil
-            && !creation.isAwaited
+            && !creation.isAwaited && pauses == 0
     }
 
-    /// Whether the state at the head is what readers see.
+    /// True if readers see the state at the head.
     var isHeadVisible: Bool { commits.isEmpty }
 
-    /// What dispatches that are reduced and not visible take of memory, roughly.
+    /// The approximate memory of dispatches that are reduced and not visible yet, in bytes.
     var pendingBytes: Int { commits.bytes }
 
-    /// What dispatches that are under way take of memory, roughly.
+    /// The approximate memory of all work under way, in bytes.
     var bytes: Int { unlogged.memoryBytes + waitingBytes + commits.bytes + creation.bytes }
 
     // MARK: - What comes in
 
-    /// Makes sure that the session takes requests.
+    /// Checks that the session accepts requests.
     func admit() throws(SessionError) {
         if deletion != nil { throw .deleting(key) }
-        if isRetired { throw .storage(.unavailable(detail: "the session is being loaded again; try once more")) }
+        if isRetired { throw Self.retiredError }
     }
 
-    /// Makes sure that the session takes requests, and that a dispatch of so many bytes has room in the queue.
+    /// The error for a request to a session that has left memory or is about to leave.
+    static var retiredError: SessionError {
+        .storage(.unavailable(detail: "the session is being loaded again; try once more"))
+    }
+
+    /// Checks that the session accepts requests, and that a dispatch of `bytes` bytes has room in the queue.
     func admit(bytes: Int) throws(SessionError) {
         try admit()
         guard queue.count < queuedMax else { throw .overloaded("event queue of session \(key.id)") }
@@ -106,7 +114,7 @@ struct SessionMachine: ~Copyable {
         }
     }
 
-    /// Queues a dispatch that was admitted.
+    /// Queues an admitted dispatch.
     mutating func enqueue(_ dispatch: QueuedDispatch) {
         waitingBytes += dispatch.bodyBytes
         queue.append(dispatch)
@@ -114,7 +122,7 @@ struct SessionMachine: ~Copyable {
 
     /// Queues an event of an effect.
     ///
-    /// - Returns: Why it was dropped; nil when it is queued.
+    /// - Returns: The reason if the event was dropped; nil if it is queued.
     mutating func enqueue(fromEffect dispatch: @autoclosure () -> QueuedDispatch) -> EffectFault? {
         guard !isRetired, deletion == nil else { return .late }
         guard queue.count < queuedMax else { return .queueFull(limit: queuedMax) }
@@ -122,25 +130,33 @@ struct SessionMachine: ~Copyable {
         return nil
     }
 
-    /// The body of an admitted request that is not queued before storage has been asked for its key.
+    /// The bytes of an admitted request that count as waiting outside of the queue, such as a body during the lookup of
+    /// its idempotency key.
     struct HeldBody { fileprivate let bytes: Int }
 
-    /// Counts a body that is held as waiting, until ``release(_:)``.
+    /// Counts a held body as waiting, until ``release(_:)``.
     mutating func hold(bytes: Int) -> HeldBody {
         waitingBytes += bytes
         return HeldBody(bytes: bytes)
     }
 
-    /// Says that the request is queued now, or answered.
+    /// Ends the count of a held body, because its request is now queued or answered.
     mutating func release(_ body: HeldBody) { waitingBytes -= body.bytes }
 
-    /// Whether a creation would find the session as good as created: stored, or with work under way that stores it.
-    var isBegun: Bool { isStored || !queue.isEmpty || !commits.isEmpty || isStorageBusy }
+    /// Ends the count of a restored version's document.
+    mutating func releaseDocument(of dispatch: QueuedDispatch) {
+        guard let document = dispatch.document else { return }
+        dispatch.document = nil
+        release(document)
+    }
 
-    /// Tells a creation when storage knows the session.
+    /// True if the session is stored or work under way will store it, so that a creation has nothing to do.
+    var isBegun: Bool { isStored || !queue.isEmpty || !commits.isEmpty || isStorageBusy || isPaused }
+
+    /// Adds a reply to a creation, which is sent once storage has the session.
     mutating func awaitCreation(_ reply: @escaping SessionReply<SessionInfo>) { creation.await(reply) }
 
-    /// Begins the session with a state that differs from its default; it becomes visible when storage has it.
+    /// Begins the session with a state that differs from its default; the state becomes visible once it is stored.
     mutating func create(
         with initial: SessionCreation.Initial,
         state: OpaqueBox,
@@ -160,12 +176,15 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - Reducing
 
-    /// How none of the cursors is where the session stands; nil when one is, or none is asked for.
+    /// Returns the mismatch between the session's position and the expected cursors; nil if a cursor matches or none is
+    /// expected.
     func mismatch(with expected: [Cursor]) -> CursorMismatch? { timeline.mismatch(with: expected) }
 
-    /// Has the sender told that it expected another state, once what the dispatch saw is visible; false: it is to be told now.
+    /// Refuses a dispatch that expected another state, once the compared state is visible.
+    ///
+    /// - Returns: False if the caller has to answer at once.
     mutating func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) -> Bool {
-        // A session that storage does not know must not be created by a refusal.
+        // A refusal must not create the session in storage.
         guard isStored || !commits.isEmpty else {
             reject(dispatch)
             return false
@@ -180,48 +199,62 @@ struct SessionMachine: ~Copyable {
         return true
     }
 
-    /// Says where a dispatch with these changes would stand.
-    func place(of recording: Recording, persists: Bool) -> SessionTimeline.Place {
-        timeline.place(of: recording, persists: persists)
+    /// Returns the position that a dispatch with these changes would get, and the changes for its log entry.
+    func placement(of recording: Recording, persists: Bool) -> SessionTimeline.Placement {
+        timeline.placement(of: recording, persists: persists)
     }
 
-    /// Gives a reduced dispatch its turn with storage.
+    /// Moves the head to a reduced dispatch and queues the dispatch for storage.
     mutating func accept(_ dispatch: PendingDispatch) {
         timeline.accept(dispatch)
         if dispatch.outcome.holdsQueue { effectsToCome += 1 }
         commits.append(dispatch)
     }
 
-    /// Keeps a size that was measured for an event that was refused, so that it is not measured again for the next one.
+    /// Keeps the size that was measured for a refused event, so that the next event need not measure it again.
     mutating func didMeasure(_ size: StateSize) { timeline.didMeasure(size) }
 
-    /// Drops a dispatch that was taken to be reduced and changes nothing; its sender is to be told why.
+    /// Stops reductions, creations and the deletion until ``resume()``, because a job needs an unchanged head.
+    ///
+    /// Accepted events are still written to disk and become visible.
+    mutating func pause() { pauses += 1 }
+
+    /// Ends a ``pause()``; the caller drives the session afterwards.
+    mutating func resume() { pauses -= 1 }
+
+    /// True during a ``pause()``.
+    var isPaused: Bool { pauses > 0 }
+
+    /// Drops a dispatch that was taken from the queue and changes nothing; the caller answers its sender.
     mutating func reject(_ dispatch: QueuedDispatch) { waitingBytes -= dispatch.bodyBytes }
 
-    /// Whether a dispatch waits to be reduced.
+    /// True if a dispatch waits to be reduced.
     var hasQueued: Bool { !queue.isEmpty }
 
-    /// Has events that effects queued wait until the session is driven anew, so that effects that feed each other do not keep the loop
-    /// from its other work.
+    /// Defers queued events of effects until the next drive of the session.
     ///
-    /// - Returns: Whether there are any, and none of the session's drives is to come yet.
+    /// So effects that feed each other do not keep the event loop from its other work.
+    ///
+    /// - Returns: True if there are such events and no drive for them is scheduled yet.
     mutating func yield() -> Bool {
         guard !isYielding, queue.contains(where: { $0.source != nil }) else { return false }
         isYielding = true
         return true
     }
 
-    /// Lets them have their turn after all: the session cannot be driven anew.
+    /// Ends the deferral of effects' events, because no later drive can be scheduled.
     mutating func stopYielding() { isYielding = false }
 
-    /// The answer to a dispatch, the same before and after it is visible: a session that is being created has the epoch of its creation.
+    /// Returns the answer to a dispatch.
+    ///
+    /// The answer is the same before and after the dispatch is visible: during a creation it already has the new epoch.
     func answer(to dispatch: PendingDispatch, survivesPowerLoss: Bool) -> DispatchAnswer {
         DispatchAnswer(
             version: dispatch.position.version,
             cursor: Cursor(
                 epoch: creation.initial?.visibleEpoch ?? standing.visibleEpoch,
                 position: dispatch.position,
-                residence: standing.incarnation,
+                incarnation: standing.incarnation,
                 hasUnlogged: !dispatch.unlogged.isEmpty
             ),
             isDurable: dispatch.outcome.persists && survivesPowerLoss,
@@ -233,7 +266,9 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - What goes out
 
-    /// Whether the caller has to do what ``next(isHeld:)`` says, until that is nil; otherwise another one is at it.
+    /// Begins a drive; returns false if a drive is under way already.
+    ///
+    /// After true, the caller performs the actions of ``next(isHeld:)`` until that is nil.
     mutating func beginDriving() -> Bool {
         if isDriven { return false }
         isDriven = true
@@ -241,7 +276,9 @@ struct SessionMachine: ~Copyable {
         return true
     }
 
-    /// What is to be done next, by the one who drives; `isHeld` says that the next event waits for an effect under way.
+    /// Returns the next action of a drive; nil ends the drive.
+    ///
+    /// `isHeld` is true if the next event has to wait for an effect under way.
     mutating func next(isHeld: Bool) -> Action? {
         if !isRetired, let action = nextAction(isHeld: isHeld) { return action }
         isDriven = false
@@ -251,28 +288,28 @@ struct SessionMachine: ~Copyable {
     private mutating func nextAction(isHeld: Bool) -> Action? {
         if let dispatch = commits.popVisible(isStored: isStored) {
             waitingBytes -= dispatch.bodyBytes
-            // Its effects begin before the next action is asked for.
+            // The effects of the dispatch begin before the next action is requested.
             if dispatch.outcome.holdsQueue { effectsToCome -= 1 }
             return .publish(dispatch, over: timeline.show(dispatch))
         }
         if isStored, let replies = creation.takeReplies() { return .created(replies) }
         if mayNeedSnapshot, !isStorageBusy {
             mayNeedSnapshot = false
-            // A snapshot goes before further entries: a session that is never quiet must not put it off for ever.
+            // A snapshot precedes further entries: otherwise a session that is never quiet would put it off for ever.
             if let storedHead, storedHead.version == standing.version { return .considerSnapshot(storedHead) }
         }
         if mayReduce(isHeld: isHeld), let dispatch = queue.popFirst() { return .reduce(dispatch) }
         return isStorageBusy ? nil : nextStorageTurn()
     }
 
-    /// Whether the first dispatch of the queue has its turn; an event of an effect may have to wait for the next drive.
+    /// True if the first queued dispatch may be reduced now; an event of an effect may have to wait for the next drive.
     private func mayReduce(isHeld: Bool) -> Bool {
-        guard !isHeld, effectsToCome == 0, commits.count < queuedMax else { return false }
+        guard !isHeld, !isPaused, effectsToCome == 0, commits.count < queuedMax else { return false }
         return !isYielding || queue.first?.source == nil
     }
 
     private mutating func nextStorageTurn() -> Action? {
-        guard !commits.isEmpty || creation.isAwaited else { return nextDeletion() }
+        guard !commits.isEmpty || (creation.isAwaited && !isPaused) else { return nextDeletion() }
         let batch = commits.nextBatch()
         guard let storedHead else {
             commits.submit(batch)
@@ -284,9 +321,9 @@ struct SessionMachine: ~Copyable {
         return begin(.append(batch, after: storedHead))
     }
 
-    /// Deletes once nothing is under way; what is still queued is refused.
+    /// Returns the deletion once nothing is under way; dispatches that are still queued then are refused.
     private mutating func nextDeletion() -> Action? {
-        guard let reply = deletion, commits.isEmpty, !isYielding else { return nil }
+        guard let reply = deletion, commits.isEmpty, !isYielding, !isPaused else { return nil }
         guard isStored else {
             deletion = nil
             return .wasNeverStored(reply)
@@ -299,43 +336,43 @@ struct SessionMachine: ~Copyable {
         return .store(turn)
     }
 
-    /// Says that a snapshot is being stored.
+    /// Records that a snapshot is being stored.
     mutating func beginStorage() { isStorageBusy = true }
 
-    /// What storage has to know of a session that it is to create; nil: the default of this build.
+    /// The state with which a client creates the session; nil for the default of this build.
     var initial: SessionCreation.Initial? { creation.initial }
 
     // MARK: - Storage answers
 
-    /// Takes the answer to a creation or an append.
+    /// Handles storage's answer to a creation or an append.
     mutating func didAppend(_ head: SessionHead) {
         isStorageBusy = false
         storedHead = head
         commits.commit()
         mayNeedSnapshot = true
-        // The session is what the client asked for at its creation; no reader has seen its history's name before.
+        // The session now has the state that the client asked for at its creation; no reader has seen its epoch before.
         guard let initial = creation.adopt() else { return }
         timeline.adopt(initial)
     }
 
-    /// Takes the answer to a snapshot.
+    /// Handles storage's answer to a snapshot.
     mutating func didStoreSnapshot(_ head: SessionHead) {
         isStorageBusy = false
         storedHead = head
         storedForm = .whole
     }
 
-    /// Takes the answer to a snapshot that storage did not need: the log is whole without it.
+    /// Handles the failure of a snapshot; the log is complete without the snapshot.
     mutating func didNotStoreSnapshot() { isStorageBusy = false }
 
-    /// Takes the answer to a deletion, and the reply that waits for it.
+    /// Handles storage's answer to a deletion, and returns the reply that waits for it.
     mutating func didDelete() -> SessionReply<Void>? {
         isStorageBusy = false
         defer { deletion = nil }
         return deletion
     }
 
-    /// Those who wait for something that failed.
+    /// The requests that wait for work that failed.
     struct Failed {
         let dispatches: [PendingDispatch]
         let queued: [QueuedDispatch]
@@ -344,11 +381,12 @@ struct SessionMachine: ~Copyable {
 
         /// The bytes of the bodies that waited.
         fileprivate var bodyBytes: Int {
-            dispatches.reduce(0) { $0 + $1.bodyBytes } + queued.reduce(0) { $0 + $1.bodyBytes }
+            dispatches.reduce(0) { $0 + $1.bodyBytes }
+                + queued.reduce(0) { $0 + $1.bodyBytes + ($1.document?.bytes ?? 0) }
         }
     }
 
-    /// Takes back everything that is not durable.
+    /// Rolls back everything that is not durable, and returns the requests that failed with it.
     mutating func storageDidFail() -> Failed {
         isStorageBusy = false
         let failed = Failed(
@@ -366,7 +404,7 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - Endings
 
-    /// Ends the session; those whom it gives are to be told why.
+    /// Ends the session, and returns the requests that still wait; the caller answers them with an error.
     mutating func close() -> Failed {
         isRetired = true
         effectsToCome = 0
@@ -382,20 +420,20 @@ struct SessionMachine: ~Copyable {
         return failed
     }
 
-    /// What an earlier incarnation of the session was.
+    /// The names and the position of an earlier incarnation of the session.
     struct Passivated {
         let names: SessionNames
         let position: Cursor.Position
-        /// Whether storage knows the session.
+        /// True if storage has the session.
         let isStored: Bool
     }
 
-    /// Whether the visible state was found to have what storage would not give back.
+    /// True if the visible state is known to have values that storage would not restore.
     var isKnownUnpassivable: Bool { unpassivablePosition == standing.position }
 
     mutating func didRefusePassivation() { unpassivablePosition = standing.position }
 
-    /// What is needed to go on as this incarnation; of a quiet session.
+    /// Returns the data with which the session can continue as this incarnation; the session must be quiet.
     func passivated() -> Passivated {
         Passivated(
             names: standing.names,

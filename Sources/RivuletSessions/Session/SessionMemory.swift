@@ -1,29 +1,29 @@
 import RivuletJSON
 import RivuletObservation
 
-/// What one session takes of its shard's memory.
+/// The memory of one session in the account of its shard.
 struct SessionMemory {
-    /// What a session's own bookkeeping takes, roughly.
+    /// The approximate memory of a session's own bookkeeping, in bytes.
     static let bytesMin = 4_096
-    /// What an event takes while it waits and is on its way, as far as a server must have room for one.
+    /// The memory that a server must have for one event that waits or is under way, in bytes.
     static let eventRoomBytes = 4_096
 
-    /// What the shard's account has of this session.
+    /// The bytes of this session in the shard's account.
     private(set) var bytes = 0
 
-    /// Tells the shard's account what the session takes now.
+    /// Updates the shard's account with the session's present memory.
     mutating func account(_ bytes: Int, in memory: ResidentMemory) {
         memory.add(bytes - self.bytes)
         self.bytes = bytes
     }
 
-    /// Takes the session out of the shard's account.
+    /// Removes the session from the shard's account.
     mutating func close(in memory: ResidentMemory) { account(0, in: memory) }
 
-    /// Counts what an event wrote in a state of that size.
+    /// Returns the size of a state after an event's changes.
     ///
-    /// - Throws: The error, and the size as far as it was measured: `stateFull` when the state would grow beyond its limit, `overloaded`
-    ///   when it would grow while memory is full.
+    /// - Throws: The error, and the size as far as it was measured. The error is `stateFull` if the state would grow
+    ///   beyond its limit, and `overloaded` if it would grow while memory is full.
     static func size(
         _ size: StateSize,
         after changes: [StateChange],
@@ -43,7 +43,8 @@ struct SessionMemory {
                 error: .overloaded("memory of the resident sessions (residentBytesMax)")
             )
         }
-        // Nearly every event is counted here; not one that gives back what is scarce.
+        // Nearly every event is counted here. While memory is full, an event that shrinks the state is counted exactly
+        // below.
         if growth == 0, size.countAtMost(changes.writtenBytes, limit: limit) { return size }
         guard size.count(limit: limit, whole: whole, growth: { changes.growthBytes(value) }) else {
             throw SizeError(size: size, error: .stateFull(key, limitBytes: limit))
@@ -51,29 +52,46 @@ struct SessionMemory {
         return size
     }
 
-    /// Why a state must not grow.
+    /// Returns the size of a measured state that replaces another one.
+    static func size(
+        measured size: MeasuredSize,
+        limit: Int,
+        memory: ResidentMemory,
+        key: SessionKey
+    ) throws(SessionError) -> StateSize {
+        guard size.bytes > size.before else { return StateSize(exactly: size.bytes) }
+        guard !memory.isFull else {
+            memory.wantRoom()
+            throw .overloaded("memory of the resident sessions (residentBytesMax)")
+        }
+        guard size.bytes <= limit else { throw .stateFull(key, limitBytes: limit) }
+        return StateSize(exactly: size.bytes)
+    }
+
+    /// The error for a state that must not grow.
     struct SizeError: Error {
-        /// The size before the event, measured perhaps.
+        /// The size before the event; the check may have measured it.
         let size: StateSize
         let error: SessionError
     }
 }
 
 extension [StateChange] {
-    /// What the punctuation of a member or an element takes at most.
+    /// The most bytes of punctuation of a member or an element.
     private static var punctuationBytes: Int { 4 }
-    /// The bytes that a value's removal frees beside it at least: a comma.
+    /// The least bytes that the removal of a value frees besides the value: a comma.
     private static var freedBytes: Int { 1 }
 
-    /// The bytes that they bring to a document at most.
+    /// The most bytes that the changes add to a document.
     fileprivate var writtenBytes: Int {
         reduce(0) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + Self.punctuationBytes }
     }
 
-    /// The bytes by which a document grows with them at most; fewer than none when it shrinks.
+    /// Returns the most bytes by which a document grows with the changes; the number is negative if the document
+    /// shrinks.
     ///
-    /// Each path is there at most once, and there is none below one that is added, replaced or removed. `value` gives the bytes of the
-    /// value at a path before and now.
+    /// Each path occurs at most once, and no path is below one that is added, replaced or removed. `value` returns the
+    /// bytes of the value at a path before and now.
     fileprivate func growthBytes(_ value: (_ path: JSONPointer) -> (before: Int?, now: Int?)) -> Int {
         reduce(0) { bytes, change in
             guard change.operation != .move, let path = try? JSONPointer(parsing: change.path) else { return bytes }

@@ -1,62 +1,66 @@
 import RivuletObservation
 
-/// Where a session stands for its readers: what every part of it reads, and only ``SessionMachine`` changes.
+/// The state and the position of a session that readers see.
+///
+/// Every part of the session reads it, and only ``SessionMachine`` changes it.
 struct SessionStanding {
-    /// The names of the session's history and of its stay in memory.
+    /// The names of the session's history and incarnation.
     private(set) var names: SessionNames
-    /// The last visible change.
+    /// The position after the last visible change.
     private(set) var position: Cursor.Position
     /// Changes of stored fields by transient events, visible but in no log entry.
     private(set) var unlogged: [StateChange]
-    /// The state after that change.
+    /// The state after the last visible change.
     private(set) var state: OpaqueBox
 
-    /// The name of the session's history in storage.
+    /// The epoch of the session's history in storage.
     var epoch: String { names.epoch }
 
-    /// The name of that history in cursors.
+    /// The epoch of that history in cursors.
     var visibleEpoch: String { names.visibleEpoch }
 
-    /// The name of this stay in memory in cursors.
+    /// The incarnation id in cursors.
     var incarnation: String { names.incarnation }
 
     var version: UInt64 { position.version }
 
     var cursor: Cursor { cursor(at: position, hasUnlogged: !unlogged.isEmpty) }
 
-    /// The cursor of a group's members that have got everything.
+    /// Returns the cursor of a group's members that have received all changes.
     func cursor(of key: StreamGroupKey) -> Cursor { cursor.of(paths: key.pathsName) }
 
-    /// Moves to where a dispatch leads.
+    /// Moves to the state and the position after a dispatch.
     mutating func show(_ dispatch: PendingDispatch) {
         state = dispatch.state
         position = dispatch.position
         unlogged = dispatch.unlogged
     }
 
-    /// Takes the names of a history that a client began.
+    /// Takes over the epochs of a history that a client began.
     mutating func adopt(_ initial: SessionCreation.Initial) {
         names = SessionNames(epoch: initial.epoch, visibleEpoch: initial.visibleEpoch, incarnation: incarnation)
     }
 
-    /// The cursor of another position of this incarnation.
+    /// Returns the cursor of another position of this incarnation.
     func cursor(at position: Cursor.Position, hasUnlogged: Bool) -> Cursor {
-        Cursor(epoch: visibleEpoch, position: position, residence: incarnation, hasUnlogged: hasUnlogged)
+        Cursor(epoch: visibleEpoch, position: position, incarnation: incarnation, hasUnlogged: hasUnlogged)
     }
 }
 
 /// The names of one session that are in its cursors and in storage.
 ///
-/// An object, because everything that reads where a session stands gets them.
+/// It is a class, so that a copy of ``SessionStanding`` copies one reference only.
 final class SessionNames: Sendable {
-    /// The name of the session's history in storage; another one once a client creates the session with a state of its own.
+    /// The epoch of the session's history in storage; it changes when a client creates the session with a state of its
+    /// own.
     let epoch: String
-    /// The name of that history in cursors; it also changes with the state's schema, because values that a client read under the old
-    /// schema may be outdated.
-    let visibleEpoch: String
-    /// The name of this stay in memory in cursors.
+    /// The epoch of that history in cursors.
     ///
-    /// A session that is loaded again for its open streams keeps it.
+    /// It also changes with the state's schema, because values that a client read under the old schema may be outdated.
+    let visibleEpoch: String
+    /// The incarnation id in cursors.
+    ///
+    /// A session that is loaded again for its open streams keeps its incarnation id.
     let incarnation: String
 
     init(epoch: String, visibleEpoch: String, incarnation: String) {

@@ -1,21 +1,22 @@
 import RivuletJSON
 import RivuletObservation
 
-/// The states and positions of one session: what readers see, and what is accepted ahead of that.
+/// The states and positions of one session: the ones that readers see, and the accepted ones ahead of them.
 struct SessionTimeline: ~Copyable {
-    /// What readers see.
+    /// The state and the position that readers see.
     private(set) var standing: SessionStanding
     private var visibleSize: StateSize
     /// The state after the last accepted event.
     private(set) var head: OpaqueBox
     private var headPosition: Cursor.Position
     private(set) var headSize: StateSize
-    /// Changes of stored fields by transient events, which the next entry has to carry.
+    /// Changes of stored fields by transient events; the next log entry has to include them.
     private(set) var unlogged: [StateChange] = []
-    /// The visible state without what transient events did to stored fields since the last entry; nil while they did nothing.
+    /// The visible state without the changes that transient events made to stored fields since the last entry; nil if
+    /// there are none.
     private var logged: OpaqueBox?
 
-    /// Begins where everything accepted is visible.
+    /// Begins at a position at which everything accepted is visible.
     init(_ standing: SessionStanding, size: StateSize) {
         self.standing = standing
         visibleSize = size
@@ -24,14 +25,14 @@ struct SessionTimeline: ~Copyable {
         headSize = size
     }
 
-    /// The state that the log leads to.
+    /// The state that a replay of the log restores.
     var loggedState: OpaqueBox { logged ?? standing.state }
 
     // MARK: - The head
 
-    /// How none of the cursors is where the head stands; nil when one is, or none is asked for.
+    /// Returns the mismatch between the head and the expected cursors; nil if a cursor matches or none is expected.
     ///
-    /// The short form looks at the version only.
+    /// A cursor in the short form is compared by its epoch and version only.
     func mismatch(with expected: [Cursor]) -> CursorMismatch? {
         guard !expected.isEmpty else { return nil }
         let cursor = standing.cursor(at: headPosition, hasUnlogged: !unlogged.isEmpty)
@@ -40,40 +41,41 @@ struct SessionTimeline: ~Copyable {
             return expected.allSatisfy { $0 == .nowhere } ? .noCursor : .otherHistory
         }
         let atVersion = known.filter { $0.position.version == headPosition.version }
-        guard !atVersion.contains(where: { $0.of(paths: nil) == cursor || $0.residence == nil }) else { return nil }
-        if atVersion.contains(where: { $0.residence != standing.incarnation }) { return .reloaded }
+        guard !atVersion.contains(where: { $0.of(paths: nil) == cursor || $0.incarnation == nil }) else { return nil }
+        if atVersion.contains(where: { $0.incarnation != standing.incarnation }) { return .reloaded }
         return known.allSatisfy { $0.position.version > headPosition.version } ? .ahead : .moved
     }
 
-    /// The place of a dispatch in the session's history.
-    struct Place {
+    /// The position of a dispatch in the session's history, and the changes for the log.
+    struct Placement {
         let position: Cursor.Position
-        /// What the log entry carries; nil: there is none.
+        /// The changes in the log entry; nil if there is no entry.
         let logged: [StateChange]?
-        /// What no entry carries after it.
+        /// The changes that no log entry includes after the dispatch.
         let unlogged: [StateChange]
-        /// Whether what goes to the log are its own changes, in the form that clients see.
+        /// True if the log entry has exactly the dispatch's own changes, in the form that clients see.
         let isLoggedAsAnswered: Bool
     }
 
-    /// Says where a dispatch with these changes would stand.
-    func place(of recording: Recording, persists: Bool) -> Place {
+    /// Returns the position that a dispatch with these changes would get, and the changes for its log entry.
+    func placement(of recording: Recording, persists: Bool) -> Placement {
         let changes = recording.changes
         let (version, transients) = (headPosition.version, headPosition.transients)
         if persists, !changes.isEmpty || !unlogged.isEmpty {
-            // What transient events left in stored fields becomes durable with it, also when it changes nothing itself.
-            return Place(
+            // The dispatch also makes the earlier changes by transient events durable, even if it changes nothing
+            // itself.
+            return Placement(
                 position: Cursor.Position(version: version + 1, transients: transients),
                 logged: unlogged.followed(by: changes),
                 unlogged: [],
                 isLoggedAsAnswered: unlogged.isEmpty && changes.allSatisfy(\.isLoggedAsSeen)
             )
         }
-        // A field that is in no JSON is a part of the state too, and views may show what is computed from it.
+        // An omitted field is a part of the state too, and views may show values that are computed from it.
         guard !changes.isEmpty || recording.hasOmittedWrite else {
-            return Place(position: headPosition, logged: nil, unlogged: unlogged, isLoggedAsAnswered: false)
+            return Placement(position: headPosition, logged: nil, unlogged: unlogged, isLoggedAsAnswered: false)
         }
-        return Place(
+        return Placement(
             position: Cursor.Position(version: version, transients: transients + 1),
             logged: nil,
             unlogged: unlogged.followed(by: changes.filter { !$0.isTransient }),
@@ -81,7 +83,7 @@ struct SessionTimeline: ~Copyable {
         )
     }
 
-    /// A dispatch that leaves the head as it is.
+    /// Returns a dispatch that leaves the head as it is.
     func unchanged(
         outcome: PendingDispatch.Outcome,
         bodyBytes: Int,
@@ -106,13 +108,13 @@ struct SessionTimeline: ~Copyable {
         unlogged = dispatch.unlogged
     }
 
-    /// Moves the head to a state with which a client begins the session.
+    /// Moves the head to the state with which a client begins the session.
     mutating func begin(with state: OpaqueBox, size: StateSize, changes: [StateChange]) -> PendingDispatch {
         let dispatch = PendingDispatch(
             state: state,
             position: Cursor.Position(version: headPosition.version, transients: headPosition.transients + 1),
             size: size,
-            // The document of version 0 has what transient events did.
+            // The document of version 0 includes the changes by transient events.
             unlogged: [],
             outcome: PendingDispatch.Outcome(changes: changes, persists: true),
             reply: { _ in }
@@ -121,10 +123,10 @@ struct SessionTimeline: ~Copyable {
         return dispatch
     }
 
-    /// Keeps a size of the head that was measured for an event that was refused.
+    /// Keeps the size of the head that was measured for a refused event.
     mutating func didMeasure(_ size: StateSize) { headSize = size }
 
-    /// Takes back what is accepted and not visible.
+    /// Rolls back everything that is accepted and not visible.
     mutating func goBack() {
         head = standing.state
         headPosition = standing.position
@@ -134,13 +136,13 @@ struct SessionTimeline: ~Copyable {
 
     // MARK: - Readers
 
-    /// What readers saw before a dispatch.
+    /// The state and the position that readers saw before a dispatch.
     struct Seen {
         let state: OpaqueBox
         let position: Cursor.Position
     }
 
-    /// Shows a dispatch to readers.
+    /// Makes a dispatch visible, and returns the state that readers saw before.
     mutating func show(_ dispatch: PendingDispatch) -> Seen {
         let old = Seen(state: standing.state, position: standing.position)
         standing.show(dispatch)
@@ -153,6 +155,6 @@ struct SessionTimeline: ~Copyable {
         return old
     }
 
-    /// Takes the names of a history that a client began; no reader has seen the name before.
+    /// Takes over the epochs of a history that a client began; no reader has seen them before.
     mutating func adopt(_ initial: SessionCreation.Initial) { standing.adopt(initial) }
 }

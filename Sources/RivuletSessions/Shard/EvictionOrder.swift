@@ -1,69 +1,71 @@
 import DequeModule
 import HeapModule
 
-/// The resident sessions of a shard, the one first that was used longest ago.
+/// The resident sessions of a shard, least recently used first.
 ///
-/// Nobody tells it of a session's use: what it knows is when it was used at the latest before it was taken down here. Whoever takes the
-/// first looks whether it was used since, and adds it again then; so a use costs nothing, and the order is exact.
+/// The order is not notified of a session's use: a slot has the last use at the time when the slot was added. The
+/// caller takes the first slot and compares it with the session's actual last use. If the session was used since, the
+/// caller adds it again. So a use costs nothing, and the order is exact.
 struct EvictionOrder {
-    /// A session, and when it was last used, as far as is known.
-    struct Place: Comparable {
+    /// A session and the time of its last known use.
+    struct Entry: Comparable {
         let lastUsed: Duration
         let key: SessionKey
 
-        static func < (first: Place, second: Place) -> Bool { first.lastUsed < second.lastUsed }
+        static func < (first: Entry, second: Entry) -> Bool { first.lastUsed < second.lastUsed }
     }
 
-    private var places: Heap<Place> = []
+    private var entries: Heap<Entry> = []
     /// Sessions that could not leave, in the order in which they are asked again.
-    private var aside: Deque<(place: Place, until: Duration)> = []
+    private var aside: Deque<(entry: Entry, until: Duration)> = []
 
-    /// How many places there may be for each resident session before those of sessions that are gone are dropped.
-    private static let placesPerSessionMax = 2
-    /// So many places are not worth a look.
-    private static let placesMin = 256
+    /// The number of slots per resident session above which the slots of sessions that are gone are dropped.
+    private static let entriesPerSessionMax = 2
+    /// The number of slots that is never worth a cleanup.
+    private static let entriesMin = 256
 
-    /// How many are put aside.
+    /// The number of sessions that are put aside.
     var asideCount: Int { aside.count }
 
-    /// Whether so many resident sessions are no reason for so many places.
+    /// Returns true if there are too many slots for this number of resident sessions.
     func isCrowded(by residents: Int) -> Bool {
-        places.count + aside.count > Self.placesMin + Self.placesPerSessionMax * residents
+        entries.count + aside.count > Self.entriesMin + Self.entriesPerSessionMax * residents
     }
 
     mutating func add(_ key: SessionKey, lastUsed: Duration) {
-        places.insert(Place(lastUsed: lastUsed, key: key))
+        entries.insert(Entry(lastUsed: lastUsed, key: key))
     }
 
-    /// Puts a session that cannot leave aside until some time; the times come in order.
-    mutating func putAside(_ place: Place, until time: Duration) {
-        aside.append((place, time))
+    /// Puts aside, until `time`, a session that cannot leave; the times of successive calls are in order.
+    mutating func putAside(_ entry: Entry, until time: Duration) {
+        aside.append((entry, time))
     }
 
-    /// Takes those back, at most so many, whose time has come; nil: whatever the time.
+    /// Moves at most `count` sessions that were put aside back into the order, if their time has come; a `now` of nil
+    /// means any time.
     ///
-    /// - Returns: Whether there may be more of them.
+    /// - Returns: True if there may be more of them.
     @discardableResult
     mutating func recall(at now: Duration?, atMost count: Int) -> Bool {
         for _ in 0..<count {
             guard let first = aside.first, now.map({ first.until <= $0 }) ?? true else { return false }
             aside.removeFirst()
-            places.insert(first.place)
+            entries.insert(first.entry)
         }
         return true
     }
 
-    /// Takes the first one away, if it was used at that time or earlier.
-    mutating func popFirst(usedUntil limit: Duration) -> Place? {
-        guard let first = places.min, first.lastUsed <= limit else { return nil }
-        return places.removeMin()
+    /// Removes and returns the first slot if its session was last used at `limit` or earlier, as far as is known.
+    mutating func popFirst(usedUntil limit: Duration) -> Entry? {
+        guard let first = entries.min, first.lastUsed <= limit else { return nil }
+        return entries.removeMin()
     }
 
-    /// Drops every place that does not satisfy.
+    /// Drops each slot of a session that does not satisfy the condition, and each second slot of a session.
     mutating func keep(where isWanted: (SessionKey) -> Bool) {
         var seen: Set<SessionKey> = []
-        let kept = places.unordered.filter { isWanted($0.key) && seen.insert($0.key).inserted }
-        places = Heap(kept)
-        aside.removeAll { !isWanted($0.place.key) || !seen.insert($0.place.key).inserted }
+        let kept = entries.unordered.filter { isWanted($0.key) && seen.insert($0.key).inserted }
+        entries = Heap(kept)
+        aside.removeAll { !isWanted($0.entry.key) || !seen.insert($0.entry.key).inserted }
     }
 }

@@ -2,7 +2,7 @@
 package enum RandomToken {
     private static let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-    /// A token of that many letters, each worth 5.17 bits.
+    /// Returns a token of `count` letters, each worth 5.17 bits.
     package static func make(count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return String(
@@ -11,7 +11,7 @@ package enum RandomToken {
         )
     }
 
-    /// The token of that many letters that a number stands for.
+    /// Returns the token of `count` letters for a number.
     package static func token(of number: UInt64, count: Int) -> String {
         var rest = number
         let bytes = (0..<count).map { _ in
@@ -21,15 +21,15 @@ package enum RandomToken {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The name of a session's history, 8 letters.
+    /// Returns a new epoch, 8 letters.
     package static func epoch() -> String { make(count: 8) }
 
-    /// The name of a session's stay in memory, 4 letters.
-    package static func residence() -> String {
+    /// Returns a new incarnation id, 4 letters.
+    package static func incarnation() -> String {
         let name = make(count: 4)
-        return name == Cursor.logResidence ? residence() : name
+        return name == Cursor.logIncarnation ? incarnation() : name
     }
 
-    /// A session id that cannot be guessed: 26 letters, 134 bits.
+    /// Returns a session id that cannot be guessed: 26 letters, 134 bits.
     package static func sessionID() -> String { make(count: 26) }
 }

@@ -6,27 +6,29 @@ package final class SessionEnvironment {
     package let executor: any SessionExecutor
     package let storage: SessionStorage
     package let limits: SessionLimits
-    /// Those of `limits` that a log compares at each commit.
+    /// The limits that a log compares at each commit.
     let logLimits: SessionLog.Limits
-    /// The milliseconds for which an answer is kept; each commit forgets older ones.
-    let keptAnswerMilliseconds: Int64
+    /// The time for which an idempotency record is kept, in milliseconds; each commit deletes older records.
+    let idempotencyRecordMilliseconds: Int64
     package let logger: Logger
-    /// Milliseconds since 1970, for the log and for people.
+    /// The time in milliseconds since 1970, for the log and for people.
     package let wallClock: @Sendable () -> Int64
-    /// Monotonic, for idle times.
+    /// The monotonic time, for idle times.
     package let uptime: @Sendable () -> Duration
-    /// Runs a job on the executor's thread when so much time has passed; what is under way when the server stops may never run.
+    /// Runs a job on the executor's thread after a delay; a job that waits when the server stops may never run.
     package let schedule: (_ delay: Duration, _ job: @escaping () -> Void) -> Void
-    /// What effects run on: their clock, their threads.
+    /// The jobs on work threads; jobs under way when the server stops may never run.
+    let jobs: LongJobs
+    /// The clock and the threads of effects.
     package let effects: EffectSurroundings
     package let sink: any StreamSink
-    /// How many streams and requests read logs.
+    /// The limit on streams and requests that read logs at once.
     package let resumes: ResumeGate
-    /// What measures events.
+    /// The measurement of slow events; nil if events are not measured.
     let slowEvents: SlowEvents?
-    /// What the sessions take of memory.
+    /// The memory account of the sessions.
     package let memory: ResidentMemory
-    /// Makes a group's name, unique in the process.
+    /// Makes a group's id, unique in the process.
     package let makeGroupID: () -> GroupID
 
     package init(
@@ -37,6 +39,7 @@ package final class SessionEnvironment {
         wallClock: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration,
         schedule: @escaping (_ delay: Duration, _ job: @escaping () -> Void) -> Void,
+        work: @escaping WorkThreads,
         clock: any Clock<Duration>,
         taskExecutor: (any TaskExecutor)? = nil,
         sink: any StreamSink,
@@ -47,13 +50,14 @@ package final class SessionEnvironment {
         self.storage = storage
         self.limits = limits
         logLimits = SessionLog.Limits(limits)
-        keptAnswerMilliseconds = limits.keptAnswerMilliseconds
+        idempotencyRecordMilliseconds = limits.idempotencyRecordMilliseconds
         memory = ResidentMemory(bytesMax: limits.residentBytesMax)
         resumes = ResumeGate(underWayMax: limits.resumesMax)
         self.logger = logger
         self.wallClock = wallClock
         self.uptime = uptime
         self.schedule = schedule
+        jobs = LongJobs(work)
         effects = EffectSurroundings(
             executor: executor,
             clock: EffectClock(clock),

@@ -1,26 +1,32 @@
 import RivuletBase
 public import RivuletEngine
 
-/// What a session may take at most.
+/// The limits of sessions and of the shards that hold them.
 public struct SessionLimits: Sendable, Hashable {
     /// The engine's limits.
     public var engine: EngineLimits
-    /// The most sessions in memory per shard; one more is answered 503 when none can be put out.
+    /// The most sessions in memory per shard; a request for a further one is answered 503 if no session can be evicted.
     public var residentSessionsMax: Int
     /// The time for which an event may hold its loop before the log says that it is slow.
     public var slowEventTimeMin: Duration
-    /// The most bytes that the sessions of a shard take in memory, roughly, those aside for their streams included; a further one is answered 503 when none can be put out.
+    /// The most bytes that the sessions of a shard take in memory, roughly, including passivated ones.
     ///
-    /// While they take as much, an event that makes a state larger is answered 503, too. A server does not start with less than 8,192 and the
+    /// A request for a further session is answered 503 if no session can be evicted. While memory is full, an event
+    /// that makes a state larger is answered 503, too. A server does not start with less than 8,192 bytes plus the
     /// bytes of the largest default state of its apps.
     public var residentBytesMax: Int
-    /// The most bytes of one session's state as JSON, stored and transient fields; an event that would make it larger is answered 507.
+    /// The most bytes of one session's state as JSON, with stored and transient fields; an event that would make it
+    /// larger is answered 507.
     ///
     /// Fields in `OmitCoding` are in no JSON and not counted.
     public var stateBytesMax: Int
-    /// The most bytes of dispatches waiting in one session; one more is answered 503.
+    /// The most bytes of JSON that are read or written within one turn of a loop; a larger state is read and written on
+    /// a work thread.
+    public var turnJSONBytesMax: Int
+    /// The most bytes of dispatches that wait in one session; a further dispatch is answered 503.
     public var waitingBytesMax: Int
-    /// How long a session without requests stays in memory; with streams it may have to stay longer, for what storage does not keep.
+    /// The time for which a session without requests stays in memory; a session with streams may stay longer, for
+    /// values that storage does not keep.
     public var idleTimeMax: Duration
     /// The most streams of one session.
     public var streamsPerSessionMax: Int
@@ -30,42 +36,53 @@ public struct SessionLimits: Sendable, Hashable {
     public var tailChangesMax: Int
     /// The most bytes that those changes take.
     public var tailBytesMax: Int
-    /// The most paths of which a session keeps when they last changed, for streams that resume or are slow; with more, those that
-    /// changed longest ago are told less finely.
+    /// The most paths for which a session keeps the last change, for streams that resume or are slow.
+    ///
+    /// With more paths, the paths that changed longest ago are replaced by the paths that contain them.
     public var indexEntriesMax: Int
     /// The most bytes that those paths take.
     public var indexBytesMax: Int
-    /// The versions that a stored log keeps for resuming streams and for the past; up to the distance of two snapshots more.
+    /// The number of versions that a stored log keeps for resuming streams and for the past; up to the distance of two
+    /// snapshots more are kept.
     public var logVersionsMax: UInt64
-    /// How long a stored log keeps an entry; up to a quarter longer in a session in use, otherwise until it is used again.
+    /// The most bytes of entries that a stored log keeps; the oldest go first, and up to the distance of two snapshots
+    /// more are kept.
+    public var logBytesMax: Int
+    /// The time for which a stored log keeps an entry.
+    ///
+    /// A session in use keeps an entry up to a quarter longer, and another session keeps it until its next use.
     public var logAgeMax: Duration
-    /// The most versions between two snapshots, which loading and reading the past have to replay; a state that is large beside the log
-    /// waits longer.
+    /// The most versions between two snapshots, which a load or a read of the past has to replay.
+    ///
+    /// A snapshot waits longer if the state is large compared with the log.
     public var snapshotVersionsMax: UInt64
-    /// The least bytes of log between two snapshots; a larger state waits until the log has grown by the state's own size.
+    /// The least bytes of log between two snapshots; a larger state waits until the log has grown by the state's own
+    /// size.
     public var snapshotBytesMin: Int
     /// The most requests that wait for one session to be loaded.
     public var loadWaitersMax: Int
     /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
     public var resumeVersionsMax: Int
-    /// The most versions that a stream that resumes version by version is given in one piece.
+    /// The most versions in one piece for a stream that resumes version by version.
     public var resumePageVersionsMax: Int
-    /// The most bytes of log in such a piece, but for a single larger version.
+    /// The most bytes of log in such a piece, except for a single larger version.
     public var resumePageBytesMax: Int
-    /// The most streams that resume and requests for the past that read logs at once, per shard; a further one is told to come back.
+    /// The most resuming streams and requests for the past that read logs at once, per shard; a further one is asked to
+    /// retry.
     public var resumesMax: Int
-    /// The most bytes of one answer of log entries, but for a single larger one.
+    /// The most bytes of one answer of log entries, except for a single larger entry.
     public var logAnswerBytesMax: Int
     /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks.
     ///
-    /// Where more are stored, those that were read decide.
+    /// If more sessions are stored, the searched ones decide.
     public var migrationSearchSessionsMax: Int
-    /// How long the answer to a dispatch with an idempotency key is kept.
-    public var keptAnswerTime: Duration
-    /// The most answers that a session keeps; a dispatch with one more key is refused with 429 until the oldest is too old.
-    public var keptAnswersMax: Int
-    /// The bytes of kept answers from which on a dispatch with one more key is refused in the same way.
-    public var keptAnswerBytesMax: Int
+    /// The time for which the answer to a dispatch with an idempotency key is kept.
+    public var idempotencyRecordTime: Duration
+    /// The most idempotency records that a session keeps; a dispatch with one more key is refused with 429 until the
+    /// oldest record expires.
+    public var idempotencyRecordsMax: Int
+    /// The bytes of idempotency records from which on a dispatch with one more key is refused with 429.
+    public var idempotencyRecordBytesMax: Int
 
     /// Makes limits; the defaults are those of the documentation.
     public init(
@@ -73,6 +90,7 @@ public struct SessionLimits: Sendable, Hashable {
         residentSessionsMax: Int = 50_000,
         residentBytesMax: Int = 1_073_741_824,
         stateBytesMax: Int = 16_777_216,
+        turnJSONBytesMax: Int = 262_144,
         waitingBytesMax: Int = 8_388_608,
         idleTimeMax: Duration = .seconds(300),
         slowEventTimeMin: Duration = .milliseconds(100),
@@ -83,24 +101,26 @@ public struct SessionLimits: Sendable, Hashable {
         indexEntriesMax: Int = 1_024,
         indexBytesMax: Int = 524_288,
         logVersionsMax: UInt64 = 10_000,
+        logBytesMax: Int = 268_435_456,
         logAgeMax: Duration = .seconds(604_800),
         snapshotVersionsMax: UInt64 = 256,
         snapshotBytesMin: Int = 262_144,
-        loadWaitersMax: Int = 1_024,
+        loadWaitersMax: Int = 32_768,
         resumeVersionsMax: Int = 10_000,
         resumePageVersionsMax: Int = 256,
         resumePageBytesMax: Int = 262_144,
         resumesMax: Int = 64,
         logAnswerBytesMax: Int = 1_048_576,
         migrationSearchSessionsMax: Int = 100_000,
-        keptAnswerTime: Duration = .seconds(86_400),
-        keptAnswersMax: Int = 10_000,
-        keptAnswerBytesMax: Int = 67_108_864
+        idempotencyRecordTime: Duration = .seconds(86_400),
+        idempotencyRecordsMax: Int = 10_000,
+        idempotencyRecordBytesMax: Int = 67_108_864
     ) {
         self.engine = engine
         self.residentSessionsMax = residentSessionsMax
         self.residentBytesMax = residentBytesMax
         self.stateBytesMax = stateBytesMax
+        self.turnJSONBytesMax = turnJSONBytesMax
         self.waitingBytesMax = waitingBytesMax
         self.idleTimeMax = idleTimeMax
         self.slowEventTimeMin = slowEventTimeMin
@@ -111,6 +131,7 @@ public struct SessionLimits: Sendable, Hashable {
         self.indexEntriesMax = indexEntriesMax
         self.indexBytesMax = indexBytesMax
         self.logVersionsMax = logVersionsMax
+        self.logBytesMax = logBytesMax
         self.logAgeMax = logAgeMax
         self.snapshotVersionsMax = snapshotVersionsMax
         self.snapshotBytesMin = snapshotBytesMin
@@ -121,11 +142,11 @@ public struct SessionLimits: Sendable, Hashable {
         self.resumesMax = resumesMax
         self.logAnswerBytesMax = logAnswerBytesMax
         self.migrationSearchSessionsMax = migrationSearchSessionsMax
-        self.keptAnswerTime = keptAnswerTime
-        self.keptAnswersMax = keptAnswersMax
-        self.keptAnswerBytesMax = keptAnswerBytesMax
+        self.idempotencyRecordTime = idempotencyRecordTime
+        self.idempotencyRecordsMax = idempotencyRecordsMax
+        self.idempotencyRecordBytesMax = idempotencyRecordBytesMax
     }
 
-    /// `keptAnswerTime` in milliseconds.
-    var keptAnswerMilliseconds: Int64 { Int64(keptAnswerTime.milliseconds) }
+    /// `idempotencyRecordTime` in milliseconds.
+    var idempotencyRecordMilliseconds: Int64 { Int64(idempotencyRecordTime.milliseconds) }
 }

@@ -1,35 +1,39 @@
-// Owns which sessions leave memory, and when.
+// Owns the eviction of sessions from memory.
 
 import Logging
 import RivuletEngine
 
 extension SessionShard {
-    /// The most sessions that are asked to leave in one turn of the loop, those not counted that are known to be held.
+    /// The most sessions that are asked to leave in one turn of the event loop; sessions that are known to be held do
+    /// not count.
     private static var askedPerTurnMax: Int { 64 }
 
-    /// The most sessions that are looked at in one turn of the loop, whether they are asked or not.
+    /// The most sessions that are examined in one turn of the event loop, asked or not.
     private static var seenPerTurnMax: Int { 4_096 }
 
-    /// The most bytes of sessions that are asked in one turn, but for a single larger one: what is watched is read and written whole.
+    /// The most bytes of sessions that are asked in one turn, except for a single larger one; a watched session is read
+    /// and written whole.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
 
-    /// The most sessions that store a snapshot in one round because they are about to leave memory; the others leave without.
+    /// The most sessions that store a snapshot in one round before they leave memory; the others leave without one.
     private static var leavingCompactionsMax: Int { 1_024 }
 
-    /// The most sessions that were put aside and have their turn again in one turn of the loop.
+    /// The most sessions that were put aside and are asked again in one turn of the event loop.
     private static var recalledPerTurnMax: Int { 1_024 }
 
-    /// How long a session that could not leave is not asked again; a client that is refused comes back after as long.
+    /// The time for which a session that could not leave is not asked again; a refused client retries after the same
+    /// time.
     private static var pause: Duration { .seconds(1) }
 
-    /// A full memory is emptied by this part, so that not each further session has to put another one out.
+    /// The divisor of the limits for the room that is made when memory is full, so that not each further session has to
+    /// evict another one.
     private static var roomShare: Int { 16 }
 
     var isFull: Bool {
         residentCount >= environment.limits.residentSessionsMax || environment.memory.isFull
     }
 
-    /// What the sessions take of memory, roughly, and what is kept of those that are aside for their streams.
+    /// The approximate memory of the resident and passivated sessions, in bytes.
     package var residentBytes: Int { environment.memory.bytes }
 
     private var hasRoom: Bool {
@@ -38,12 +42,13 @@ extension SessionShard {
             && residentBytes <= bytesMax - max(bytesMax / Self.roomShare, 1)
     }
 
-    /// Puts out the sessions that were used longest ago until there is some room, as far as one turn goes; the rest in later turns.
+    /// Evicts the sessions that were used longest ago until there is some room; what exceeds one turn is done in later
+    /// turns.
     func makeRoom() {
         if makeRoom(since: environment.uptime()) { wantRoom() }
     }
 
-    /// Has room made in turns to come, until there is some or nobody can leave.
+    /// Makes room in later turns, until there is some or no session can leave.
     func wantRoom() {
         let now = environment.uptime()
         guard roomRound == nil, now >= roomPause else { return }
@@ -52,8 +57,8 @@ extension SessionShard {
     }
 
     private func postRoomTurn() {
-        // Where there is no room for a turn, whoever wants room next begins a round.
-        if !Confined(self, to: environment.executor).post({ $0.roomTurn() }) { roomRound = nil }
+        // If the event loop has no room for the job, the next call for room begins a round.
+        if !LoopBound(self, to: environment.executor).post({ $0.roomTurn() }) { roomRound = nil }
     }
 
     private func roomTurn() {
@@ -63,27 +68,29 @@ extension SessionShard {
         if !hasRoom { roomPause = environment.uptime() + Self.pause }
     }
 
-    /// One turn of a round that began at that time; nobody who cannot leave is asked twice in it.
+    /// Runs one turn of a round that began at `round`; a session that cannot leave is asked at most once in a round.
     ///
-    /// - Returns: Whether room is still wanting and there may be more that can leave.
+    /// - Returns: True if there is still too little room and more sessions may be able to leave.
     private func makeRoom(since round: Duration) -> Bool {
         guard !hasRoom else { return false }
         let now = environment.uptime()
         let hasRecalls = order.recall(at: round, atMost: Self.recalledPerTurnMax)
         let hasMore = askToLeave(usedUntil: now, isOver: { hasRoom }, compacts: false)
-        // Its streams come back to what a parked session holds: that goes when nobody else can.
+        // The streams of a passivated session may come back to its state, so it is forgotten only if no other session
+        // can leave.
         for _ in 0..<Self.askedPerTurnMax where !hasRoom {
-            guard parked.forgetOldest(unwatchedSince: now) else { return !hasRoom && (hasMore || hasRecalls) }
+            guard passivated.forgetOldest(unwatchedSince: now) else { return !hasRoom && (hasMore || hasRecalls) }
         }
         return !hasRoom
     }
 
-    /// Puts out the sessions that have been idle for so long, the streams of those that are watched aside; in turns, between which
-    /// the loop does its other work.
+    /// Evicts the sessions that have been idle for `time`, by default `idleTimeMax`, and passivates watched ones.
+    ///
+    /// This takes several turns, between which the event loop does its other work.
     package func evict(idleFor time: Duration? = nil) {
         let isUnderWay = roundLimit != nil
         roundLimit = environment.uptime() - (time ?? environment.limits.idleTimeMax)
-        // Not when memory is wanted at once.
+        // No snapshots are stored if memory is needed at once.
         compactionsLeft = time == nil ? Self.leavingCompactionsMax : 0
         recallsLeft = order.asideCount
         if !isUnderWay { evictTurn() }
@@ -97,84 +104,85 @@ extension SessionShard {
         order.recall(at: nil, atMost: recalls)
         let hasMore = askToLeave(usedUntil: limit, isOver: { false }, compacts: true) || recallsLeft > 0
         var forgotten = 0
-        while forgotten < Self.askedPerTurnMax, parked.forgetOldest(unwatchedSince: limit) { forgotten += 1 }
+        while forgotten < Self.askedPerTurnMax, passivated.forgetOldest(unwatchedSince: limit) { forgotten += 1 }
         guard hasMore || forgotten == Self.askedPerTurnMax else {
             roundLimit = nil
             return
         }
-        // Where there is no room for a turn, the next call begins a round.
-        if !Confined(self, to: environment.executor).post({ $0.evictTurn() }) { roundLimit = nil }
+        // If the event loop has no room for the job, the next call begins a round.
+        if !LoopBound(self, to: environment.executor).post({ $0.evictTurn() }) { roundLimit = nil }
     }
 
-    /// Takes down a session that came to memory.
-    func noteEntry(_ session: Session) {
+    /// Adds a session that came into memory to the order.
+    func recordEntry(_ session: Session) {
         order.add(session.key, lastUsed: session.lastUsed)
         if order.isCrowded(by: residentCount) { order.keep { resident($0) != nil } }
     }
 
-    /// Asks sessions to leave, the one first that was used longest ago, and puts those aside that cannot.
+    /// Asks sessions to leave, least recently used first, and puts aside those that cannot.
     ///
-    /// - Returns: Whether there may be more of them.
+    /// - Returns: True if there may be more of them.
     @discardableResult
     private func askToLeave(usedUntil limit: Duration, isOver: () -> Bool, compacts: Bool) -> Bool {
         var (asked, bytes, idle, watched) = (0, 0, 0, 0)
-        defer { noteLeft(idle: idle, watched: watched) }
+        defer { recordLeft(idle: idle, watched: watched) }
         for _ in 0..<Self.seenPerTurnMax {
             guard !isOver(), asked < Self.askedPerTurnMax, bytes < Self.askedBytesPerTurnMax else { return true }
-            guard let place = order.popFirst(usedUntil: limit) else { return false }
-            guard let session = resident(place.key) else { continue }
-            guard session.lastUsed <= place.lastUsed else {
-                order.add(place.key, lastUsed: session.lastUsed)
+            guard let entry = order.popFirst(usedUntil: limit) else { return false }
+            guard let session = resident(entry.key) else { continue }
+            guard session.lastUsed <= entry.lastUsed else {
+                order.add(entry.key, lastUsed: session.lastUsed)
                 continue
             }
             let isCompacting = compacts && compactionsLeft > 0 && session.compactBeforeLeaving()
             if !isCompacting, session.isHeld {
-                // That cost nothing: those behind it must not wait for it.
-                order.putAside(place, until: environment.uptime() + Self.pause)
+                // This check cost nothing and is not counted, so that later sessions need not wait.
+                order.putAside(entry, until: environment.uptime() + Self.pause)
                 continue
             }
             asked += 1
             bytes += session.memoryBytes
             if isCompacting {
-                // It leaves in the next round.
+                // The session leaves in the next round.
                 compactionsLeft -= 1
             } else if let isWatched = putOut(session) {
                 if isWatched { watched += 1 } else { idle += 1 }
                 continue
             }
-            order.putAside(place, until: environment.uptime() + Self.pause)
+            order.putAside(entry, until: environment.uptime() + Self.pause)
         }
         return true
     }
 
-    /// How many sessions have left memory since this was asked last.
+    /// Returns the number of sessions that have left memory since the last call.
     package func takeEvictions() -> (idle: Int, watched: Int) {
         defer { evictions = (0, 0) }
         return evictions
     }
 
-    private func noteLeft(idle: Int, watched: Int) {
+    private func recordLeft(idle: Int, watched: Int) {
         guard idle + watched > 0 else { return }
         evictions.idle += idle
         evictions.watched += watched
         environment.logger.debug(
             "sessions left memory",
             metadata: [
-                "idle": "\(idle)", "watched": "\(watched)", "resident": "\(residentCount)", "parked": "\(parked.count)",
+                "idle": "\(idle)", "watched": "\(watched)", "resident": "\(residentCount)",
+                "passivated": "\(passivated.count)",
                 "bytes": "\(residentBytes)",
             ]
         )
     }
 
-    /// Takes a session without work out of memory.
+    /// Evicts a session without work, or passivates it if it is watched.
     ///
-    /// - Returns: Whether it was watched; nil when something holds it there.
+    /// - Returns: True if the session was watched; nil if something holds it in memory.
     private func putOut(_ session: Session) -> Bool? {
         let isWatched = !session.isIdle
         if !isWatched {
             session.evict()
         } else if let rest = session.passivate() {
-            parked.add(rest, session.key)
+            passivated.add(rest, session.key)
         } else {
             return nil
         }

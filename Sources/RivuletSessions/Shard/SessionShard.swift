@@ -7,45 +7,49 @@ import RivuletStores
 
 /// The resident sessions of one shard.
 ///
-/// Lives on its executor's thread; every reply comes there too.
+/// The shard is used on its executor's thread only; every reply comes there too.
 package final class SessionShard {
     package typealias Found = (Result<Session, SessionError>) -> Void
 
     let environment: SessionEnvironment
     private var entries: [SessionKey: Entry] = [:]
-    /// What is kept of watched sessions that left memory.
-    var parked = ParkedSessions() {
-        didSet { environment.memory.countParked(parked.bytes) }
+    /// The passivated sessions.
+    var passivated = PassivatedSessions() {
+        didSet { environment.memory.countPassivated(passivated.bytes) }
     }
-    /// Which of the resident sessions leaves memory first.
+    /// The order in which the resident sessions leave memory.
     var order = EvictionOrder()
-    /// The last use of those that leave memory in the round that is under way; nil: there is none.
+    /// The latest use of a session that leaves memory in the eviction round under way; nil if there is no round.
     var roundLimit: Duration?
-    /// How many sessions that were put aside still have their turn in this round.
+    /// The number of sessions that were put aside and are still asked again in this round.
     var recallsLeft = 0
-    /// How many sessions may still store a snapshot in this round.
+    /// The number of sessions that may still store a snapshot in this round.
     var compactionsLeft = 0
-    /// When the round began in which room is made; nil: there is none.
+    /// The start of the round that makes room; nil if there is none.
     var roomRound: Duration?
-    /// Until when none begins, because nobody could leave.
+    /// The time before which no such round begins, because no session could leave.
     var roomPause = Duration.zero
-    /// Epochs that were deleted here lately, so that their streams are told not to come back.
+    /// The epochs that were deleted here recently, so that the server can stop their streams from reconnecting.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
-    /// The session that is being handed to those that waited for it; it stays, whatever leaves it meanwhile.
+    /// The session that is being passed to the requests that waited for it; it stays in memory meanwhile.
     private var handedOut: Session?
     private let epochSalt = RandomToken.make(count: 16)
-    /// How many sessions were deleted here or put out by a fault, so that their names may stand for another history.
+    /// The number of sessions that were deleted here or retired after an error, so that a later history gets another
+    /// epoch.
     private var retirements: UInt64 = 0
-    /// How many sessions have left memory since it was asked last, those that streams follow apart.
+    /// The number of sessions that left memory since the last `takeEvictions()`, counted apart as idle and watched.
     var evictions = (idle: 0, watched: 0)
     private var isDraining = false
+
+    /// The most requests to which a session is passed in one turn.
+    private static let givenPerTurnMax = 256
 
     /// The most deleted epochs that are remembered.
     private static let deletedEpochsMax = 4_096
 
     private enum Entry {
-        /// Storage is reading it; these wait.
+        /// Storage is reading the session; the requests wait for it.
         case loading([Found])
         case resident(Session)
     }
@@ -55,22 +59,22 @@ package final class SessionShard {
         environment.memory.onWant { [weak self] in self?.wantRoom() }
     }
 
-    /// How many sessions are in memory.
+    /// The number of sessions that are in memory or being loaded.
     package var residentCount: Int { entries.count }
 
-    /// How many sessions are watched and not in memory.
-    package var parkedCount: Int { parked.count }
+    /// The number of passivated sessions.
+    package var passivatedCount: Int { passivated.count }
 
-    /// Whether the cursor belongs to a history that was deleted here.
+    /// Returns true if the cursor belongs to a history that was deleted here recently.
     package func isDeleted(_ cursor: String?) -> Bool {
         guard let cursor, let epoch = Cursor(cursor)?.epoch else { return false }
         return deletedEpochs.contains(epoch)
     }
 
-    /// Finds the session, loading it when it is not in memory.
+    /// Finds the session, and loads it if it is not in memory.
     ///
-    /// A session that storage does not know is found too, with its defaults;
-    /// it stays in memory only while something holds it there.
+    /// A session that storage does not have is found too, with its defaults. It stays in memory only while something
+    /// holds it there.
     package func find(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
         guard !isDraining else { return found(.failure(.draining)) }
         switch entries[key] {
@@ -87,9 +91,9 @@ package final class SessionShard {
         }
     }
 
-    /// Hands the session to the body when it is in memory; false: it has to be found.
+    /// Calls the body with the session if it is in memory; returns false if the session has to be found.
     ///
-    /// Nearly every request's way, without the closures of a load.
+    /// Nearly every request takes this path, without the closures of a load.
     package func use(_ key: SessionKey, _ body: (Session) -> Void) -> Bool {
         guard !isDraining, let session = resident(key) else { return false }
         hand(session, to: body)
@@ -102,10 +106,10 @@ package final class SessionShard {
     }
 
     private func load(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
-        parked.beginLoad(key)
+        passivated.beginLoad(key)
         if isFull { makeRoom() }
         guard !isFull else {
-            parked.loadDidFail(key, now: environment.uptime())
+            passivated.loadDidFail(key, now: environment.uptime())
             return found(.failure(.overloaded("resident sessions (residentSessionsMax or residentBytesMax)")))
         }
         entries[key] = .loading([found])
@@ -116,55 +120,75 @@ package final class SessionShard {
     }
 
     private func loadDidFinish(_ key: SessionKey, app: any HostedApp, _ result: Result<StoredSession?, StorageError>) {
+        switch result {
+        case .success(let stored):
+            let transients = passivated[key]?.transients
+            let job = app.loading(key, stored: stored, besides: transients)
+            let bytes = (stored?.byteCount ?? 0) + (transients?.bytes ?? 0)
+            environment.run(bytes: bytes, job) { self.make(key, of: app, stored, $0) }
+        case .failure(let error): loadDidFail(key, .storage(error))
+        }
+    }
+
+    private func make(_ key: SessionKey, of app: any HostedApp, _ stored: StoredSession?, _ maker: SessionMaker) {
         guard case .loading(let waiters) = entries[key] else { return }
         do throws(SessionError) {
-            let stored: StoredSession?
-            switch result {
-            case .success(let value): stored = value
-            case .failure(let error): throw .storage(error)
-            }
             if isDraining { throw .draining }
             let session: Session
-            switch try app.makeSession(
-                key,
-                stored: stored,
-                newEpoch: newEpoch(of: key),
-                earlier: parked[key],
-                environment: environment
-            ) {
+            switch try maker(newEpoch(of: key), passivated[key], environment) {
             case .made(let made): session = made
             case .lacking(let paths): return search(for: paths, of: key, app: app, stored)
             }
-            if let earlier = parked.remove(key), !session.goesOn(as: earlier) { end(earlier, of: key) }
+            if let earlier = passivated.remove(key), !session.goesOn(as: earlier) { end(earlier, of: key) }
             entries[key] = .resident(session)
             session.didEnterMemory { [weak self] session, deletedEpoch in
                 self?.retire(session, deletedEpoch: deletedEpoch)
+            } onJobEnd: { [weak self] session in
+                self?.forgetIfEmpty(session)
             }
             give(session, to: waiters, of: app)
             forgetIfEmpty(session)
-            if resident(key) === session { noteEntry(session) }
+            if resident(key) === session { recordEntry(session) }
         } catch {
-            entries[key] = nil
-            parked.loadDidFail(key, now: environment.uptime())
-            environment.logger.error(
-                "a session cannot be loaded",
-                metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"]
-            )
-            for found in waiters { found(.failure(error)) }
+            loadDidFail(key, error)
         }
     }
 
-    /// Hands a session to all that waited for it, and keeps it for them: the first may bring the next request of its connection, which
-    /// leaves a session that is not stored.
+    private func loadDidFail(_ key: SessionKey, _ error: SessionError) {
+        guard case .loading(let waiters) = entries[key] else { return }
+        entries[key] = nil
+        passivated.loadDidFail(key, now: environment.uptime())
+        environment.logger.error(
+            "a session cannot be loaded",
+            metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"]
+        )
+        for found in waiters { found(.failure(error)) }
+    }
+
+    /// Passes a session to all requests that waited for it, and keeps it in memory meanwhile.
+    ///
+    /// The first request's answer may bring the next request of its connection, after which a session that is not
+    /// stored would be removed.
     private func give(_ session: Session, to waiters: [Found], of app: any HostedApp) {
         handedOut = session
         defer { handedOut = nil }
-        for found in waiters {
+        for found in waiters.prefix(Self.givenPerTurnMax) {
             if resident(session.key) === session { found(.success(session)) } else { find(session.key, of: app, found) }
+        }
+        giveLater(session.key, to: waiters.dropFirst(Self.givenPerTurnMax), of: app)
+    }
+
+    /// Passes a session to the remaining requests in the next turns, like to requests that arrive then.
+    private func giveLater(_ key: SessionKey, to waiters: ArraySlice<Found>, of app: any HostedApp) {
+        guard !waiters.isEmpty else { return }
+        environment.schedule(.milliseconds(1)) { [self] in
+            for found in waiters.prefix(Self.givenPerTurnMax) { find(key, of: app, found) }
+            giveLater(key, to: waiters.dropFirst(Self.givenPerTurnMax), of: app)
         }
     }
 
-    /// Makes the session once it is known whether others have the paths that it lacks; it is loading until then.
+    /// Searches other sessions for the paths that the session lacks, and then makes the session; it counts as being
+    /// loaded until then.
     private func search(
         for paths: Set<MigrationPath>,
         of key: SessionKey,
@@ -180,17 +204,20 @@ package final class SessionShard {
         )
     }
 
-    /// Tells parked streams that have seen another state than the one that was loaded to come back for this one.
-    private func end(_ parked: ParkedSession, of key: SessionKey) {
+    /// Ends the streams of a passivated session that was loaded with another state, so that they reconnect to the
+    /// loaded one.
+    private func end(_ passivated: PassivatedSession, of key: SessionKey) {
         environment.logger.error(
             "a session came back otherwise than it left; its streams begin anew",
             metadata: ["app": "\(key.app)"]
         )
-        parked.end(because: .draining, sink: environment.sink)
+        passivated.end(because: .draining, sink: environment.sink)
     }
 
-    /// The name of the history that a session without one would begin: the same until something is deleted here, or may have been,
-    /// so that a cursor of a session that nobody has written to yet is good for the first write.
+    /// Returns the epoch with which a session without a stored history begins.
+    ///
+    /// The epoch is the same until a session is deleted here, or may have been. So a cursor of a session without writes
+    /// is valid for the first write.
     private func newEpoch(of key: SessionKey) -> String {
         var hasher = Hasher()
         hasher.combine(key)
@@ -205,35 +232,35 @@ package final class SessionShard {
         environment.storage.log.delete(
             key,
             reply: environment.executor.reply(to: self) { shard, result in
-                if case .success = result { shard.endParked(key) }
+                if case .success = result { shard.endPassivated(key) }
                 reply(result.map { _ in }.mapError(SessionError.storage))
             }
         )
     }
 
     /// Ends the streams of a session that was deleted without being loaded.
-    private func endParked(_ key: SessionKey) {
-        guard let parked = parked.remove(key) else { return }
-        parked.end(because: .deleted, sink: environment.sink)
-        noteDeleted(parked.visibleEpoch)
+    private func endPassivated(_ key: SessionKey) {
+        guard let passivated = passivated.remove(key) else { return }
+        passivated.end(because: .deleted, sink: environment.sink)
+        recordDeleted(passivated.visibleEpoch)
     }
 
-    /// The session, when it is in memory.
+    /// Returns the session if it is in memory.
     package func resident(_ key: SessionKey) -> Session? {
         guard case .resident(let session) = entries[key] else { return nil }
         return session
     }
 
-    /// Takes back a stream's membership.
+    /// Removes one stream of an event loop from a group.
     package func leave(_ key: SessionKey, group: GroupID, loop: Int) {
         guard let session = resident(key) else {
-            return parked.leave(key, group: group, loop: loop, now: environment.uptime())
+            return passivated.leave(key, group: group, loop: loop, now: environment.uptime())
         }
         session.leave(group, loop: loop)
         forgetIfEmpty(session)
     }
 
-    /// A session that nobody stored and nobody watches takes no memory: reads of made-up ids must not fill it.
+    /// Removes a session that is not stored and not in use: reads of made-up ids must not fill memory.
     private func forgetIfEmpty(_ session: Session) {
         guard !session.isStored, session.isIdle, session !== handedOut else { return }
         remove(session)
@@ -241,12 +268,13 @@ package final class SessionShard {
 
     private func retire(_ session: Session, deletedEpoch: String?) {
         remove(session)
-        // Also when storage is in doubt: the deletion may have been done, and a name must not stand for two histories.
+        // This is counted even if storage is in doubt: the deletion may have been done, and an epoch must not stand for
+        // two histories.
         retirements += 1
-        if let deletedEpoch { noteDeleted(deletedEpoch) }
+        if let deletedEpoch { recordDeleted(deletedEpoch) }
     }
 
-    private func noteDeleted(_ epoch: String) {
+    private func recordDeleted(_ epoch: String) {
         guard deletedEpochs.insert(epoch).inserted else { return }
         deletedOrder.append(epoch)
         if deletedOrder.count > Self.deletedEpochsMax, let oldest = deletedOrder.popFirst() {
@@ -260,13 +288,14 @@ package final class SessionShard {
         session.evict()
     }
 
-    /// Says that a session is no longer in memory.
+    /// Removes the entry of a session that is no longer in memory.
     func forget(_ key: SessionKey) {
         entries[key] = nil
     }
 
-    /// Refuses new work and new streams, and ends all effects; what was accepted before still becomes durable, and streams are told of it
-    /// until their loops end them.
+    /// Refuses new work and new streams, and ends all effects.
+    ///
+    /// Accepted events still become durable, and streams get their changes until their event loops end them.
     package func drain() {
         isDraining = true
         for case .resident(let session) in entries.values {
@@ -274,7 +303,7 @@ package final class SessionShard {
         }
     }
 
-    /// Whether everything that was accepted has been answered.
+    /// True if every session is loaded and idle, so that all accepted requests have been answered.
     package var isQuiet: Bool {
         entries.values.allSatisfy { entry in
             if case .resident(let session) = entry { session.isIdle } else { false }

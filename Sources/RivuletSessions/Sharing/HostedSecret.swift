@@ -1,11 +1,11 @@
 package import RivuletJSON
 package import RivuletStores
 
-/// What clients may know of a secret.
+/// The facts about a secret that clients may know.
 package enum SecretPresence: Hashable, Sendable {
     case absent
     case present
-    /// There is one, and none of the keys opens it.
+    /// There is a secret, and none of the keys opens it.
     case unreadable
 }
 
@@ -13,18 +13,18 @@ package enum SecretPresence: Hashable, Sendable {
 package protocol HostedSecret: Sendable {
     /// The shape of the value.
     var schema: JSONSchema { get }
-    /// Where it is kept, and under which key.
-    var place: (collection: ItemCollection, key: String) { get }
+    /// The collection of the secret, and its key there.
+    var location: (collection: ItemCollection, key: String) { get }
 
-    /// Tells whether there is one.
+    /// Replies with the presence of the secret.
     func read(_ reply: @escaping SharedReply<SecretPresence>)
 
-    /// Seals and stores one; no error says anything of the body but where it is wrong.
+    /// Seals and stores a secret; an error reveals nothing of the body but the position of the error.
     func set(_ body: [UInt8], reply: @escaping SharedReply<Void>)
 
-    /// Seals it with the current key where it is sealed with an older one; gives whether it was.
+    /// Seals the secret with the current key if an older key sealed it; the reply is true if one did.
     func reseal(_ reply: @escaping SharedReply<Bool>)
 
-    /// Removes it.
+    /// Removes the secret.
     func remove(_ reply: @escaping SharedReply<Void>)
 }

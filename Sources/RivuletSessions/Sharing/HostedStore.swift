@@ -1,7 +1,7 @@
 package import RivuletJSON
 package import RivuletStores
 
-/// Some of a store's items.
+/// A page of a store's items.
 package struct StorePage: Sendable {
     /// The version of the store.
     package let version: UInt64
@@ -9,36 +9,38 @@ package struct StorePage: Sendable {
     package let json: [UInt8]
 }
 
-/// What a request has made of a store.
+/// The result of a request that changes a store.
 package struct StoreAnswer: Sendable {
-    /// What it did.
+    /// The changes that the request made.
     package let outcome: StoreOutcome
-    /// The item, when the request had a single one.
+    /// The item, if the request had a single one.
     package var item: ItemAnswer?
 }
 
-/// A store that clients read, change and follow by JSON.
+/// A store that clients read, change and follow as JSON.
 ///
-/// Requests before the store has loaded wait for it. `expected` are the versions of which the store has to have one; nil: it may have any.
+/// Requests before the store has loaded wait for it. `expected` has the versions that a request accepts; nil: it
+/// accepts any version.
 package protocol HostedStore: Sendable {
     /// The shape of an item.
     var itemSchema: JSONSchema { get }
-    /// Where the items are kept.
+    /// The collection of the items.
     var collection: ItemCollection { get }
 
-    /// What of a collection could not be read, in the order in which keys came.
+    /// The items of a collection that could not be read, in the order in which their keys came.
     func faults(in contents: StoredCollection) -> [DamagedItem]
 
-    /// Waits until the items are there.
+    /// Waits until the items are loaded.
     func load(_ reply: @escaping SharedReply<Void>)
 
-    /// Reads items in the store's order: at most so many, which stand behind the one with the identifier `after`, or first.
+    /// Reads at most `limit` items in the store's order, from the item after the identifier `after`, or from the first
+    /// one.
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>)
 
     /// Reads one item.
     func read(_ id: String, reply: @escaping SharedReply<ItemAnswer>)
 
-    /// Inserts one item, or an array of them.
+    /// Inserts one item, or an array of items.
     func insert(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
     /// Inserts the item with that identifier.
@@ -50,9 +52,9 @@ package protocol HostedStore: Sendable {
     /// Removes all items.
     func removeAll(expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
-    /// Makes a chain of operations in one commit.
+    /// Carries out a chain of operations in one commit.
     func perform(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
-    /// Begins to feed streams; `wake` is called, on any thread, when there is something to take.
+    /// Begins to feed streams; `wake` is called, on any thread, when there are events to take.
     func makeFeed(wake: @escaping @Sendable () -> Void) -> any SharedFeed
 }

@@ -1,28 +1,28 @@
 package import RivuletJSON
 package import RivuletStores
 
-/// A value as clients get it.
+/// A value in the form that clients get.
 package struct ValueAnswer: Sendable {
-    /// How often it was set since the server has started.
+    /// The number of times that the value was set since the server started.
     package let version: UInt64
     /// JSON.
     package let json: [UInt8]
 }
 
-/// A stored value that clients read, change and follow by JSON.
+/// A stored value that clients read, change and follow as JSON.
 ///
-/// `expected` are the versions of which the value has to have one; nil: it may have any.
+/// `expected` has the versions that a request accepts; nil: it accepts any version.
 package protocol HostedValue: Sendable {
     /// The shape of the value.
     var schema: JSONSchema { get }
-    /// What it is while nothing is stored.
-    var standard: [UInt8] { get }
-    /// Whether it is true or false.
+    /// The default as JSON, which is the value while nothing is stored.
+    var defaultValue: [UInt8] { get }
+    /// True if the value is a Boolean.
     var isBool: Bool { get }
-    /// Where it is kept, and under which key.
-    var place: (collection: ItemCollection, key: String) { get }
+    /// The collection of the value, and its key there.
+    var location: (collection: ItemCollection, key: String) { get }
 
-    /// Why what a collection has of the value could not be read; nil: it can, or there is nothing.
+    /// The reason why the value in a collection could not be read; nil if it could, or if there is none.
     func fault(in contents: StoredCollection) -> String?
 
     /// Reads the value.
@@ -34,9 +34,10 @@ package protocol HostedValue: Sendable {
     /// Sets the value to its default.
     func reset(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>)
 
-    /// Sets a value that is true or false to the other.
+    /// Sets a Boolean value to its opposite.
     func toggle(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>)
 
-    /// Begins to feed streams, when the value has been read; `wake` is called, on any thread, when there is something to take.
+    /// Begins to feed streams after the value has been read; `wake` is called, on any thread, when there are events to
+    /// take.
     func makeFeed(wake: @escaping @Sendable () -> Void) -> any SharedFeed
 }

@@ -1,8 +1,8 @@
-/// A condition on what is under an identifier.
+/// A condition on the item under an identifier.
 ///
 /// Source: RFC 9110 §13.1.1, §13.1.2.
 package struct ItemCondition: Hashable, Sendable {
-    /// Tags or anything.
+    /// A list of entity tags, or any tag.
     package enum Tags: Hashable, Sendable {
         case any
         case some([String])
@@ -16,9 +16,9 @@ package struct ItemCondition: Hashable, Sendable {
         }
     }
 
-    /// What it has to be; nil: it may be anything.
+    /// The tags of which the item must have one; nil: there is no such condition.
     package var match: Tags?
-    /// What it must not be; nil: it may be anything.
+    /// The tags of which the item must have none; nil: there is no such condition.
     package var noneMatch: Tags?
 
     package init(match: Tags? = nil, noneMatch: Tags? = nil) {
@@ -26,10 +26,10 @@ package struct ItemCondition: Hashable, Sendable {
         self.noneMatch = noneMatch
     }
 
-    /// Whether nothing is asked.
+    /// True if there is no condition.
     var isEmpty: Bool { match == nil && noneMatch == nil }
 
-    /// Whether an item with this tag will do; nil: there is none.
+    /// True if an item with this tag meets the condition; nil: there is no item.
     func holds(for tag: String?) -> Bool {
         if let match, !match.includes(tag) { return false }
         if let noneMatch, noneMatch.includes(tag) { return false }

@@ -10,7 +10,7 @@ struct SecretHost<Item: StorableItem>: HostedSecret {
     }
 
     var schema: JSONSchema { ItemDocument.schema(of: Item.self) }
-    var place: (collection: ItemCollection, key: String) { (secret.box.storage, secret.box.key) }
+    var location: (collection: ItemCollection, key: String) { (secret.box.storage, secret.box.key) }
 
     func read(_ reply: @escaping SharedReply<SecretPresence>) {
         secret.box.change({ _ in nil }) { outcome in
@@ -29,7 +29,7 @@ struct SecretHost<Item: StorableItem>: HostedSecret {
             secret.box.change({ _ in .some(item) }) { outcome in reply(outcome.mapError(SharedError.init).map { _ in })
             }
         } catch {
-            // Neither its words nor its place: both may be made of the secret.
+            // The error's text and its pointer are left out: both may contain parts of the secret.
             let detail =
                 error.isMalformed ? "the body is not well-formed JSON" : "the body is not what this secret is made of"
             reply(.failure(.body(JSONError(kind: error.kind, offset: error.offset, detail: detail))))

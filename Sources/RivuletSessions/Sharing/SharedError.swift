@@ -2,31 +2,31 @@ import RivuletBase
 package import RivuletJSON
 package import RivuletStores
 
-/// Why a request of a client to a store, a value or a secret was refused.
+/// The reason why a client's request to a store, a value or a secret was refused.
 package enum SharedError: Error {
-    /// The body is no JSON, or not of the right shape.
+    /// The body is not JSON, or not of the right shape.
     case body(JSONError)
-    /// The body is JSON of the right shape, and cannot be taken.
+    /// The body is JSON of the right shape, but cannot be accepted.
     case refused(detail: String, pointer: String)
     /// There is no item with that identifier.
     case noItem(String)
-    /// What lies under that identifier cannot be read.
+    /// The item with that identifier cannot be read.
     case damagedItem(String)
-    /// What is stored of the value cannot be read.
+    /// The stored value cannot be read.
     case damagedValue
-    /// The item after which a page was to begin has gone.
+    /// The item after which a page was to begin is gone.
     case pageGone(after: String)
-    /// A condition on versions does not hold; `value` is JSON, what is there instead.
+    /// A condition on versions does not hold; `value` is the current value as JSON.
     case moved(version: UInt64, value: [UInt8]?)
-    /// A condition on an item does not hold; nil: there is none.
+    /// A condition on an item does not hold; nil: there is no item.
     case itemMoved(ItemAnswer?)
-    /// The store did not take it.
+    /// The store refused the request.
     case store(StoreError)
-    /// Storage did not take it.
+    /// Storage refused the request.
     case storage(ItemStorageError)
     /// A secret could not be sealed or opened.
     case keychain(KeychainError)
-    /// A fault of ours.
+    /// An error of the server itself.
     case fault(String)
 
     init(_ error: any Error) {
@@ -41,11 +41,11 @@ package enum SharedError: Error {
     }
 }
 
-/// Receives the end of a request, exactly once, on any thread; it must not block.
+/// Receives the result of a request, exactly once, on any thread; it must not block.
 package typealias SharedReply<Value> = @Sendable (Result<Value, SharedError>) -> Void
 
 extension SharedError: CustomStringConvertible {
-    /// For the log.
+    /// The text for the log.
     package var description: String {
         switch self {
         case .body(let error): "\(error)"
@@ -64,7 +64,7 @@ extension SharedError: CustomStringConvertible {
 }
 
 extension SharedError: LoggableError {
-    /// The kind, and what storage says.
+    /// The kind of the error, and the text of a storage error.
     package var logText: String {
         switch self {
         case .storage(let error): error.logText

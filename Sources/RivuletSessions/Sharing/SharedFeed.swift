@@ -2,41 +2,41 @@ package import RivuletBase
 
 /// One event of a stream of a store or a value, before it becomes bytes.
 package struct SharedEvent: Hashable, Sendable {
-    /// Its name in the stream.
+    /// The event's name in the stream.
     package let name: String
-    /// The version that it leads to; nil: one who has it has nothing to go on from.
+    /// The version to which the event leads; nil: a reader that has the event cannot resume after it.
     package let version: UInt64?
     /// JSON.
     package let data: [UInt8]
 }
 
-/// Where a stream begins.
+/// The point at which a stream begins.
 package enum SharedStart: Sendable {
-    /// It has nothing.
+    /// The stream has nothing yet.
     case fresh
-    /// It has everything up to a version.
+    /// The stream has everything up to a version.
     case after(UInt64)
-    /// It has something that no version stands for.
+    /// The stream's cursor names no version of this source.
     case lost(ResetReason)
 }
 
-/// What a feed gives at one moment.
+/// The events of a feed at one moment.
 package struct SharedTake: Sendable {
-    /// What those get who follow already.
+    /// The events for existing subscribers.
     package var events: [SharedEvent] = []
-    /// What one gets who comes now.
+    /// The first events for a new subscriber.
     package var first: [SharedEvent] = []
-    /// Where everybody stands then; nil: nobody has anything to go on from.
+    /// The version of all subscribers after these events; nil if none of them can resume.
     package var version: UInt64?
 }
 
-/// What all streams of one store or value are fed from; used by one thread at a time.
+/// The source of the events of all streams of one store or value; used by one thread at a time.
 package protocol SharedFeed: AnyObject, Sendable {
-    /// Takes what has happened since it was taken last, and what one gets first who comes at this moment.
+    /// Takes the events since the last call, and the first events for a subscriber that joins at this moment.
     ///
-    /// - Throws: why there is nothing to follow.
+    /// - Throws: The reason why there is nothing to follow.
     func take(joining start: SharedStart?) throws(SharedError) -> SharedTake
 
-    /// Ends it.
+    /// Ends the feed.
     func close()
 }

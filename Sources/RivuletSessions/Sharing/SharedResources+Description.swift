@@ -1,4 +1,4 @@
-// Owns what an app's description says of what its sessions share.
+// Owns the shared resources in an app's description.
 
 package import RivuletJSON
 import RivuletSchema
@@ -19,7 +19,7 @@ extension SharedResources {
             writer.key("schema")
             value.host.schema.encodeJSON(into: &writer)
             writer.key("default")
-            writer.raw(value.host.standard)
+            writer.raw(value.host.defaultValue)
         }
         Self.encode(secrets, "secrets", into: &writer) { secret, writer in
             writer.key("name")
@@ -46,14 +46,14 @@ extension SharedResources {
         writer.endArray()
     }
 
-    /// The shape of all values by their names.
+    /// The shape of an object with all values by their names.
     package var valuesSchema: JSONSchema {
         .object(title: "Values", identity: nil) {
             values.map { JSONSchema.Field(name: $0.name, schema: $0.host.schema) }
         }
     }
 
-    /// The shapes of the stores' items by the stores' names.
+    /// The shape of an object with the stores' items by the stores' names.
     package var storesSchema: JSONSchema {
         .object(title: "Stores", identity: nil) {
             stores.map { JSONSchema.Field(name: $0.name, schema: .array($0.host.itemSchema)) }

@@ -3,17 +3,17 @@ package import RivuletStores
 
 /// The stores, values and secrets of an app, by their names.
 package struct SharedResources: Sendable {
-    /// In the order of their declaration.
+    /// The stores in the order of their declaration.
     package let stores: [SharedResource<any HostedStore>]
-    /// In the order of their declaration.
+    /// The values in the order of their declaration.
     package let values: [SharedResource<any HostedValue>]
-    /// In the order of their declaration.
+    /// The secrets in the order of their declaration.
     package let secrets: [SharedResource<any HostedSecret>]
 
-    /// Takes what an app declares; an app that is no ``SharingApp`` has none.
+    /// Takes the resources that an app declares; an app that is no ``SharingApp`` has none.
     ///
-    /// A cast, once per app: an overload would be chosen where the type is known, and generic code between, such as a test server's, would
-    /// choose the one without stores.
+    /// This is a cast, once per app. An overload would be chosen where the type is known. Generic code in between, such
+    /// as a test server's, would choose the overload without stores.
     init(of app: some AppDefinition) {
         let app = app as? any SharingApp
         stores = app?.storeResources ?? []
@@ -21,11 +21,11 @@ package struct SharedResources: Sendable {
         secrets = app?.secretResources ?? []
     }
 
-    /// Why they cannot be served, in words for the app's author; nil: they can.
+    /// The reason why the resources cannot be served, in words for the app's author; nil if they can.
     var fault: String? {
         Self.fault(of: stores.map(\.name), "store") ?? Self.fault(of: values.map(\.name), "value")
             ?? Self.fault(of: secrets.map(\.name), "secret")
-            ?? SharedPlace.clash(in: places).map { clash in
+            ?? SharedLocation.clash(in: locations).map { clash in
                 "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection \"\(clash.first.collection.name)\", "
                     + "so that neither would see what the other writes; give one of them another"
             }
@@ -41,22 +41,30 @@ package struct SharedResources: Sendable {
         return nil
     }
 
-    /// Where all of it is kept.
-    package var places: [SharedPlace] {
-        stores.map { SharedPlace(owner: "the store \"\($0.name)\"", collection: $0.host.collection, key: nil) }
+    /// The storage locations of all resources.
+    package var locations: [SharedLocation] {
+        stores.map { SharedLocation(owner: "the store \"\($0.name)\"", collection: $0.host.collection, key: nil) }
             + values.map { value in
-                let place = value.host.place
-                return SharedPlace(owner: "the value \"\(value.name)\"", collection: place.collection, key: place.key)
+                let location = value.host.location
+                return SharedLocation(
+                    owner: "the value \"\(value.name)\"",
+                    collection: location.collection,
+                    key: location.key
+                )
             }
             + secrets.map { secret in
-                let place = secret.host.place
-                return SharedPlace(owner: "the secret \"\(secret.name)\"", collection: place.collection, key: place.key)
+                let location = secret.host.location
+                return SharedLocation(
+                    owner: "the secret \"\(secret.name)\"",
+                    collection: location.collection,
+                    key: location.key
+                )
             }
     }
 }
 
 extension SharingApp {
-    // Of types without `Self`, so that an app of any type has them.
+    // Their types have no `Self`, so that they can be read from an app of any type.
     fileprivate var storeResources: [SharedResource<any HostedStore>] { stores.map(\.resource) }
     fileprivate var valueResources: [SharedResource<any HostedValue>] { values.map(\.resource) }
     fileprivate var secretResources: [SharedResource<any HostedSecret>] { secrets.map(\.resource) }
@@ -68,22 +76,22 @@ package struct SharedResource<Host: Sendable>: Sendable {
     package let host: Host
 }
 
-/// Where a shared resource is kept.
-package struct SharedPlace: Sendable {
+/// The storage location of a shared resource.
+package struct SharedLocation: Sendable {
     package var owner: String
     package let collection: ItemCollection
-    /// The key of a value; nil: the resource has the whole collection.
+    /// The key of a value or a secret; nil: the resource has the whole collection.
     let key: String?
 
-    /// Two that are kept in one place; nil: no two are.
-    package static func clash(in places: [SharedPlace]) -> (first: SharedPlace, second: SharedPlace)? {
-        for (index, second) in places.enumerated() {
-            if let first = places[..<index].first(where: { $0.isIn(second) }) { return (first, second) }
+    /// Two resources at one location; nil if there are none.
+    package static func clash(in locations: [SharedLocation]) -> (first: SharedLocation, second: SharedLocation)? {
+        for (index, second) in locations.enumerated() {
+            if let first = locations[..<index].first(where: { $0.isIn(second) }) { return (first, second) }
         }
         return nil
     }
 
-    private func isIn(_ other: SharedPlace) -> Bool {
+    private func isIn(_ other: SharedLocation) -> Bool {
         guard collection.name == other.collection.name,
             Self.isSame(collection.storage, other.collection.storage)
         else { return false }
@@ -91,7 +99,7 @@ package struct SharedPlace: Sendable {
     }
 
     private static func isSame(_ one: any ItemStorage, _ other: any ItemStorage) -> Bool {
-        // One that is a value has no identity; what it says of itself counts.
+        // A storage that is a value has no identity, so its own `==` decides.
         if let one = one as? any Hashable, let other = other as? any Hashable {
             return AnyHashable(one) == AnyHashable(other)
         }

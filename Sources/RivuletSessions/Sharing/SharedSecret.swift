@@ -10,14 +10,14 @@ public struct SharedSecret<App: AppDefinition>: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.
     public var name: String { resource.name }
 
-    /// Serves a secret under a name, its key unless said otherwise.
+    /// Serves a secret under a name; the default is the secret's key.
     public init<Item: StorableItem>(_ secret: SecurelyStoredValue<Item>, name: String? = nil) where App: SharingApp {
         resource = SharedResource(secret, name: name)
     }
 
-    /// Refused: the app is no ``SharingApp``.
+    /// Refuses an app that is no ``SharingApp``.
     ///
-    /// It never runs, for code that would call it does not compile.
+    /// It never runs, because code that would call it does not compile.
     @available(
         *,
         unavailable,

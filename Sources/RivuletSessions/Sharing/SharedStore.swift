@@ -3,8 +3,8 @@ public import RivuletStores
 
 /// A ``Store`` that is served to all clients of an app, at `…/stores/{name}`.
 ///
-/// `App` is the app that declares the store: `var stores: [SharedStore<Self>]`. It conforms to ``SharingApp``. Clients see each change of the
-/// store as it happens, also a change that an effect or other code makes.
+/// `App` is the app that declares the store: `var stores: [SharedStore<Self>]`. It conforms to ``SharingApp``. Clients
+/// see each change of the store as it happens, also a change that an effect or other code makes.
 public struct SharedStore<App: AppDefinition>: Sendable {
     let resource: SharedResource<any HostedStore>
 
@@ -13,14 +13,15 @@ public struct SharedStore<App: AppDefinition>: Sendable {
 
     /// Serves a store under a name.
     ///
-    /// Clients write items of any identifier but those that a URL cannot end in: an empty one, `.`, `..`, `events` and `operations`.
+    /// Clients write items of any identifier, except those in which a URL cannot end: an empty one, `.`, `..`, `events`
+    /// and `operations`.
     public init<Item: StorableItem>(_ name: String, _ store: Store<Item>) where App: SharingApp {
         resource = SharedResource(name, store)
     }
 
-    /// Refused: the app is no ``SharingApp``.
+    /// Refuses an app that is no ``SharingApp``.
     ///
-    /// It never runs, for code that would call it does not compile.
+    /// It never runs, because code that would call it does not compile.
     @available(
         *,
         unavailable,

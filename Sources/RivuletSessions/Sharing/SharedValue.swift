@@ -10,14 +10,14 @@ public struct SharedValue<App: AppDefinition>: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.
     public var name: String { resource.name }
 
-    /// Serves a value under a name, its key unless said otherwise.
+    /// Serves a value under a name; the default is the value's key.
     public init<Item: StorableItem>(_ value: StoredValue<Item>, name: String? = nil) where App: SharingApp {
         resource = SharedResource(value, name: name)
     }
 
-    /// Refused: the app is no ``SharingApp``.
+    /// Refuses an app that is no ``SharingApp``.
     ///
-    /// It never runs, for code that would call it does not compile.
+    /// It never runs, because code that would call it does not compile.
     @available(
         *,
         unavailable,

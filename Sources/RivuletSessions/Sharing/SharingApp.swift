@@ -1,10 +1,10 @@
 public import RivuletEngine
 
-/// An app whose sessions share stores, values or secrets.
+/// An app with stores, values or secrets that its sessions share.
 public protocol SharingApp<State, Event>: AppDefinition {
     /// The stores that all sessions share, served and streamed at `…/stores/{name}`; none by default.
     ///
-    /// Effects change them too; no reducer does, for a reducer may run again.
+    /// Effects change them too. A reducer must not, because a reducer may run again.
     var stores: [SharedStore<Self>] { get }
 
     /// The values that all sessions share, served and streamed at `…/values/{name}`; none by default.

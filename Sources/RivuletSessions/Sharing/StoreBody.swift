@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletJSON
 import RivuletStores
 
@@ -6,26 +7,28 @@ struct StoreBody<Item: StorableItem>: Sendable {
     /// The most operations of one request.
     static var operationsMax: Int { 1_000 }
 
-    /// The most bytes of an identifier: percent-encoded, it is three times as long, and a URL has its bound.
+    /// The most bytes of an identifier.
+    ///
+    /// A percent-encoded identifier may be three times as long, and the length of a URL is bounded.
     static var identifierBytesMax: Int { 1_024 }
 
-    /// What cannot stand at the end of a URL as an identifier: it names something else there, or nothing.
+    /// The identifiers in which a URL cannot end, because they name something else there, or nothing.
     private static var reservedIDs: Set<String> { [".", "..", "events", "operations"] }
 
     let identifier: any KeyPath<Item, String> & Sendable
     /// The spelling that identifiers have in the store.
     let canonical: @Sendable (String) -> String
 
-    /// One item, or an array of them.
+    /// Reads one item, or an array of items.
     func items(_ body: [UInt8]) throws(SharedError) -> (items: [Item], isSingle: Bool) {
         try read(body) { (reader) throws(SharedError) in try items(from: &reader) }
     }
 
-    /// The item of an identifier.
+    /// Reads the item of an identifier.
     func item(_ body: [UInt8], under id: String) throws(SharedError) -> Item {
         try read(body) { (reader) throws(SharedError) in
             let item = try item(from: &reader)
-            guard ItemKey(item[keyPath: identifier]) == ItemKey(id) else {
+            guard ByteText(item[keyPath: identifier]) == ByteText(id) else {
                 let found = String(reflecting: item[keyPath: identifier])
                 let detail = "the item's identifier is \(found), and the path's \(String(reflecting: id))"
                 throw .refused(detail: "\(detail); send the item to its own path", pointer: "")
@@ -34,7 +37,7 @@ struct StoreBody<Item: StorableItem>: Sendable {
         }
     }
 
-    /// The steps of `{"operations":[{"remove":["id"]},{"insert":[…]},{"removeAll":{}}]}`.
+    /// Reads the steps of `{"operations":[{"remove":["id"]},{"insert":[…]},{"removeAll":{}}]}`.
     func operations(_ body: [UInt8]) throws(SharedError) -> [StoreStep<Item>] {
         try read(body) { (reader) throws(SharedError) in
             var steps: [StoreStep<Item>]?
@@ -136,7 +139,7 @@ struct StoreBody<Item: StorableItem>: Sendable {
     ) throws(SharedError) -> Value {
         do throws(SharedError) {
             var reader = JSONReader(body)
-            // A key that no item has is a slip of the sender's, which would go unnoticed otherwise.
+            // A key that no item has is a mistake of the sender, which would go unnoticed otherwise.
             reader.unknownKeys = .reject
             reader.includesTransient = false
             let value = try read(&reader)
@@ -144,7 +147,7 @@ struct StoreBody<Item: StorableItem>: Sendable {
             return value
         } catch {
             guard case .body(let error) = error else { throw error }
-            throw .body(JSONReader.gravestFault(of: body, after: error))
+            throw .body(JSONReader.mostSevereError(of: body, after: error))
         }
     }
 

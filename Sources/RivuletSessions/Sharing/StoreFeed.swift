@@ -5,19 +5,22 @@ import Synchronization
 
 /// Feeds streams from a store.
 ///
-/// An event that would be too large goes out as a `reset`, with as many items as fit and the place where the list goes on.
+/// If an event would be too large, the feed sends a `reset` instead. The `reset` has as many items as fit. If items are
+/// left out, its `next` is the identifier of the last item that it has.
 final class StoreFeed<Item: StorableItem>: SharedFeed {
     private typealias Update = StoreUpdate<Item>
 
-    /// What is to be sent.
+    /// An event to send.
     private enum Entry {
         case event(Update)
-        /// All items, for one who had others.
+        /// All items, for a subscriber that has an outdated list.
         case reset(Update, ResetReason)
     }
 
     private struct State {
-        /// Whether those who follow have had items: another list of all is news to them only as a `reset`.
+        /// True if subscribers may already have items.
+        ///
+        /// The next list of all items is then sent as a `reset`.
         var hasLoaded: Bool
         var failure: SharedError?
     }
@@ -59,12 +62,12 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
             if let first = render(found.first) {
                 return SharedTake(events: events, first: first, version: found.version)
             }
-            // What is too large for the one who comes is no matter of those who follow already.
+            // If the first events are too large, the new subscriber gets a `reset`. Existing subscribers do not.
             var take = try take(joining: .lost(.historyGone))
             take.events = events + take.events
             return take
         }
-        // Something is too large. Everything at a later moment takes its place; what came in between is part of that.
+        // An event is too large. A reset with the present items replaces this event and all events that wait with it.
         let late = store.machine.withLock { machine in
             _ = machine.takeUpdates(of: id)
             return Entry.reset(machine.everything, .historyGone)
@@ -99,7 +102,8 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
             guard machine.first.event.operation != .loaded else { return [.event(machine.first)] }
             updates = [machine.first]
         }
-        // All of it goes to one connection at once, where it waits for a reader that may be slow.
+        // The updates are written to one connection at once, and wait there if the client is slow. So their size is
+        // limited.
         guard let updates, updates.reduce(0, { $0 + $1.byteCount }) <= ItemList.bytesMax else {
             return [.reset(machine.everything, .historyGone)]
         }
@@ -108,7 +112,7 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
 
     // MARK: - Rendering
 
-    /// Nil when one of them is too large and not a list that can be cut.
+    /// Renders the entries; returns nil if an event other than a list of all items is too large.
     private func render(_ entries: [Entry]) -> [SharedEvent]? {
         var events: [SharedEvent] = []
         for entry in entries {
@@ -122,7 +126,7 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
         return events
     }
 
-    /// An event that has all of its items; nil when it is too large.
+    /// Renders an event with all of its items; returns nil if it is too large.
     private func render(_ update: Update) -> SharedEvent? {
         let operation = update.event.operation.rawValue
         var writer = Self.begin(update.version, ("operation", operation))
@@ -137,12 +141,12 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
             writer.bool(true)
         }
         writer.endObject()
-        // Who goes on from before the load has missed it.
+        // No subscriber may resume at `initialized`, because it would miss the `loaded` event that follows.
         let version = update.event.operation == .initialized ? nil : update.version
         return SharedEvent(name: operation, version: version, data: writer.bytes)
     }
 
-    /// All items, as many as fit.
+    /// Renders a list of all items, or of as many as fit.
     private func render(_ entry: Entry) -> SharedEvent {
         let (update, name, word): (Update, String, (String, String)) =
             switch entry {

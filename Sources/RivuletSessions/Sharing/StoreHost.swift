@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletJSON
 import RivuletStores
 import Synchronization
@@ -30,9 +31,8 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     private func page(after: String?, limit: Int) throws(SharedError) -> StorePage {
         let found = store.machine.withLock { machine in
-            let start = after.map { machine.contents.place(of: store.canonicalIdentifier($0)).map { $0 + 1 } } ?? 0
-            // The items of the page alone: holding all of them would have the next insert copy them.
-            let items = start.map { Array(machine.contents.list[$0...].prefix(limit)) }
+            let start = after.map { machine.contents.position(of: store.canonicalIdentifier($0)).map { $0 + 1 } } ?? 0
+            let items = start.map { machine.contents.items(from: $0, limit: limit) }
             return (
                 version: machine.version, items: items, rest: machine.contents.count - (start ?? 0),
                 damaged: machine.contents.damaged.count
@@ -60,7 +60,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
         let id = store.canonicalIdentifier(id)
         whenLoaded(reply) { () throws(SharedError) in
             let (item, isDamaged) = store.machine.withLock { machine in
-                (machine.contents[id], machine.damagedKeys.contains(ItemKey(id)))
+                (machine.contents[id], machine.damagedKeys.contains(ByteText(id)))
             }
             guard let item else { throw isDamaged ? .damagedItem(id) : .noItem(id) }
             return ItemAnswer(item, id: id)
@@ -153,8 +153,8 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     private func condition(_ condition: ItemCondition, on id: String) -> StoreRequest<Item>.Condition? {
         if condition.isEmpty { return nil }
         return { contents, _ in
-            // Nobody knows what it is, so no condition on it holds.
-            if contents.damagedKeys.contains(ItemKey(id)) { throw SharedError.damagedItem(id) }
+            // A damaged item has no known content, so no condition on it holds.
+            if contents.damagedKeys.contains(ByteText(id)) { throw SharedError.damagedItem(id) }
             let current = contents[id].map { ItemAnswer($0, id: id) }
             if !condition.holds(for: current?.tag) { throw SharedError.itemMoved(current) }
         }

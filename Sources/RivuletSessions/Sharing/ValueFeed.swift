@@ -21,7 +21,7 @@ final class ValueFeed<Item: StorableItem>: SharedFeed {
         take.events = values.map { Self.render($0.value, $0.version) }
         switch start {
         case nil: break
-        // What lies between is of no use: the value is all there is.
+        // The values in between are of no use: only the current value counts.
         case .after(version): break
         case .fresh, .after, .lost: take.first = [Self.render(value, version)]
         }

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletJSON
 import RivuletStores
 
@@ -10,14 +11,14 @@ struct ValueHost<Item: StorableItem>: HostedValue {
     }
 
     var schema: JSONSchema { ItemDocument.schema(of: Item.self) }
-    var standard: [UInt8] { ItemDocument.json(of: value.defaultValue) }
+    var defaultValue: [UInt8] { ItemDocument.json(of: value.defaultValue) }
     var isBool: Bool { Item.self == Bool.self }
-    var place: (collection: ItemCollection, key: String) { (value.box.storage, value.key) }
+    var location: (collection: ItemCollection, key: String) { (value.box.storage, value.key) }
 
     func fault(in contents: StoredCollection) -> String? {
-        let key = ItemKey(value.key)
-        if let damaged = contents.damaged.first(where: { $0.key.map(ItemKey.init) == key }) { return damaged.detail }
-        guard let item = contents.items.first(where: { ItemKey($0.key) == key }) else { return nil }
+        let key = ByteText(value.key)
+        if let damaged = contents.damaged.first(where: { $0.key.map(ByteText.init) == key }) { return damaged.detail }
+        guard let item = contents.items.first(where: { ByteText($0.key) == key }) else { return nil }
         do throws(JSONError) {
             _ = try StoredBox.value(Item.self, of: item.document)
             return nil
@@ -40,7 +41,7 @@ struct ValueHost<Item: StorableItem>: HostedValue {
     }
 
     func reset(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
-        change(.version(expected), reply) { [standard = value.defaultValue] _ in standard }
+        change(.version(expected), reply) { [defaultValue = value.defaultValue] _ in defaultValue }
     }
 
     func toggle(expected: [UInt64]?, reply: @escaping SharedReply<ValueAnswer>) {
@@ -48,11 +49,13 @@ struct ValueHost<Item: StorableItem>: HostedValue {
         change(demand, reply) { item in (item as? Bool).flatMap { !$0 as? Item } }
     }
 
-    /// What has to be true of the value.
+    /// A condition that the value has to meet.
     private enum Demand {
-        /// What is stored can be read.
+        /// The stored value can be read.
         case readable
-        /// The value has one of these versions, which none has that cannot be read; nil: it may be anything.
+        /// The value has one of these versions; nil: any value is accepted.
+        ///
+        /// An unreadable value has none of these versions.
         case version([UInt64]?)
 
         func check(_ item: Item, _ standing: StoredStanding) throws(SharedError) {

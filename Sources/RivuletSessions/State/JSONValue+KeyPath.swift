@@ -1,10 +1,12 @@
-// Owns where a document has what a key path of its state names.
+// Owns the translation of key paths to positions in a document.
 
 package import RivuletJSON
 
 extension JSONValue {
-    /// The place in this document of what a key path names: an element of a collection is named by its id and stands at an index.
-    package func place(of keyPath: JSONPointer) -> JSONPointer {
+    /// Returns the position in this document of the value that a key path names.
+    ///
+    /// A key path names an element of a collection by its id; the position has the element's index.
+    package func pointer(of keyPath: JSONPointer) -> JSONPointer {
         var value: JSONValue? = self
         var tokens: [String] = []
         for token in keyPath.tokens {

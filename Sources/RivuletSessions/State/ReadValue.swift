@@ -1,61 +1,52 @@
-/// A large value of the state as JSON, which all reads within a second share.
+/// The JSON of a large value of the state, shared by several reads.
 package final class ReadValue: Sendable {
     package let json: [UInt8]
-    /// The body of the answers.
+    /// The cache for the answer's body, which all answers share.
     package let form = SharedForm()
 
-    init(_ json: [UInt8]) { self.json = json }
+    /// True if later reads share the value too; false if only the reads that waited for it share it.
+    package let isKept: Bool
+
+    init(_ json: [UInt8], isKept: Bool) {
+        self.json = json
+        self.isKept = isKept
+    }
 }
 
-/// The large values of one session that were read lately.
+/// The large values of one session that were read recently.
 struct SharedReads {
     /// The time for which a value is kept.
     static let ageMax = Duration.seconds(1)
-    /// A value below this size is written for each reader: that costs less than keeping it.
+    /// A value below this size is written for each reader.
     static let bytesMin = 65_536
-    /// The most values that are kept.
-    static let countMax = 4
-    /// The most bytes of them: one value of the largest state, at least.
-    static let bytesMax = 25_165_824
+    /// The most bytes of all kept values: 24 MiB.
+    ///
+    /// One state of the default `stateBytesMax` fits.
+    private static let bytesMax = 25_165_824
 
-    private struct Read {
-        let value: ReadValue
-        let cursor: Cursor
-        let due: Duration
-    }
+    private var reads = RecentTexts<PathText, (value: ReadValue, cursor: Cursor)>(
+        RecentTexts.Limits(ageMax: ageMax, bytesMin: bytesMin, countMax: 4, bytesMax: bytesMax)
+    )
 
-    private var reads: [PathText: Read] = [:]
     /// The memory of the values, in bytes.
-    private(set) var bytes = 0
+    var bytes: Int { reads.bytes }
 
     var isEmpty: Bool { reads.isEmpty }
 
-    /// The value at a path, if it was read at that cursor.
-    func value(at path: PathText, _ cursor: Cursor) -> ReadValue? {
-        guard let read = reads[path], read.cursor == cursor else { return nil }
+    /// Returns the kept value at a path; nil if there is none, or if it was read at another cursor.
+    func value(at path: PathText, _ cursor: Cursor, now: Duration) -> ReadValue? {
+        guard let read = reads.text(path, now: now), read.cursor == cursor else { return nil }
         return read.value
     }
 
-    /// Keeps a value; nil when it is too small, or the others are too many or too large.
+    /// Keeps a value; returns nil if the value is below `bytesMin`, or if there is no room for another value.
     mutating func keep(_ json: [UInt8], at path: PathText, _ cursor: Cursor, now: Duration) -> ReadValue? {
-        guard json.count >= Self.bytesMin else { return nil }
-        remove(path)
-        guard reads.count < Self.countMax, bytes + json.count <= Self.bytesMax else { return nil }
-        let value = ReadValue(json)
-        reads[path] = Read(value: value, cursor: cursor, due: now + Self.ageMax)
-        bytes += json.count
-        return value
+        let value = ReadValue(json, isKept: true)
+        return reads.keep((value, cursor), bytes: json.count, as: path, now: now) ? value : nil
     }
 
-    /// Forgets the values that are too old.
+    /// Drops the values that are too old.
     ///
-    /// - Returns: How long the next one is kept from now on; nil when none is left.
-    mutating func expire(now: Duration) -> Duration? {
-        for (path, read) in reads where read.due <= now { remove(path) }
-        return reads.values.lazy.map(\.due).min().map { $0 - now }
-    }
-
-    private mutating func remove(_ path: PathText) {
-        if let read = reads.removeValue(forKey: path) { bytes -= read.value.json.count }
-    }
+    /// - Returns: The time until the next value is too old; nil if none is left.
+    mutating func expire(now: Duration) -> Duration? { reads.expire(now: now) }
 }

@@ -1,13 +1,13 @@
 package import RivuletObservation
 
-/// What a dispatch did.
+/// The result of a dispatch.
 package struct DispatchAnswer: Sendable {
     package let version: UInt64
     package let cursor: Cursor
-    /// Whether everything it changed was on disk before this answer.
+    /// True if all changes of the dispatch were on disk before this answer.
     package let isDurable: Bool
     package let changes: [StateChange]
-    /// The changes as a JSON array, when the log's entry has the same text; nil: it is still to be written.
+    /// The changes as a JSON array, if the log entry has the same text; nil if the array is still to be written.
     package let changesJSON: [UInt8]?
     package let coerced: [CoercedValue]
 }
@@ -19,7 +19,7 @@ package typealias CoercedValue = Coercion
 package struct StateAnswer: Sendable {
     package let cursor: Cursor
     package let value: [UInt8]
-    /// The object that has the value, where other readers share it.
+    /// The object that has the value, if other readers share it.
     package let shared: ReadValue?
 
     package init(cursor: Cursor, value: [UInt8], shared: ReadValue? = nil) {
@@ -31,31 +31,31 @@ package struct StateAnswer: Sendable {
 
 /// A part of a session's log.
 package struct LogPage: Sendable {
-    /// Where the session stands.
+    /// The present cursor of the session.
     package let cursor: Cursor
-    /// Dense and in order.
+    /// The entries, dense and in order.
     package let entries: [LogEntry]
-    /// Whether the log goes on after them.
+    /// True if the log has more entries after these.
     package let hasMore: Bool
 }
 
-/// What there is to say of a session as such.
+/// The metadata of a session.
 package struct SessionInfo: Sendable {
     package let key: SessionKey
     package let epoch: String
     package let version: UInt64
-    /// Milliseconds since 1970.
+    /// The time of the session's creation, in milliseconds since 1970.
     package let created: Int64
-    /// Milliseconds since 1970.
+    /// The time of the newest entry, in milliseconds since 1970.
     package let updated: Int64
     package let streams: Int
-    /// The versions whose changes are still in the log; empty for a session without events.
+    /// The oldest version that is still in the log; one after the session's version if the log is empty.
     package let retainedFrom: UInt64
 }
 
-/// Whether a session was made or had been there.
+/// The answer to a creation: the session was created, or existed before.
 package enum CreateAnswer: Sendable {
-    /// Wrappers changed these values of the state that was asked for.
+    /// The session was created; wrappers changed the `coerced` values of the requested state.
     case created(SessionInfo, coerced: [CoercedValue])
     case existed(SessionInfo)
 }

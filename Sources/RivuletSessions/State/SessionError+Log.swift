@@ -1,17 +1,19 @@
-// Owns what a log says of errors of sessions: never which session.
+// Owns the text of session errors in the log, which never names the session.
 
 public import RivuletBase
 
 extension StorageError: LoggableError {
-    /// The whole text but for the session's id, which `rivulet check` tells.
+    /// The whole text without the session's id, which `rivulet check` prints.
     public var logText: String {
         guard case .corrupt(_?, let detail) = self else { return description }
-        return "a stored session is damaged: \(detail); `rivulet check` names it; restore it from a backup or delete it"
+        return
+            "a stored session is damaged: \(detail); `rivulet check` names it, and `rivulet check --repair` builds damaged indexes "
+            + "anew; other damage: restore it from a backup or delete it"
     }
 }
 
 extension SessionError: LoggableError {
-    /// The kind, and what storage says.
+    /// The kind of the error, and the text of a storage error.
     package var logText: String {
         switch self {
         case .storage(let error): error.logText

@@ -1,9 +1,9 @@
 package import RivuletEngine
 package import RivuletJSON
 
-/// Why a session did not do what was asked.
+/// The reason that a session did not do the requested work.
 ///
-/// Nothing has changed, but for `indeterminate`, which says so.
+/// Nothing has changed, except for a storage error that is `indeterminate`: its request may have been written.
 package enum SessionError: Error, Sendable {
     /// There is no such session.
     case notFound(SessionKey)
@@ -13,13 +13,14 @@ package enum SessionError: Error, Sendable {
     case deleting(SessionKey)
     /// The body is not JSON, or does not decode.
     case body(JSONError)
-    /// The reducer said no, with this message.
+    /// The reducer rejected the event, with this message.
     case rejected(String)
-    /// The reducer said no to this event of an array.
+    /// The reducer rejected this event of an array.
     case rejectedInArray(RefusedEvent)
-    /// A reducer failed at this event, and the log says how.
+    /// A reducer failed at this event; the log has the reason.
     case reducerFailed(eventName: String)
-    /// Wrappers would have changed what was written, and the request was strict; at creation the paths are places in its body.
+    /// Wrappers would have changed these values of a strict request; for a creation, the paths are positions in its
+    /// body.
     case coerced([CoercedValue])
     /// The new state holds a number that JSON has no form for.
     case unrepresentableNumber
@@ -27,19 +28,19 @@ package enum SessionError: Error, Sendable {
     case noValue(String)
     /// The app has no view of this name.
     case noView(String)
-    /// Nor at this one, which has a number where the id of an element belongs.
+    /// The state has no value at this path, which has a number where the id of an element belongs.
     case noElement(String)
-    /// The session does not have this version yet; it stands at the other.
+    /// The session does not have this version yet; its version is `current`.
     case noVersion(UInt64, current: UInt64)
-    /// This version is no longer kept; the oldest kept one is the other.
+    /// This version is no longer kept; the oldest kept version is `oldest`.
     case versionGone(UInt64, oldest: UInt64)
-    /// The session does not stand at a cursor in `If-Match`; this is where it stands.
+    /// No cursor in `If-Match` matches the session's position; `current` is its present state.
     case precondition(CursorMismatch, current: StateAnswer)
     /// The request with this idempotency key is being handled.
     case keyUnderWay(String)
     /// This idempotency key was used for another request.
     case keyReused(String)
-    /// The session keeps as many answers as it may; the oldest goes in so many seconds.
+    /// The session has as many idempotency records as it may; the oldest expires in `seconds`.
     case keysFull(SessionKey, seconds: Int)
     /// A queue or table of this name is full.
     case overloaded(String)
@@ -47,7 +48,7 @@ package enum SessionError: Error, Sendable {
     case stateFull(SessionKey, limitBytes: Int)
     /// Storage failed.
     case storage(StorageError)
-    /// What storage holds for this session cannot be read as this app's state.
+    /// The stored data of this session cannot be read as this app's state.
     case unreadable(SessionKey, detail: String)
     /// The server is stopping.
     case draining

@@ -1,4 +1,4 @@
-/// FNV-1a, which is the same in every process.
+/// The FNV-1a hash, which is the same in every process.
 ///
 /// Source: <https://datatracker.ietf.org/doc/html/draft-eastlake-fnv>
 struct StableHash {
@@ -8,7 +8,7 @@ struct StableHash {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
-    /// Adds a text so that it cannot be taken for a part of its neighbours.
+    /// Adds a text with its length, so that it cannot be mistaken for a part of its neighbours.
     mutating func add(text: String) {
         add("\(text.utf8.count):".utf8)
         add(text.utf8)

@@ -4,8 +4,9 @@ package import RivuletJSON
 package import RivuletObservation
 
 extension StateChange {
-    /// Writes `{"op":…,"path":…,"index":…,"value":…}`; the log's form has what goes to disk of the value, and marks
-    /// transient changes, which a restart must not replay.
+    /// Writes `{"op":…,"path":…,"index":…,"value":…}`.
+    ///
+    /// The log's form has the durable part of the value, and marks transient changes, which a restart must not replay.
     package func encodeJSON(into writer: inout JSONWriter, forLog: Bool = false) {
         writer.beginObject(known: operation.beginning)
         writer.string(path)
@@ -24,7 +25,7 @@ extension StateChange {
         writer.endObject()
     }
 
-    /// Whether the log's form is what clients see.
+    /// True if the log's form is the one that clients see.
     var isLoggedAsSeen: Bool { !isTransient && durableValue == nil }
 
     /// Reads the log's form.
@@ -72,7 +73,7 @@ extension [StateChange] {
 }
 
 extension StateChange.Operation {
-    /// What a change of this kind begins with as JSON, up to its path.
+    /// The beginning of such a change as JSON, up to its path.
     fileprivate var beginning: StaticString {
         switch self {
         case .add: #"{"op":"add","path":"#

@@ -1,17 +1,18 @@
-// Owns how changes that wait for a log entry are kept few.
+// Owns the merging of changes that wait for a log entry.
 
 import RivuletJSON
 package import RivuletObservation
 
 extension [StateChange] {
-    /// The most changes within one keyed collection that wait for an entry one by one.
+    /// The most changes within one keyed collection that are kept one by one until a log entry.
     private static var elementChangesMax: Int { 1_024 }
-    /// So few later changes are looked at one by one: nearly every event has no more, and paths are then only read.
+    /// The number of later changes up to which they are compared one by one; nearly every event has no more, and no
+    /// sets of paths are made.
     private static var fewChangesMax: Int { 8 }
 
-    /// These changes and then later ones, without those of these that the later ones make up for.
+    /// Returns these changes and then later ones, without those of these changes that the later ones replace.
     ///
-    /// Making them in order leads to the same stored state.
+    /// Applied in order, the result leads to the same stored state.
     package func followed(by later: [StateChange]) -> [StateChange] {
         guard !isEmpty else { return later }
         let lasting = later.filter { !$0.isTransient && $0.operation != .move }
@@ -27,10 +28,10 @@ extension [StateChange] {
         } + later
     }
 
-    /// These changes, with whole values in the place of too many changes below them.
+    /// Returns these changes, with a whole value in place of too many changes below it.
     ///
-    /// A value is given whole only within a keyed collection, or when it is one: elsewhere the state's type bounds how many paths
-    /// there are. Among such values it is the innermost.
+    /// Only a keyed collection, or a value within one, is given whole: elsewhere the state's type bounds the number of
+    /// paths. If such values contain each other, the innermost is given.
     package func condensed<State: ObservableState>(for state: State) -> [StateChange] {
         guard count > Self.elementChangesMax else { return self }
         var counts: [PathText: Int] = [:]
@@ -56,7 +57,7 @@ extension [StateChange] {
 }
 
 extension StateChange {
-    /// Whether an earlier change need not be made when this one follows; this one is not a move.
+    /// Returns true if an earlier change is not needed before this one; this change is not a move.
     fileprivate func makesUp(for earlier: StateChange) -> Bool {
         guard PathSet.contains(path, earlier.path) else { return false }
         return path.utf8.count < earlier.path.utf8.count || (operation == .replace && earlier.operation == .replace)
@@ -64,7 +65,7 @@ extension StateChange {
 }
 
 extension JSONSchema {
-    /// How many tokens lead to the outermost keyed collection that a path leads into; nil when there is none.
+    /// Returns the number of tokens up to the outermost keyed collection into which a path leads; nil if there is none.
     fileprivate func depthOfKeyed(along path: ArraySlice<String>) -> Int? {
         guard let token = path.first else { return nil }
         switch self {

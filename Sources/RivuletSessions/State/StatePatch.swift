@@ -1,24 +1,26 @@
 import RivuletJSON
 import RivuletObservation
 
-/// A patch that leads from the document at one key path, as its reader has it, to the one that there is now.
+/// A patch from the document at one key path, as its reader has it, to the present one.
 ///
 /// Source: RFC 6902.
 struct StatePatch {
-    /// The most elements of one collection that come, go and move one by one; when there are more, the collection is replaced.
+    /// The most elements of one collection that are added, removed and moved one by one; with more, the collection is
+    /// replaced.
     static let elementsMax = 64
 
     private let root: JSONPointer
-    /// The document that the reader has; nil for one that missed changes, where only the present one is known.
+    /// The document that the reader has; nil for a reader that missed changes, because then only the present document
+    /// is known.
     private let old: ReadableDocument?
     private let new: ReadableDocument
     private var writer = JSONWriter(capacity: 256)
-    /// The ids in a collection at this moment of the patch, of those whose elements come, go or move.
+    /// The ids of each collection with added, removed or moved elements, at the present point of the patch.
     private var orders: [PathText: [String]] = [:]
-    /// Collections that are replaced, and whether they were.
+    /// The collections to replace; true once the replacement is written.
     private var replaced: [PathText: Bool] = [:]
 
-    /// Something of the changes is not known exactly enough.
+    /// The error for changes that are not known exactly enough.
     private struct Inexact: Error {}
 
     private init(root: JSONPointer, from old: ReadableDocument?, to new: ReadableDocument) {
@@ -27,7 +29,7 @@ struct StatePatch {
         self.new = new
     }
 
-    /// The patch's JSON; where the changes do not tell their places exactly, it replaces the whole document.
+    /// Returns the patch's JSON; if the changes do not give exact positions, the patch replaces the whole document.
     static func json(
         of changes: [StateChange],
         at root: JSONPointer,
@@ -61,7 +63,7 @@ struct StatePatch {
         return writer.bytes
     }
 
-    /// Finds the collections whose elements come, go or move.
+    /// Finds the collections in which elements are added, removed or moved.
     private mutating func findCollections(_ changes: [(change: StateChange, path: JSONPointer)]) throws(Inexact) {
         var counts: [PathText: (collection: JSONPointer, count: Int)] = [:]
         for (change, path) in changes where change.operation != .replace {
@@ -80,9 +82,9 @@ struct StatePatch {
         }
     }
 
-    /// Replaces the collection that a path leads into, once, if it is one that is replaced.
+    /// Replaces the collection into which a path leads, once, if it is to be replaced.
     ///
-    /// - Returns: Whether it is one.
+    /// - Returns: True if the path leads into such a collection.
     private mutating func replaceCollection(around path: JSONPointer) throws(Inexact) -> Bool {
         guard !replaced.isEmpty else { return false }
         for count in root.tokens.count..<path.tokens.count {
@@ -91,7 +93,7 @@ struct StatePatch {
             guard let isDone = replaced[text] else { continue }
             guard !isDone else { return true }
             guard let value = new.json(collection) else { throw Inexact() }
-            writer.operation("replace", at: try place(of: collection).text, value: value)
+            writer.operation("replace", at: try pointer(of: collection).text, value: value)
             replaced[text] = true
             return true
         }
@@ -104,7 +106,7 @@ struct StatePatch {
         guard change.operation != .replace, let id = path.tokens.last, var order = orders[text] else {
             return try writeMember(change, path)
         }
-        let outer = try place(of: collection).text
+        let outer = try pointer(of: collection).text
         let position = order.firstIndex { $0.utf8.elementsEqual(id.utf8) }
         switch change.operation {
         case .remove:
@@ -126,31 +128,35 @@ struct StatePatch {
         orders[text] = order
     }
 
-    /// Writes a change of a value that is not moved among others by it.
+    /// Writes a change that does not alter the order of a collection.
     private mutating func writeMember(_ change: StateChange, _ path: JSONPointer) throws(Inexact) {
         guard change.operation != .remove else {
-            // A reader that missed changes may have it or not; to remove what is not there is an error.
+            // A reader that missed changes may not have the value, and the removal of a missing value is an error.
             guard let old else { throw Inexact() }
             guard old.json(path) != nil else { return }
-            return writer.operation("remove", at: try place(of: JSONPointer(tokens: path.tokens.dropLast()), path).text)
+            return writer.operation(
+                "remove",
+                at: try pointer(of: JSONPointer(tokens: path.tokens.dropLast()), path).text
+            )
         }
         guard change.operation != .move, let value = change.value else { throw Inexact() }
-        let (place, isElement) = try place(of: path)
-        // An `add` of a member takes the place of one that is there; only fields of views come and go by themselves.
+        let (pointer, isElement) = try pointer(of: path)
+        // An `add` of a member replaces an existing one. Only the fields of views come and go by themselves.
         let isThere = isElement || old.map { $0.json(path) != nil } ?? (path.tokens.count > 1)
-        writer.operation(isThere ? "replace" : "add", at: place, value: value)
+        writer.operation(isThere ? "replace" : "add", at: pointer, value: value)
     }
 
-    /// Where a value that is there now stands at this moment of the patch, below the root, and whether it is an element.
+    /// Returns the position of an existing value at the present point of the patch, below the root.
     ///
-    /// `path` is longer by the name of a member that is gone.
-    private func place(
+    /// `path` is longer by the name of a removed member. `isElement` is true if the value is an element of a
+    /// collection.
+    private func pointer(
         of known: JSONPointer,
         _ path: JSONPointer? = nil
     ) throws(Inexact) -> (text: String, isElement: Bool) {
         let tokens = (path ?? known).tokens
         guard let positions = new.positions(along: known) else { throw Inexact() }
-        var place: [String] = []
+        var pointer: [String] = []
         var isElement = false
         for index in root.tokens.count..<tokens.count {
             let token = tokens[index]
@@ -160,13 +166,13 @@ struct StatePatch {
                 guard let position = order.firstIndex(where: { $0.utf8.elementsEqual(token.utf8) }) else {
                     throw Inexact()
                 }
-                place.append("\(position)")
+                pointer.append("\(position)")
             } else {
-                place.append(positions[index].map(String.init) ?? token)
+                pointer.append(positions[index].map(String.init) ?? token)
             }
             isElement = order != nil || positions[index] != nil
         }
-        return (JSONPointer(tokens: place).description, isElement)
+        return (JSONPointer(tokens: pointer).description, isElement)
     }
 }
 

@@ -1,17 +1,21 @@
-/// The size of a state as JSON, stored and transient fields; fields in `OmitCoding` are in no JSON and not counted.
+/// The size of a state as JSON, with stored and transient fields.
 ///
-/// While the state is far from its limit this is an upper bound: each event adds what it wrote, whatever that replaced, and the state is
-/// measured when the bound has grown by the state's own size. In a state of more than half of the limit the size is nearly exact: then
-/// each event adds what it wrote and takes away what that replaced, but for some punctuation. So neither an event that is accepted nor one that is refused costs
-/// much more than the changes that it makes.
+/// Fields in `OmitCoding` are in no JSON and not counted.
+///
+/// While the state is far from its limit, the size is an upper bound. Each event adds the bytes that it wrote, without
+/// regard to the bytes that it replaced. The state is measured when the bound has grown by the state's own size.
+///
+/// In a state of more than half of the limit, the size is nearly exact. Each event adds the bytes that it wrote and
+/// subtracts the bytes that it replaced, except for some punctuation. So neither an accepted nor a refused event costs
+/// much more than its own changes.
 struct StateSize: Hashable, Sendable {
     /// The size, or more.
     private(set) var bytes: Int
-    /// What `bytes` were when they were measured, or at the beginning.
+    /// The value of `bytes` at the last measurement, or at the beginning.
     private var measured: Int
     private var isExact = false
 
-    /// How much the bound of a small state may grow before it is measured.
+    /// The bytes by which the bound of a small state may grow before the state is measured.
     private static let slackBytes = 4_096
 
     /// Begins with an upper bound.
@@ -20,7 +24,15 @@ struct StateSize: Hashable, Sendable {
         measured = bytes
     }
 
-    /// Counts an event by what it wrote alone; false, with nothing counted: that says too little.
+    /// Begins with a size that was measured.
+    init(exactly bytes: Int) {
+        self.init(atMost: bytes)
+        isExact = true
+    }
+
+    /// Counts an event by its written bytes alone.
+    ///
+    /// - Returns: False, with nothing counted, if this count is not exact enough.
     mutating func countAtMost(_ written: Int, limit: Int) -> Bool {
         guard !isExact || measured <= limit / 2, bytes + written <= min(limit, 2 * measured + Self.slackBytes) else {
             return false
@@ -30,13 +42,14 @@ struct StateSize: Hashable, Sendable {
         return true
     }
 
-    /// Counts an event for which that says too little.
+    /// Counts an event for which the written bytes alone are not exact enough.
     ///
     /// - Parameters:
-    ///   - limit: How large the state may be.
+    ///   - limit: The most bytes of the state.
     ///   - whole: Measures the state after the event.
-    ///   - growth: The bytes that the event wrote without those that they replaced.
-    /// - Returns: False, with nothing counted, when the state would grow beyond the limit; one that is too large already may shrink.
+    ///   - growth: Returns the written bytes minus the replaced bytes.
+    /// - Returns: False, with the event not counted, if the state would grow beyond the limit; a state that is too
+    ///   large already may shrink.
     mutating func count(limit: Int, whole: () -> Int, growth: () -> Int) -> Bool {
         guard isExact, measured > limit / 2 else {
             let now = whole()

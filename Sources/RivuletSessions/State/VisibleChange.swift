@@ -1,13 +1,13 @@
 package import RivuletObservation
 
-/// What one published dispatch changed.
+/// The changes of one published dispatch.
 package struct VisibleChange: Sendable {
-    /// Where the session stands after it.
+    /// The position of the session after the dispatch.
     package let position: Cursor.Position
     package let changes: [StateChange]
-    /// The memory it takes, roughly.
+    /// The approximate memory of this value, in bytes.
     package let bytes: Int
-    /// Whether transient events have changed stored fields since the last version.
+    /// True if transient events have changed stored fields since the last version.
     let hasUnlogged: Bool
 
     package init(position: Cursor.Position, changes: [StateChange], hasUnlogged: Bool = false) {
@@ -19,7 +19,7 @@ package struct VisibleChange: Sendable {
 }
 
 extension [StateChange] {
-    /// The memory that they take, roughly.
+    /// The approximate memory of the changes, in bytes.
     var memoryBytes: Int {
         reduce(0) { $0 + $1.path.utf8.count + ($1.value?.count ?? 0) + ($1.durableValue?.count ?? 0) + 64 }
     }

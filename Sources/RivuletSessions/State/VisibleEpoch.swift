@@ -3,17 +3,18 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// Makes the epochs in cursors and documents of those in storage.
+/// Makes the epochs in cursors and documents from those in storage.
 ///
-/// They are other ones for each shape of an app's state: schema version, fields, wrappers, defaults. So a reader of before knows that what
-/// it has may differ from what there is now, although no log tells of it.
+/// They differ for each shape of an app's state: schema version, fields, wrappers, defaults. So an earlier reader
+/// detects that its values may be outdated, although no log entry says so.
 struct VisibleEpoch: Sendable {
-    /// What the shape comes to, the same in every process of a build.
+    /// The hash of the shape, the same in every process of a build.
     private let shape: UInt64
-    /// Whether a session that is not stored has another state each time that it is made, so that no cursor of one is good for the next.
+    /// True if the default state differs each time it is made, so that a cursor of an unstored session is not valid for
+    /// the next one.
     let isDefaultVarying: Bool
 
-    /// Looks at an app's state, once for all its sessions.
+    /// Computes the shape of an app's state, once for all its sessions.
     init<Definition: AppDefinition>(_ definition: Definition) {
         var hash = StableHash()
         hash.add("\(definition.schema)\n".utf8)
@@ -23,7 +24,7 @@ struct VisibleEpoch: Sendable {
         isDefaultVarying = Self.text(of: once) != Self.text(of: again)
     }
 
-    /// The name of a history that storage knows by this epoch.
+    /// Returns the epoch in cursors of a history that has this epoch in storage.
     func name(of epoch: String) -> String {
         var hash = StableHash()
         hash.add(epoch.utf8)
@@ -31,7 +32,7 @@ struct VisibleEpoch: Sendable {
         return RandomToken.token(of: hash.value, count: 8)
     }
 
-    /// The state as JSON, but for what has no order there.
+    /// Returns the state as canonical JSON, in which unordered content has a fixed order.
     private static func text(of state: some ObservableState) -> [UInt8] {
         var writer = JSONWriter(capacity: 4_096)
         writer.isCanonical = true
@@ -39,15 +40,16 @@ struct VisibleEpoch: Sendable {
         return writer.bytes
     }
 
-    /// The schema and all fields, with the default that a new session has there; `again` is the default made a second time.
+    /// Returns the schema and all fields with their defaults in a new session; `again` is the default made a second
+    /// time.
     private static func description<State: ObservableState>(of once: State, _ again: State) -> [UInt8] {
         var writer = JSONWriter(capacity: 4_096)
         writer.beginArray()
         State.jsonSchema.encodeJSON(into: &writer)
         let others = FieldDescription.all(of: again, isCanonical: true)
         for (field, other) in zip(FieldDescription.all(of: once, isCanonical: true), others) {
-            // A fresh id or the time would be another one after each restart.
-            (field.standard == other.standard ? field : field.withoutStandard).encodeJSON(into: &writer)
+            // A default such as a fresh id or the time would differ after each restart.
+            (field.defaultValue == other.defaultValue ? field : field.withoutDefault).encodeJSON(into: &writer)
         }
         writer.endArray()
         return writer.bytes

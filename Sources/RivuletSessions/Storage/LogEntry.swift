@@ -1,10 +1,12 @@
-/// One durable version of a session: the event that made it, and what it changed.
+/// One durable version of a session: the event that made it, and its changes.
 public struct LogEntry: Hashable, Sendable {
     /// The version that this entry makes; dense within an epoch, from 1.
     public let version: UInt64
-    /// When the event was accepted, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which the event was accepted, in milliseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
-    /// The client's idempotency key, if it sent one; only for people who read the log, exact retries go by `KeptAnswer`.
+    /// The client's idempotency key, if it sent one.
+    ///
+    /// It serves human readers of the log only. Exact retries use `IdempotencyRecord`.
     public let commandID: String?
     /// The event as UTF-8 JSON.
     public let event: [UInt8]
@@ -25,7 +27,7 @@ public struct LogEntry: Hashable, Sendable {
 }
 
 extension [LogEntry] {
-    /// Whether the versions are contiguous from the one after `version`.
+    /// True if the versions are contiguous from the one after `version`.
     package func all(followFrom version: UInt64) -> Bool {
         zip(self, 1...).allSatisfy { entry, offset in entry.version == version &+ offset }
     }

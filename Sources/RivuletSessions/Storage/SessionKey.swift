@@ -1,6 +1,6 @@
 /// The name of a session: its app and its id within that app.
 ///
-/// Both parts are opaque to storage; it compares them byte by byte.
+/// Both parts are opaque to storage, which compares them byte by byte.
 public struct SessionKey: Hashable, Sendable {
     /// The name of the app, `[a-z][a-z0-9-]{0,63}`.
     public let app: String

@@ -1,19 +1,20 @@
 /// Receives the answer to one storage request, exactly once.
 ///
-/// It is called on a thread of the engine; a request that needs no other (of an engine in memory, or refused: closed, queue full, too large) may be
-/// answered on the caller's thread before the call returns. It must not block and must not call `close()`.
+/// The reply is called on a thread of the engine. If a request needs no other thread, the reply may be called on the
+/// caller's thread before the request returns. That is so in an engine in memory, and for a refused request (closed,
+/// queue full, too large). The reply must not block and must not call `close()`.
 public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
 
-/// Storage whose data is at a place that an operator can look at.
+/// Storage with data at a location that an operator can inspect.
 public protocol LocatedStorage {
-    /// The place in a few words: the path of the data folder.
+    /// The location in a few words: the path of the data folder.
     var location: String { get }
 }
 
 /// Keeps the logs and snapshots of sessions.
 ///
-/// An engine is a composition of roles. A type with every role conforms to `StorageRoles` and is its own log, past and so on. A wrapper
-/// has a role of its own, and the others of the engine that it wraps:
+/// An engine is a composition of roles. A type with every role conforms to `StorageRoles`, and is its own log, its own
+/// past and so on. A wrapper has a role of its own, and takes the other roles from the engine that it wraps:
 ///
 /// ```swift
 /// struct CountedReads: StorageEngine {
@@ -27,15 +28,16 @@ public protocol LocatedStorage {
 /// }
 /// ```
 ///
-/// Every method of a role may be called from any thread and returns without waiting for a disk or a network, except `start()`
-/// and `close()`. Writes are answered in the order in which they were requested; reads may overtake writes that have
-/// not been answered, and see every write that has. Reads are answered in any order.
+/// Every method of a role may be called from any thread. It returns without waiting for a disk or a network; only
+/// `start()` and `close()` wait. Writes are answered in the order in which they were requested. Reads may overtake
+/// writes that have not been answered, and see every write that has. Reads are answered in any order.
 ///
-/// A caller has at most one append per session under way: it queues what comes meanwhile and appends it as one array.
+/// A caller has at most one append per session under way. It queues entries that come meanwhile, and appends them as
+/// one array.
 ///
 /// The roles and the capabilities are constant for the life of the engine. A server takes them before `start()`.
 public protocol StorageEngine: Sendable {
-    /// What this engine promises.
+    /// The properties and limits of this engine.
     var capabilities: StorageCapabilities { get }
 
     /// The sessions' logs and snapshots.
@@ -44,7 +46,7 @@ public protocol StorageEngine: Sendable {
     /// The earlier entries and states of sessions.
     var past: any PastStorage { get }
 
-    /// The kept answers, for exact retries.
+    /// The idempotency records, for exact retries.
     var answers: any AnswerStorage { get }
 
     /// The list of sessions.
@@ -54,33 +56,61 @@ public protocol StorageEngine: Sendable {
     var lifecycle: any StorageLifecycle { get }
 }
 
-/// A storage engine whose deletions are answered before the bytes have left its files.
+/// A storage engine that keeps sessions in memory.
+public protocol MemoryHoldingStorage: StorageEngine {
+    /// The approximate memory of sessions, their logs and their idempotency records, in bytes; any thread may read it.
+    var memoryBytes: Int { get }
+}
+
+/// A storage engine that answers deletions before the bytes have left its files.
 public protocol ErasingStorageEngine: StorageEngine {
-    /// The number of deleted sessions whose text is still in the files; any thread may ask.
+    /// The number of deleted sessions with text that is still in the files; any thread may read it.
     var sessionsToEraseCount: Int { get }
 
-    /// Warnings for the log of a start, each with its remedy: deleted text that may be in the files, and what other users may read.
+    /// Warnings for the log of a start, each with its remedy: deleted text that may be in the files, and data that
+    /// other users may read.
     ///
-    /// Right after `start()`.
+    /// They are valid right after `start()`.
     var startNotices: [String] { get }
 
-    /// Has a closure called, on a thread of the engine, with a line for the log when a deleted session cannot be erased.
+    /// Sets the closure that is called, on a thread of the engine, with a line for the log if a deleted session cannot
+    /// be erased.
     ///
     /// It is set before `start()`, and must not block.
     func onErasingTrouble(_ report: @escaping @Sendable (String) -> Void)
 }
 
-/// What a storage engine promises; constant for the life of the engine.
+/// A storage engine that checks at its start for traces of a crash or of damage.
+public protocol RecoveringStorageEngine: StorageEngine {
+    /// The findings of the last `start()`.
+    var recovery: StorageRecovery { get }
+}
+
+/// Lines for the log about the start of a storage engine.
+public struct StorageRecovery: Hashable, Sendable {
+    /// A commit that was not finished when the last run ended; nil if there was none.
+    public var information: String?
+    /// Damage, with the remedy; nil if there was none.
+    public var warning: String?
+
+    /// Describes the findings of a start; by default there are none.
+    public init(information: String? = nil, warning: String? = nil) {
+        self.information = information
+        self.warning = warning
+    }
+}
+
+/// The properties and limits of a storage engine; constant for the life of the engine.
 public struct StorageCapabilities: Hashable, Sendable {
     /// The engine's name for logs and health answers: "memory", "sqlite".
     public let name: String
-    /// Whether other processes may write to the same sessions; conflicts are then ordinary.
+    /// True if other processes may write to the same sessions; conflicts are ordinary then.
     public let isShared: Bool
     /// The largest `LogEntry.byteCount` that can be stored, in bytes.
     public let entryBytesMax: Int
     /// The largest `StateSnapshot.state` that can be stored, in bytes before any compression.
     public let snapshotBytesMax: Int
-    /// Whether a committed append is still there after a power cut.
+    /// True if a committed append survives a power cut.
     public let survivesPowerLoss: Bool
 
     /// Describes an engine.

@@ -1,27 +1,30 @@
 package import RivuletStores
 
-/// Why storage did not do what it was asked to.
+/// The reason why storage did not carry out a request.
 ///
 /// Every case but `indeterminate` means that nothing was written. A conflict is not an error: see `AppendOutcome`.
 public enum StorageError: Error, Hashable, Sendable {
     /// The engine cannot work now; nothing was written, and the same request may be tried again later.
     case unavailable(detail: String)
-    /// The request may or may not have been written: load the session again and look for the kept answer.
+    /// The request may or may not have been written: load the session again and look for the idempotency record.
     case indeterminate(detail: String)
-    /// There is no space; nothing was written, and reads go on.
+    /// There is no space; nothing was written, and reads continue to work.
     case full(detail: String)
-    /// An entry or a snapshot is larger than this many bytes and can never be stored.
+    /// An engine that keeps nothing on disk holds the most bytes that it may; nothing was written, and reads continue
+    /// to work.
+    case memoryFull(limitBytes: Int)
+    /// An entry or a snapshot is larger than this number of bytes and can never be stored.
     case tooLarge(limitBytes: Int)
     /// Stored bytes are damaged: those of one session, or (nil) of the store as a whole.
     case corrupt(SessionKey?, detail: String)
-    /// The stored data or the library beneath is of a version or in a setting that this engine must not run with.
+    /// The stored data or the library beneath has a version or a setting with which this engine must not run.
     case incompatible(detail: String)
     /// The engine was closed; nothing was written.
     case closed
 }
 
 extension StorageError: CustomStringConvertible {
-    /// What happened, where, and what mends it.
+    /// The error, the data that it concerns, and the fix.
     public var description: String {
         switch self {
         case .unavailable(let detail):
@@ -30,6 +33,8 @@ extension StorageError: CustomStringConvertible {
             "storage cannot tell whether the write is durable: \(detail)"
         case .full(let detail):
             "storage is full: \(detail)"
+        case .memoryFull(let limitBytes):
+            "storage is full: the memory engine holds \(limitBytes) bytes: delete sessions, or raise MemoryStorageLimits.bytesMax"
         case .tooLarge(let limitBytes):
             "the entry or snapshot is larger than \(limitBytes) bytes: make the state or the event smaller, "
                 + "or raise the limit of the storage engine"
@@ -46,13 +51,14 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension ItemStorageError {
-    /// The same failure in the words of the stored family.
+    /// Converts an error of sessions' storage to the error of stores' storage.
     package init(_ error: StorageError) {
         self =
             switch error {
             case .unavailable(let detail): .unavailable(detail: detail)
             case .indeterminate(let detail): .indeterminate(detail: detail)
             case .full(let detail): .full(detail: detail)
+            case .memoryFull: .full(detail: "\(error)")
             case .tooLarge(let limitBytes): .tooLarge(limitBytes: limitBytes)
             case .corrupt(_, let detail): .corrupt(detail: detail)
             case .incompatible(let detail): .incompatible(detail: detail)

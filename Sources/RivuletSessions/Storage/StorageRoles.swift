@@ -1,15 +1,16 @@
-/// Keeps each session's log with its newest snapshot: every write of sessions, and the read that begins a session's time in memory.
+/// Keeps each session's log with its newest snapshot: every write of sessions, and the read that loads a session into
+/// memory.
 ///
 /// The rules of `StorageEngine` about threads and order hold for every role.
 public protocol LogStorage: Sendable {
-    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    /// Reads the newest snapshot and every later entry; nil if there is no such session.
     ///
-    /// Answers `.corrupt` when a part of this session is damaged; other sessions are not affected.
+    /// Answers `.corrupt` if a part of this session is damaged; other sessions are not affected.
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>)
 
     /// Creates a session at version 0, with `snapshot` (of version 0) as its first state; nil: the app's default.
     ///
-    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. Durable when it is answered.
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. The session is durable when the request is answered.
     func create(
         _ key: SessionKey,
         epoch: String,
@@ -18,45 +19,48 @@ public protocol LogStorage: Sendable {
         reply: @escaping StorageReply<CreateOutcome>
     )
 
-    /// Appends entries and keeps answers, all or nothing; durable when it is answered.
+    /// Appends entries and keeps idempotency records, all or nothing; both are durable when the request is answered.
     ///
-    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array leaves the log
-    /// as it is and is answered as if it had not (but `.creating` still creates, and answers are kept).
+    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array leaves the
+    /// log as it is, and is answered like any append. With `.creating` it still creates the session, and idempotency
+    /// records are kept.
     func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     )
 
-    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
+    /// Stores a snapshot of the state at `head.version` and drops the part of the log that is not needed any more.
     ///
-    /// Needed are the entries from `keepingFrom` on (0 and 1: all), but none that is older than `keepingSince`, which is in
-    /// milliseconds since 1970-01-01T00:00:00Z. Entries are dropped up to the newest snapshot before what is needed, so that `past`
-    /// can make the state before each kept entry; without such a snapshot none is dropped. Older snapshots go as well. An entry after
-    /// this snapshot is never dropped, whatever the limits say.
+    /// `keeping` says which entries are needed. Entries are dropped up to the newest snapshot before the needed ones,
+    /// so that `past` can make the state before each kept entry. Without such a snapshot no entry is dropped. Older
+    /// snapshots are dropped as well. An entry after this snapshot is never dropped, whatever the limits say.
     ///
-    /// The snapshot takes the place of another one of its version and schema. One of its version and an older schema stays beside it, for
-    /// `past`, as long as that version can be read; of several, the oldest schema's.
+    /// The snapshot replaces another one of its version and schema. A snapshot of its version and an older schema stays
+    /// beside it, for `past`, as long as that version can be read. If there are several of these, the snapshot of the
+    /// oldest schema stays.
     ///
-    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. Durable when it is
-    /// answered with the current head.
+    /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. The request is
+    /// answered with the current head, and the snapshot is durable then.
     func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     )
 
-    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one. Durable when it is answered.
+    /// Deletes a session with its log, its snapshots and its idempotency records, and answers true if there was one.
+    ///
+    /// The deletion is durable when the request is answered.
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>)
 }
 
 extension LogStorage {
-    /// Appends entries, all or nothing, and keeps no answer; durable when it is answered.
+    /// Appends entries, all or nothing, and keeps no idempotency record; the entries are durable when the request is
+    /// answered.
     public func append(
         _ key: SessionKey,
         at point: AppendPoint,
@@ -69,11 +73,11 @@ extension LogStorage {
 
 /// Reads the entries and states of a session's past.
 public protocol PastStorage: Sendable {
-    /// Reads entries with a version greater than `version`, oldest first, for a reader that comes back.
+    /// Reads entries with a version greater than `version`, oldest first, for a reader that resumes.
     ///
-    /// There are at most `limit` (at least 1) entries, and fewer when they are large; at least one when there is any, so an empty
-    /// array means that the reader is up to date. Nil: the session is gone or of another epoch, the entry after
-    /// `version` was dropped, or `version` lies beyond the head.
+    /// There are at most `limit` (at least 1) entries, and fewer if they are large. There is at least one if there is
+    /// any later entry, so an empty array means that the reader is up to date. Nil: the session is gone or of another
+    /// epoch, the entry after `version` was dropped, or `version` lies beyond the head.
     func history(
         _ key: SessionKey,
         epoch: String,
@@ -82,10 +86,11 @@ public protocol PastStorage: Sendable {
         reply: @escaping StorageReply<[LogEntry]?>
     )
 
-    /// Reads what is needed to rebuild the state at `version`; nil when that is no longer (or not yet) possible.
+    /// Reads the data that rebuilds the state at `version`; nil if that is no longer (or not yet) possible.
     ///
-    /// Possible is every version from the one before the oldest kept entry on. A version that has a snapshot of a later schema than the snapshot
-    /// before it was stored in the older schema: the answer begins with that older snapshot.
+    /// Every version from the one before the oldest kept entry on is possible. If a version has a snapshot of a later
+    /// schema than the snapshot before it, the version was stored in the older schema. The answer then begins with the
+    /// older snapshot.
     func past(
         _ key: SessionKey,
         epoch: String,
@@ -94,30 +99,30 @@ public protocol PastStorage: Sendable {
     )
 }
 
-/// Finds the answers that were kept with appends, for exact retries.
+/// Finds the idempotency records that were kept with appends, for exact retries.
 public protocol AnswerStorage: Sendable {
-    /// Finds the answer that was kept under this id, for exact retries; nil when there is none.
+    /// Finds the idempotency record that was kept under this id, for exact retries; nil if there is none.
     ///
-    /// It may be older than any append has allowed: engines drop answers when it suits them.
-    func keptAnswer(
+    /// It may be older than any append has allowed: engines drop idempotency records at times of their own.
+    func idempotencyRecord(
         _ key: SessionKey,
         epoch: String,
         id: String,
-        reply: @escaping StorageReply<KeptAnswer?>
+        reply: @escaping StorageReply<IdempotencyRecord?>
     )
 
-    /// Counts the answers that the session keeps of a time not before `time`, in milliseconds since 1970-01-01T00:00:00Z.
-    func keptAnswers(
+    /// Counts the session's idempotency records of `time` or later, in milliseconds since 1970-01-01T00:00:00Z.
+    func idempotencyRecords(
         _ key: SessionKey,
         epoch: String,
         since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
+        reply: @escaping StorageReply<IdempotencyUsage>
     )
 }
 
 /// Lists sessions.
 public protocol SessionDirectory: Sendable {
-    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
     func sessions(
         app: String,
         after id: String?,
@@ -126,19 +131,21 @@ public protocol SessionDirectory: Sendable {
     )
 }
 
-/// Starts and closes an engine, and says whether it works.
+/// Starts and closes an engine, and probes it.
 public protocol StorageLifecycle: Sendable {
-    /// Opens the store, and refuses to run with one that is not safe; blocks, and is called once before anything else.
+    /// Opens the store, and refuses to run with an unsafe one; blocks, and is called once before anything else.
     ///
-    /// - Throws: `.unavailable` when the store cannot be opened or belongs to another server, `.incompatible` when it
-    ///   was written by a newer version or a setting is unsafe, `.corrupt` when it is damaged as a whole, `.closed`
-    ///   after `close()`. The text names the place and the remedy.
+    /// - Throws: `.unavailable` if the store cannot be opened or belongs to another server. `.incompatible` if it
+    ///   was written by a newer version or a setting is unsafe. `.corrupt` if it is damaged as a whole. `.closed`
+    ///   after `close()`. The text names the location and the remedy.
     func start() throws(StorageError)
 
-    /// Commits a small write of its own, to tell whether the engine can commit now.
+    /// Commits a small write of its own, to test that the engine can commit now.
     func probe(reply: @escaping StorageReply<Void>)
 
-    /// Closes the store; blocks until every accepted request has been answered. Later requests answer `.closed`.
+    /// Closes the store; blocks until every accepted request has been answered.
+    ///
+    /// Later requests answer `.closed`.
     func close()
 }
 
@@ -171,26 +178,26 @@ extension StorageEngine where Self: StorageLifecycle {
     public var lifecycle: any StorageLifecycle { self }
 }
 
-/// Where an append goes: after a known head, or into a session that it creates.
+/// The point at which an append begins: after a known head, or in a session that it creates.
 public enum AppendPoint: Hashable, Sendable {
     /// After this head; a head that is no longer the newest is a conflict.
     case after(SessionHead)
-    /// Into a session that must not exist yet; creation and entries are one transaction.
+    /// In a session that must not exist yet; creation and entries are one transaction.
     ///
     /// The entries start at version 1. `time` is the creation time in milliseconds since 1970-01-01T00:00:00Z;
     /// `snapshot`, when given, is the state at version 0.
     case creating(epoch: String, time: Int64, snapshot: StateSnapshot? = nil)
 }
 
-/// How an append ended when storage itself had no trouble.
+/// The outcome of an append if storage itself had no error.
 public enum AppendOutcome: Hashable, Sendable {
-    /// It is durable, and the log now ends here: acknowledge it and show it now.
+    /// The entries are durable, and the log now ends at this head: acknowledge and show them now.
     case committed(SessionHead)
-    /// Nothing was written, because the log does not end where the caller thought: load again, then decide anew.
+    /// Nothing was written, because the log does not end at the given point: load the session again, then decide anew.
     case conflict
 }
 
-/// How a creation ended when storage itself had no trouble.
+/// The outcome of a creation if storage itself had no error.
 public enum CreateOutcome: Hashable, Sendable {
     /// The session is new and durable, at version 0.
     case created(SessionHead)
@@ -198,10 +205,10 @@ public enum CreateOutcome: Hashable, Sendable {
     case exists(SessionHead)
 }
 
-/// How a compaction ended when storage itself had no trouble.
+/// The outcome of a compaction if storage itself had no error.
 public enum CompactionOutcome: Hashable, Sendable {
-    /// The snapshot is durable; the log ends at this head, as before, and is kept from there.
+    /// The snapshot is durable; the log still ends at this head, and `retained` is its kept part.
     case compacted(SessionHead, retained: RetainedLog)
-    /// Nothing was written, because the head is not of this log: load again, then decide anew.
+    /// Nothing was written, because the head is not of this log: load the session again, then decide anew.
     case conflict
 }

@@ -1,16 +1,16 @@
-/// Everything that is needed to bring a session back into memory.
+/// The data that brings a session back into memory.
 public struct StoredSession: Hashable, Sendable {
     /// The end of the log; the next append goes after it.
     public let head: SessionHead
-    /// When the session was created, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which the session was created, in milliseconds since 1970-01-01T00:00:00Z.
     public let created: Int64
-    /// The time of the newest entry, or `created` when there is none; milliseconds since 1970-01-01T00:00:00Z.
+    /// The time of the newest entry, or `created` if there is none; milliseconds since 1970-01-01T00:00:00Z.
     public let updated: Int64
     /// The newest snapshot; nil: the state at version 0 is the app's default.
     public let snapshot: StateSnapshot?
     /// The entries after the snapshot, contiguous from `snapshot.version + 1` (or 1) to `head.version`.
     public let tail: [LogEntry]
-    /// Where the kept entries begin.
+    /// The beginning of the kept entries.
     public let retained: RetainedLog
 
     /// Describes a session as stored.
@@ -29,45 +29,86 @@ public struct StoredSession: Hashable, Sendable {
         self.tail = tail
         self.retained = retained
     }
+
+    /// The bytes of JSON from which the state is made.
+    var byteCount: Int { tail.reduce(snapshot?.state.count ?? 0) { $0 + $1.changes.count } }
 }
 
-/// The beginning of what is kept of a session's log.
+/// The beginning of the kept part of a session's log.
 public struct RetainedLog: Hashable, Sendable {
-    /// The oldest version whose entry is kept; one after the head's when none is.
+    /// The oldest version with a kept entry; the version after the head's if no entry is kept.
     ///
-    /// It may lie before the newest snapshot, because entries are kept longer for returning readers and for the past.
+    /// It may precede the newest snapshot, because entries are kept longer for readers that resume and for the past.
     public let from: UInt64
-    /// The time of that entry, in milliseconds since 1970-01-01T00:00:00Z; nil when no entry is kept.
+    /// The time of that entry, in milliseconds since 1970-01-01T00:00:00Z; nil if no entry is kept.
     public let since: Int64?
+    /// The bytes of the kept entries; nil if they were not counted.
+    public let bytes: Int?
 
-    /// Describes where a log begins.
-    public init(from: UInt64, since: Int64?) {
+    /// Describes the beginning of a log.
+    public init(from: UInt64, since: Int64?, bytes: Int? = nil) {
         self.from = from
         self.since = since
+        self.bytes = bytes
     }
 }
 
-/// What is needed to rebuild the state of a session at one version of its past.
+/// The entries of a log that are needed: those that satisfy each of three conditions.
+public struct LogKeeping: Hashable, Sendable {
+    /// The version from which on entries are needed; 0 and 1: all entries.
+    public let from: UInt64
+    /// The earliest time of a needed entry, in milliseconds since 1970-01-01T00:00:00Z.
+    public let since: Int64
+    /// The most bytes of event, changes and command id that the needed entries have, counted from the newest entry.
+    ///
+    /// Nil: all entries are needed, and the bytes are not counted.
+    public let bytes: Int?
+
+    /// Describes the needed entries.
+    public init(from: UInt64, since: Int64 = .min, bytes: Int? = nil) {
+        self.from = from
+        self.since = since
+        self.bytes = bytes
+    }
+
+    /// The first version within the bytes; `sizes` has the entries from the newest one on.
+    package func firstWithinBytes(_ sizes: some Sequence<(version: UInt64, bytes: Int)>) -> UInt64 {
+        guard let most = bytes else { return 1 }
+        var total = 0
+        for (version, bytes) in sizes {
+            total += bytes
+            if total > most { return version + 1 }
+        }
+        return 1
+    }
+}
+
+/// The data that rebuilds the state of a session at one version of its past.
 public struct StoredPast: Hashable, Sendable {
-    /// The newest snapshot at or before that version, of the schema in which the version was stored; nil: start from the app's default at version 0.
+    /// The newest snapshot at or before that version, of the schema in which the version was stored.
+    ///
+    /// Nil: start from the app's default at version 0.
     public let snapshot: StateSnapshot?
     /// The entries after the snapshot, contiguous, up to and including that version.
     public let entries: [LogEntry]
 
-    /// Describes the way to one version.
+    /// Describes the snapshot and the entries that lead to one version.
     public init(snapshot: StateSnapshot?, entries: [LogEntry]) {
         self.snapshot = snapshot
         self.entries = entries
     }
+
+    /// The bytes of JSON from which the state is made.
+    var byteCount: Int { entries.reduce(snapshot?.state.count ?? 0) { $0 + $1.changes.count } }
 }
 
-/// The persistent state of a session as it was at one version.
+/// The stored half of a session's state, as it was at one version.
 public struct StateSnapshot: Hashable, Sendable {
-    /// The version after which the state is as described here; 0 for a state that the session was created with.
+    /// The version at which the session had this state; 0 for a state with which the session was created.
     public let version: UInt64
-    /// The app's number for the layout of `state`, 1 or more; a later layout has a larger one.
+    /// The app's number of the layout of `state`, 1 or more; a later layout has a larger number.
     public let schema: UInt32
-    /// The persistent state as UTF-8 JSON.
+    /// The stored half of the state as UTF-8 JSON.
     public let state: [UInt8]
 
     /// Describes the state at `version`.

@@ -1,6 +1,7 @@
-/// A key path's text that equals another one only when it is spelled the same.
+/// A key path's text, which equals another text only if both are spelled the same.
 ///
-/// Swift's strings compare by what they mean: "é" has two spellings, and so may an element's id, but a client sees bytes.
+/// Swift compares strings by meaning: "é" has two spellings that are equal. An element's id may have two spellings too,
+/// but a client sees bytes.
 struct PathText: Hashable, Comparable {
     let text: String
 
@@ -12,7 +13,7 @@ struct PathText: Hashable, Comparable {
         left.isSpelled(as: right.text.utf8.span)
     }
 
-    /// Whether these are the bytes of the text.
+    /// True if these are the bytes of the text.
     func isSpelled(as bytes: Span<UInt8>) -> Bool {
         let own = text.utf8.span
         guard own.count == bytes.count else { return false }
@@ -25,16 +26,16 @@ struct PathText: Hashable, Comparable {
     }
 
     func hash(into hasher: inout Hasher) {
-        // All at once: feeding each of them alone takes several times as long.
+        // All bytes at once: feeding each byte alone takes several times as long.
         unsafe text.utf8.span.bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// The path of what contains this place directly; nil for the root.
+    /// The path of the node that directly contains this one; nil for the root.
     var parent: PathText? {
         text.utf8.lastIndex(of: UInt8(ascii: "/")).map { PathText(text[..<$0]) }
     }
 
-    /// The paths of all that contains this place, from the inside.
+    /// The paths of all nodes that contain this one, the innermost first.
     var ancestors: some Sequence<PathText> {
         sequence(state: self) { path in
             guard let parent = path.parent else { return nil }

@@ -3,32 +3,53 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// The streams of one session: groups, their pace, and what is kept for streams that resume.
+/// The streams of one session: the groups, their pace, and the data for streams that resume.
 ///
-/// A class, because the sink that it calls may come back to it at once.
+/// A class, because the sink that it calls may call it back at once.
 final class SessionStreams {
     private let key: SessionKey
     private let state: any SessionState
     private let environment: SessionEnvironment
     /// The reads of streams that wait for storage to be resumed.
     let reads: LogReads
-    private var members = StreamMembership()
-    private var history: ChangeHistory
-    private var views = SessionViews()
-    /// Snapshots that streams share which join now.
-    private var snapshots = SharedSnapshots()
-    /// Whether a timer to forget snapshots is under way.
+    private var members: StreamMembership {
+        _read { yield unsafe storedMembers }
+        _modify { yield unsafe &storedMembers }
+    }
+    private var history: ChangeHistory {
+        _read { yield unsafe storedHistory }
+        _modify { yield unsafe &storedHistory }
+    }
+    private var views: SessionViews {
+        _read { yield unsafe storedViews }
+        _modify { yield unsafe &storedViews }
+    }
+    /// Snapshots that streams share if they join at about the same time.
+    private var snapshots: SharedSnapshots {
+        _read { yield unsafe storedSnapshots }
+        _modify { yield unsafe &storedSnapshots }
+    }
+    // SAFETY: one thread uses the session, and no method of these four values calls the sink or accesses the same value
+    // again. Their memory is summed twice in each dispatch, and the exclusivity checks at run time would cost more than
+    // the sums.
+    @exclusivity(unchecked) private var storedMembers = StreamMembership()
+    @exclusivity(unchecked) private var storedHistory: ChangeHistory
+    @exclusivity(unchecked) private var storedViews = SessionViews()
+    @exclusivity(unchecked) private var storedSnapshots = SharedSnapshots()
+    /// The streams that wait for a snapshot of a large state.
+    private var waiting = WaitingStreams()
+    /// True while a timer to drop snapshots is under way.
     private var forgetsSnapshots = false
-    /// The groups with an interval that a timer is under way for.
+    /// The groups with an interval and a timer under way.
     private var ticks: Set<GroupID> = []
-    /// Where the session stood before what is being told.
+    /// The position of the session before the changes that are being published.
     private var positionBefore: Cursor.Position
-    /// Whether the session's streams were ended: none begin any more.
+    /// True if the session takes no more streams.
     private(set) var hasEnded = false
     private var onTick: ((GroupID) -> Void)?
     private var onForget: (() -> Void)?
 
-    /// Begins without a stream, or goes on with the streams of an earlier stay in memory.
+    /// Begins without a stream, or continues the streams of a passivated session.
     init(
         _ key: SessionKey,
         _ state: any SessionState,
@@ -43,37 +64,37 @@ final class SessionStreams {
         let (position, limits) = (standing.position, environment.limits)
         positionBefore = position
         guard let earlier else {
-            history = ChangeHistory(from: position, limits: limits)
+            unsafe storedHistory = ChangeHistory(from: position, limits: limits)
             return
         }
-        history = ChangeHistory(from: position, index: earlier.index, limits: limits)
-        members = StreamMembership(groups: earlier.groups, count: earlier.count)
+        unsafe storedHistory = ChangeHistory(from: position, index: earlier.index, limits: limits)
+        unsafe storedMembers = StreamMembership(groups: earlier.groups, count: earlier.count)
         for case let view? in earlier.groups.values.map(\.key.view) { _ = watch(view, standing) }
     }
 
-    /// Whether no stream watches the session.
-    var isEmpty: Bool { members.isEmpty }
+    /// True if no stream watches the session.
+    var isEmpty: Bool { members.isEmpty && waiting.count == 0 }
 
-    /// Whether no stream waits for storage, and none for a timer.
+    /// True if no stream waits for storage, and no timer of a group is under way.
     var isQuiet: Bool { reads.count == 0 && ticks.isEmpty }
 
-    /// Streams of all groups, and those that wait to be members.
-    var count: Int { members.count }
+    /// The number of streams, including streams that wait to be members.
+    var count: Int { members.count + waiting.count }
 
     /// The approximate memory of the streams and of the changes and snapshots kept for them, in bytes.
     var bytes: Int { history.bytes + (views.isEmpty ? 0 : views.bytes) + members.bytes + snapshots.bytes }
 
     // MARK: - Documents
 
-    /// The view object; nil: no stream watches it.
+    /// The view object; nil if no stream has watched the view.
     func view(_ name: String) -> OpaqueBox? { views.view(name) }
 
-    /// Keeps a view up to date from now on; false: the app does not have it.
+    /// Keeps a view up to date from now on; false if the app does not have the view.
     func watch(_ view: String, _ standing: SessionStanding) -> Bool {
         views.watch(view, state, standing, environment.limits)
     }
 
-    /// What streams of a watched view read now, or, for nil, those of the state.
+    /// The current document of a watched view or, for nil, of the state.
     func document(of view: String?, _ standing: SessionStanding) -> ReadableDocument {
         guard let view else { return state.document(of: standing.state) }
         return views.view(view).map { state.document(ofView: $0) } ?? .nothing
@@ -82,7 +103,7 @@ final class SessionStreams {
     /// The changes of the state that are kept in memory.
     var stateHistory: ChangeHistory { history }
 
-    /// The changes of the state, or of a view, that are kept in memory; nil: no stream watches the view.
+    /// The changes of the state, or of a view, that are kept in memory; nil if no stream has watched the view.
     func history(of view: String?) -> ChangeHistory? {
         guard let view else { return history }
         return views.history(of: view)
@@ -90,30 +111,31 @@ final class SessionStreams {
 
     // MARK: - Joining and leaving
 
-    /// Whether the session has as many streams as it may.
-    var isFull: Bool { members.count + reads.count >= environment.limits.streamsPerSessionMax }
+    /// True if the session has the most streams that it may have.
+    var isFull: Bool { count + reads.count >= environment.limits.streamsPerSessionMax }
 
-    /// Adds a stream, which gets `first`.
+    /// Adds a stream and sends it `first`.
     func join(_ subscriber: Subscriber, first: [StreamEvent], _ standing: SessionStanding) {
         let stream = subscriber.request.stream
         let id = members.group(subscriber.key, makeID: environment.makeGroupID)
-        let place = members.add(
+        let slot = members.add(
             stream,
             to: id,
             at: environment.uptime(),
             position: standing.position,
-            // The change behind a shared snapshot is the beginning of one stream, and holds up no member's next change.
+            // The change after a shared snapshot belongs to the beginning of one stream, and does not delay the
+            // members' next change.
             hasGotChange: subscriber.request.resume != nil && first.contains { $0.name == .change }
         )
-        if place == .waiting { scheduleTick(of: id) }
-        give(subscriber, first, at: place, cursor: standing.cursor(of: subscriber.key))
+        if slot == .waiting { scheduleTick(of: id) }
+        give(subscriber, first, at: slot, cursor: standing.cursor(of: subscriber.key))
     }
 
-    /// Sends `first` to a stream, and says what becomes of it.
-    func give(_ subscriber: Subscriber, _ first: [StreamEvent], at place: StreamPlace, cursor: Cursor) {
+    /// Sends `first` to a stream, which continues as `slot` says.
+    func give(_ subscriber: Subscriber, _ first: [StreamEvent], at slot: StreamSlot, cursor: Cursor) {
         environment.sink.join(
             subscriber.request.stream,
-            at: place,
+            at: slot,
             session: key,
             topic: subscriber.key.topic,
             first: first,
@@ -122,39 +144,124 @@ final class SessionStreams {
         )
     }
 
-    /// Adds a stream that has to drop what it has.
-    func reset(_ subscriber: Subscriber, _ reason: ResetReason, _ standing: SessionStanding) {
-        join(subscriber, first: beginning(of: subscriber.key, because: reason, standing), standing)
+    // MARK: - Snapshots
+
+    /// Adds a stream, which begins with a snapshot or, if there is a reason, with a reset.
+    ///
+    /// If streams of the group began a moment ago, the stream gets the same bytes, and one change that leads from them
+    /// to the current state.
+    ///
+    /// - Parameters:
+    ///   - subscriber: The stream.
+    ///   - reason: The reason of the reset; nil: a snapshot.
+    ///   - standing: The standing of the session.
+    ///   - stateBytes: The size of the state.
+    /// - Returns: The job for a work thread; nil if there is none.
+    func begin(
+        _ subscriber: Subscriber,
+        because reason: ResetReason?,
+        _ standing: SessionStanding,
+        stateBytes: Int
+    ) -> SnapshotWriting? {
+        let group = subscriber.key
+        // No other thread may read a view, because a view is an object.
+        let isLarge = stateBytes > environment.limits.turnJSONBytesMax && group.view == nil
+        let isCompressed = isLarge && subscriber.request.isCompressed
+        let key = SharedSnapshots.Key(group, reason: reason, isCompressed: isCompressed)
+        if let shared = sharedBeginning(key, of: group, standing) {
+            join(subscriber, first: shared, standing)
+            return nil
+        }
+        guard isLarge else {
+            join(subscriber, first: [beginning(key, of: group, because: reason, standing)], standing)
+            return nil
+        }
+        guard waiting.add(subscriber, to: key) else { return nil }
+        return SnapshotWriting(
+            key: key,
+            group: group,
+            reason: reason,
+            cursor: standing.cursor(of: group),
+            state: state.held(standing.state),
+            prepare: environment.sink.preparation(isCompressed: isCompressed)
+        )
     }
 
-    /// The events that a stream begins with: a snapshot, or, with a reason, a reset.
+    /// Sends a snapshot that was written to the streams that wait for it, as many as one turn has time for.
     ///
-    /// If streams of the group began a moment ago: the same bytes, and one change that leads from there to the present.
-    func beginning(
-        of group: StreamGroupKey,
-        because reason: ResetReason? = nil,
-        _ standing: SessionStanding
-    ) -> [StreamEvent] {
-        let (key, now) = (SharedSnapshots.Key(group, reason: reason), environment.uptime())
+    /// If the session takes no more streams, it refuses all of them.
+    func didWrite(
+        _ event: StreamEvent,
+        of writing: SnapshotWriting,
+        _ standing: SessionStanding,
+        refusal: StreamRefusal?
+    ) -> SnapshotWriting.Rest {
+        let (key, group) = (writing.key, writing.group)
+        if let refusal {
+            for subscriber in waiting.take(key) { refuse(subscriber.request.stream, with: refusal) }
+            return .nothing
+        }
+        keep(event, as: key, at: writing.cursor)
         let cursor = standing.cursor(of: group)
-        let shared =
-            snapshots.isEmpty
-            ? nil : snapshots.events(of: key, at: cursor, now: now) { change(after: $0, for: group, standing) }
-        if let shared { return shared }
+        var first = sharedBeginning(key, of: group, standing)
+        if first == nil { first = bridge(from: event, to: standing, for: group).map { [event] + $0 } }
+        guard let first else { return .again(writing.again(at: cursor, state.held(standing.state))) }
+        for subscriber in waiting.take(key, atMost: WaitingStreams.joinsPerTurnMax) {
+            join(subscriber, first: first, standing)
+        }
+        return waiting.has(key) ? .more : .nothing
+    }
+
+    /// The snapshot with which streams of the group began a moment ago, and the change that leads from there to the
+    /// current state.
+    private func sharedBeginning(
+        _ key: SharedSnapshots.Key,
+        of group: StreamGroupKey,
+        _ standing: SessionStanding
+    ) -> [StreamEvent]? {
+        guard !snapshots.isEmpty else { return nil }
+        return snapshots.events(of: key, at: standing.cursor(of: group), now: environment.uptime()) {
+            change(after: $0, for: group, standing)
+        }
+    }
+
+    /// The change that leads from a snapshot to the current state; nil if it is too large or not known.
+    private func bridge(
+        from event: StreamEvent,
+        to standing: SessionStanding,
+        for group: StreamGroupKey
+    ) -> [StreamEvent]? {
+        guard let start = event.cursor, start.epoch == standing.visibleEpoch else { return nil }
+        guard start != standing.cursor(of: group) else { return [] }
+        return SharedSnapshots.bridge(over: change(after: start.position, for: group, standing), from: event)
+    }
+
+    /// Writes the events that a stream begins with now.
+    private func beginning(
+        _ key: SharedSnapshots.Key,
+        of group: StreamGroupKey,
+        because reason: ResetReason?,
+        _ standing: SessionStanding
+    ) -> StreamEvent {
+        let cursor = standing.cursor(of: group)
         let event = StreamEvent.beginning(
             with: document(of: group.view, standing),
             at: group.paths,
             cursor: cursor,
             because: reason
         )
-        guard !environment.memory.isCrowded, snapshots.keep(event, as: key, at: cursor, now: now) else {
-            return [event]
-        }
-        if !forgetsSnapshots { forgetSnapshots(in: SharedSnapshots.ageMax) }
-        return [event]
+        keep(event, as: key, at: cursor)
+        return event
     }
 
-    /// Has `body` called when snapshots were forgotten, which the session's memory counts.
+    /// Keeps a snapshot for the streams that join in the next moments.
+    private func keep(_ event: StreamEvent, as key: SharedSnapshots.Key, at cursor: Cursor) {
+        guard !environment.memory.isCrowded, snapshots.keep(event, as: key, at: cursor, now: environment.uptime())
+        else { return }
+        if !forgetsSnapshots { forgetSnapshots(in: SharedSnapshots.ageMax) }
+    }
+
+    /// Sets the closure that is called after old snapshots were dropped, because the session's memory counts them.
     func onForget(_ body: @escaping () -> Void) { onForget = body }
 
     private func forgetSnapshots(in delay: Duration) {
@@ -169,7 +276,7 @@ final class SessionStreams {
 
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) { environment.sink.refuse(stream, with: refusal) }
 
-    /// Takes back one membership of that loop; false: there is no such group.
+    /// Removes one member on that loop from a group; false if there is no such group.
     func leave(_ group: GroupID, loop: Int) -> Bool {
         guard members.leave(group, loop: loop) else { return false }
         forgetIfEmpty(group)
@@ -182,7 +289,7 @@ final class SessionStreams {
 
     // MARK: - Publishing
 
-    /// Records what became visible, and tells each group what it sees of it; one event per group at most.
+    /// Records visible changes, and sends each group the changes that it sees, as one event at most.
     func publish(_ changes: [StateChange], over old: SessionTimeline.Seen, _ standing: SessionStanding) {
         positionBefore = old.position
         if !changes.isEmpty {
@@ -195,7 +302,7 @@ final class SessionStreams {
         }
     }
 
-    /// Tells the groups that watch a document; those that see the same get the same event.
+    /// Sends changes to the groups that watch a document; groups that see the same changes get the same event.
     private func tell(
         _ changes: [StateChange],
         of view: String?,
@@ -203,7 +310,7 @@ final class SessionStreams {
         _ standing: SessionStanding
     ) {
         guard let paths = members.paths(of: view) else { return }
-        if let alike = AlikeChanges(changes, watched: paths) {
+        if let alike = SinglePathFanOut(changes, watched: paths) {
             guard !alike.items.isEmpty else { return }
             guard alike.watchers.count > 1 else {
                 guard let id = alike.watchers.first, let group = dueGroup(id) else { return }
@@ -214,31 +321,31 @@ final class SessionStreams {
             for id in alike.watchers { tell(id, of: 0, seeing: alike.items, from: old, standing, &events) }
             return
         }
-        let all = SeenChanges(changes, watched: paths, from: old(), to: document(of: view, standing))
+        let all = FanOutPlan(changes, watched: paths, from: old(), to: document(of: view, standing))
         var events: [Rendering: StreamEvent] = [:]
-        for (id, sight) in all.seen {
-            let seen = all.sights[sight, default: []].map { all.items[$0] }
-            tell(id, of: sight, seeing: seen, from: old, standing, &events)
+        for (id, projection) in all.seen {
+            let seen = all.projections[projection, default: []].map { all.items[$0] }
+            tell(id, of: projection, seeing: seen, from: old, standing, &events)
         }
     }
 
-    /// Tells a group what it sees, in the event of those that see the same.
+    /// Sends a group the changes that it sees, in one event that all groups with the same changes share.
     private func tell(
         _ id: GroupID,
-        of sight: Int,
+        of projection: Int,
         seeing changes: @autoclosure () -> [StateChange],
         from old: () -> ReadableDocument,
         _ standing: SessionStanding,
         _ events: inout [Rendering: StreamEvent]
     ) {
         guard let group = dueGroup(id) else { return }
-        let rendering = Rendering(sight, for: group.key)
+        let rendering = Rendering(projection, for: group.key)
         let event = events[rendering] ?? event(changes(), for: group.key, from: old, standing)
         events[rendering] = event
         environment.sink.deliver(event, to: id, loops: group.loops)
     }
 
-    /// The group, when it is told now.
+    /// The group, if it is sent an event now; otherwise nil.
     private func dueGroup(_ id: GroupID) -> StreamGroup? {
         guard let group = members[id] else { return nil }
         guard group.pace != nil else { return group }
@@ -264,7 +371,8 @@ final class SessionStreams {
 
     // MARK: - Pacing
 
-    /// Has `body` called when a group's timer has fired, to call ``tickDidFire(of:_:)`` with where the session stands then.
+    /// Sets the closure that is called when a group's timer has fired; it calls ``tickDidFire(of:_:)`` with the current
+    /// standing.
     func onTick(_ body: @escaping (GroupID) -> Void) { onTick = body }
 
     private func scheduleTick(of id: GroupID) {
@@ -273,12 +381,15 @@ final class SessionStreams {
         environment.schedule(delay) { [weak self] in self?.onTick?(id) }
     }
 
-    /// Tells the members of a group what happened since they were told last, and makes streams that waited members; false: the group is gone.
+    /// Sends the members of a group the changes since their last event, and makes waiting streams members.
+    ///
+    /// - Returns: False if the group is gone.
     func tickDidFire(of id: GroupID, _ standing: SessionStanding) -> Bool {
         ticks.remove(id)
         guard !hasEnded, let key = members[id]?.key else { return false }
         let now = environment.uptime()
-        // Told before the others join: their own change leads them to the same place.
+        // The members get their event before waiting streams join: the own change of each of these leads it to the same
+        // position.
         var isTold = false
         if let pending = members.tickDidFire(of: id, at: now), let event = change(after: pending, for: key, standing),
             let loops = members[id]?.loops, !loops.isEmpty
@@ -293,7 +404,7 @@ final class SessionStreams {
         return true
     }
 
-    /// Makes waiting streams members; true: some of them were told something.
+    /// Makes waiting streams members; true if some of them were sent an event.
     @discardableResult
     private func joinWaiting(
         _ waiting: [StreamPace.Waiting],
@@ -321,7 +432,15 @@ final class SessionStreams {
         return isTold
     }
 
-    /// What leads a member from a place of this incarnation to the present; nil: nothing.
+    /// The event that leads from a position of this incarnation to the current one, if anything changed; nil if only a
+    /// reset does.
+    func events(after cursor: Cursor, for key: StreamGroupKey, _ standing: SessionStanding) -> [StreamEvent]? {
+        guard cursor.position != standing.position else { return [] }
+        let event = change(after: cursor.position, for: key, standing)
+        return event?.name == .reset ? nil : event.map { [$0] } ?? []
+    }
+
+    /// The event that leads a member from a position of this incarnation to the current one; nil if nothing changed.
     private func change(
         after position: Cursor.Position,
         for key: StreamGroupKey,
@@ -337,7 +456,7 @@ final class SessionStreams {
 
     // MARK: - Endings
 
-    /// Takes no more streams; those that there are go on until their loops end them.
+    /// Takes no more streams; the existing streams continue until their loops end them.
     func drain(_ standing: SessionStanding) {
         joinAllWaiting(standing)
         ticks = []
@@ -351,7 +470,7 @@ final class SessionStreams {
         members = StreamMembership()
     }
 
-    /// Makes all waiting streams members, so that they can be ended like these.
+    /// Makes all waiting streams members, so that they end in the same way as members.
     private func joinAllWaiting(_ standing: SessionStanding) {
         for (id, group) in members.all where group.pace != nil {
             joinWaiting(members.takeWaiting(of: id, at: nil), to: id, of: group.key, standing)
@@ -365,30 +484,8 @@ final class SessionStreams {
         let index: ChangeIndex
     }
 
-    /// What is needed to go on with these streams; of a session without waiting streams.
+    /// The data with which these streams continue later, for a session without waiting streams.
     func passivated() -> Passivated {
         Passivated(groups: members.all, count: members.count, index: history.index)
-    }
-}
-
-/// A stream that is about to join, or waits for storage.
-struct Subscriber {
-    let request: StreamRequest
-    let key: StreamGroupKey
-}
-
-/// What tells one event of a dispatch from another.
-private struct Rendering: Hashable {
-    /// What is seen.
-    let sight: Int
-    /// What the event's places are relative to; nil in the format that has whole key paths.
-    let root: PathSet?
-    /// What its cursor says of the paths.
-    let pathsName: String?
-
-    init(_ sight: Int, for key: StreamGroupKey) {
-        self.sight = sight
-        root = key.format == .changes ? nil : key.paths
-        pathsName = key.pathsName
     }
 }

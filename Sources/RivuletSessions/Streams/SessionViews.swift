@@ -1,7 +1,7 @@
 import RivuletEngine
 import RivuletObservation
 
-/// The view objects of one session that streams watch, or watched, with what changed in them.
+/// The view objects that the streams of one session watch or have watched, with their changes.
 struct SessionViews {
     private struct Watched {
         let view: OpaqueBox
@@ -10,18 +10,18 @@ struct SessionViews {
 
     private var views: [String: Watched] = [:]
 
-    /// What their changes take of memory, roughly.
+    /// The approximate memory of the changes, in bytes.
     var bytes: Int { views.values.reduce(0) { $0 + $1.history.bytes } }
 
     var isEmpty: Bool { views.isEmpty }
 
-    /// The view object; nil: no stream watches it.
+    /// The view object; nil if no stream has watched the view.
     func view(_ name: String) -> OpaqueBox? { views[name]?.view }
 
-    /// What changed in a view since it was watched.
+    /// The changes of a view since a stream first watched it; nil if none has.
     func history(of name: String) -> ChangeHistory? { views[name]?.history }
 
-    /// Keeps a view up to date from now on, until the session leaves memory, so that its streams may come back.
+    /// Keeps a view up to date from now on, until the session leaves memory, so that its streams can resume.
     ///
     /// - Returns: False for a view that the app does not have.
     mutating func watch(
@@ -36,9 +36,9 @@ struct SessionViews {
         return true
     }
 
-    /// Brings the views up to date with what is visible now.
+    /// Updates the views to the visible state.
     ///
-    /// - Returns: What changed in each.
+    /// - Returns: The changes of each view that changed.
     mutating func update(
         _ state: any SessionState,
         from old: OpaqueBox,

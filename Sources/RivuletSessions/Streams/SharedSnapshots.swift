@@ -1,104 +1,103 @@
 import RivuletBase
 
-/// The snapshots that streams of one session began with lately, so that a crowd of streams gets the same bytes.
+/// The recent snapshots with which streams of one session began.
 ///
-/// A stream may begin with a snapshot that is up to a second old, and with the one change that leads from there to the present.
+/// A stream may begin with a snapshot that is up to a second old, and with the one change that leads from it to the
+/// current state.
 package struct SharedSnapshots {
     /// The time for which streams that join get the same snapshot.
     static let ageMax = Duration.seconds(1)
-    /// A snapshot below this size is written for each stream: that costs less than keeping it.
+    /// A snapshot below this size is written for each stream.
     package static let bytesMin = 4_096
-    /// The most snapshots of a session that are kept.
-    static let countMax = 16
-    /// The most bytes of them: one snapshot of the largest state, at least.
-    static let bytesMax = 25_165_824
-    /// A change that has more than this part of the snapshot's bytes is no gain.
+    /// One snapshot of the largest state, at least.
+    private static let bytesMax = 25_165_824
+    /// A change is sent after a snapshot only if it has less than a quarter of the snapshot's bytes.
     private static let bridgeShare = 4
+    /// A change below this size is sent after any snapshot.
+    private static let bridgeBytesMin = 4_096
 
     /// The name of a snapshot.
-    struct Key: Hashable {
+    struct Key: Hashable, Sendable {
         private let view: String?
         private let paths: PathSet
         private let format: StreamFormat
         private let pathsName: String?
         private let reason: ResetReason?
+        private let isCompressed: Bool
 
-        /// The snapshot of a group's streams, or, with a reason, the reset.
-        init(_ group: StreamGroupKey, reason: ResetReason?) {
+        /// Names the snapshot of a group's streams or, with a reason, their reset.
+        ///
+        /// A large snapshot has one key for its compressed form and one for its plain form.
+        init(_ group: StreamGroupKey, reason: ResetReason?, isCompressed: Bool) {
             (view, paths, format, pathsName) = (group.view, group.paths, group.format, group.pathsName)
             self.reason = reason
+            self.isCompressed = isCompressed
         }
     }
 
-    /// A snapshot, or a reset, and what leads from it to a later place.
+    /// A snapshot, or a reset, and the events that lead from it to a later cursor.
     private struct Snapshot {
         let event: StreamEvent
-        let due: Duration
-        /// The place, and the events that lead there.
+        /// The later cursor, and the events that lead to it.
         var bridge: (cursor: Cursor, events: [StreamEvent])
+
+        /// The approximate memory, in bytes.
+        var bytes: Int { bridge.events.reduce(event.data.count) { $0 + $1.data.count } }
     }
 
-    private var snapshots: [Key: Snapshot] = [:]
-    /// The approximate memory of the snapshots and of the changes behind them, in bytes.
-    private(set) var bytes = 0
+    private var snapshots = RecentTexts<Key, Snapshot>(
+        RecentTexts.Limits(ageMax: ageMax, bytesMin: bytesMin, countMax: 16, bytesMax: bytesMax)
+    )
+
+    /// The approximate memory of the snapshots and of the changes after them, in bytes.
+    var bytes: Int { snapshots.bytes }
 
     var isEmpty: Bool { snapshots.isEmpty }
 
-    /// Keeps a snapshot; false when it is too small, or the others are too many or too large.
+    /// Keeps a snapshot; false if it is too small, or the others are too many or too large.
     mutating func keep(_ event: StreamEvent, as key: Key, at cursor: Cursor, now: Duration) -> Bool {
-        guard event.data.count >= Self.bytesMin else { return false }
-        remove(key)
-        guard snapshots.count < Self.countMax, bytes + event.data.count <= Self.bytesMax else { return false }
-        snapshots[key] = Snapshot(event: event, due: now + Self.ageMax, bridge: (cursor, []))
-        bytes += event.data.count
-        return true
+        snapshots.keep(Snapshot(event: event, bridge: (cursor, [])), bytes: event.data.count, as: key, now: now)
     }
 
-    /// The events with which a stream begins that is to stand at a place.
+    /// The events with which a stream at a cursor begins.
     ///
     /// - Parameters:
-    ///   - key: The snapshot.
-    ///   - cursor: The place.
+    ///   - key: The name of the snapshot.
+    ///   - cursor: The cursor of the stream after these events.
     ///   - now: The uptime.
-    ///   - change: The change from a place to that one, or a reset when it is not known; nil when nothing changed there.
-    /// - Returns: Nil when there is no snapshot that is young enough.
+    ///   - change: The change from a position to that cursor, or a reset if the change is not known; nil if nothing
+    ///     changed.
+    /// - Returns: Nil if no snapshot is young enough, or none leads to the cursor.
     mutating func events(
         of key: Key,
         at cursor: Cursor,
         now: Duration,
         change: (_ position: Cursor.Position) -> StreamEvent?
     ) -> [StreamEvent]? {
-        guard let snapshot = snapshots[key], now < snapshot.due, let start = snapshot.event.cursor,
+        guard var snapshot = snapshots.text(key, now: now), let start = snapshot.event.cursor,
             start.epoch == cursor.epoch
         else { return nil }
         if snapshot.bridge.cursor != cursor {
-            let change = change(start.position)
-            let changeBytesMax = snapshot.event.data.count / Self.bridgeShare
-            guard change?.name != .reset, (change?.data.count ?? 0) < changeBytesMax else {
-                remove(key)
+            guard let events = Self.bridge(over: change(start.position), from: snapshot.event) else {
+                snapshots.remove(key)
                 return nil
             }
-            let events = change.map { [$0] } ?? []
-            bytes += events.bytes - snapshot.bridge.events.bytes
-            snapshots[key]?.bridge = (cursor, events)
+            snapshot.bridge = (cursor, events)
+            snapshots.replace(key, with: snapshot, bytes: snapshot.bytes)
         }
-        return [snapshot.event] + (snapshots[key]?.bridge.events ?? [])
+        return [snapshot.event] + snapshot.bridge.events
     }
 
-    /// Forgets the snapshots that are too old.
+    /// The events that follow a snapshot; nil if the change is a reset, or too large beside the snapshot.
+    static func bridge(over change: StreamEvent?, from snapshot: StreamEvent) -> [StreamEvent]? {
+        guard let change else { return [] }
+        let bytesMax = max(snapshot.data.count / bridgeShare, bridgeBytesMin)
+        guard change.name != .reset, change.data.count < bytesMax else { return nil }
+        return [change]
+    }
+
+    /// Drops the snapshots that are too old.
     ///
-    /// - Returns: How long the next one is kept from now on; nil when none is left.
-    mutating func expire(now: Duration) -> Duration? {
-        for (key, snapshot) in snapshots where snapshot.due <= now { remove(key) }
-        return snapshots.values.lazy.map(\.due).min().map { $0 - now }
-    }
-
-    private mutating func remove(_ key: Key) {
-        guard let snapshot = snapshots.removeValue(forKey: key) else { return }
-        bytes -= snapshot.event.data.count + snapshot.bridge.events.bytes
-    }
-}
-
-extension [StreamEvent] {
-    fileprivate var bytes: Int { reduce(0) { $0 + $1.data.count } }
+    /// - Returns: The time until the next snapshot is too old; nil if none is left.
+    mutating func expire(now: Duration) -> Duration? { snapshots.expire(now: now) }
 }

@@ -5,7 +5,8 @@ import RivuletJSON
 package import RivuletObservation
 
 extension StreamEvent {
-    /// `{"version":v,"values":{path:value…}}`: a snapshot, or, with the reason why the reader has to drop what it has, a reset.
+    /// `{"version":v,"values":{path:value…}}`: a snapshot or, with the reason why a reader has to drop its values, a
+    /// reset.
     package static func beginning(
         with document: ReadableDocument,
         at paths: PathSet,
@@ -22,7 +23,7 @@ extension StreamEvent {
         }
         writer.key("values")
         writer.beginObject()
-        for path in paths.places(in: document) {
+        for path in paths.locations(in: document) {
             guard let value = document.json(path) else { continue }
             writer.key(path.description)
             writer.raw(value)
@@ -35,7 +36,7 @@ extension StreamEvent {
 
     /// `{"version":v,"changes":[…]}`.
     package static func change(_ changes: [StateChange], cursor: Cursor) -> StreamEvent {
-        // The names in each change take 40 bytes at most, and those around them 50.
+        // The names in each change take 40 bytes at most, and the names around the changes take 50.
         var writer = JSONWriter(capacity: changes.reduce(64) { $0 + 64 + $1.path.utf8.count + ($1.value?.count ?? 0) })
         writer.beginObject()
         writer.key(known: "version")
@@ -48,9 +49,9 @@ extension StreamEvent {
         return StreamEvent(name: .change, cursor: cursor, data: writer.bytes)
     }
 
-    /// What the streams of a group are told of changes, in their format.
+    /// The event of changes for the streams of a group, in their format.
     ///
-    /// `old` is the document that they have; nil when they missed changes.
+    /// `old` is the document that the streams have; nil if they missed changes.
     static func change(
         _ changes: [StateChange],
         for key: StreamGroupKey,

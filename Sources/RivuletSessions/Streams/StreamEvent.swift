@@ -3,7 +3,7 @@ import RivuletJSON
 
 /// One event of a change stream.
 ///
-/// An object, so that who renders it knows it again when several groups get it.
+/// A class, so that the code that renders an event recognises it when several groups get it.
 package final class StreamEvent: Sendable {
     /// The kinds of the contract.
     ///
@@ -12,14 +12,16 @@ package final class StreamEvent: Sendable {
         case snapshot, change, reset, bye
     }
 
-    /// Why a stream ends.
+    /// The reason why a stream ends.
     package enum ByeReason: String, CaseIterable, Sendable {
         case deleted, draining, expired, limit, revoked, slow, unavailable
 
-        /// Whether the client is to come back.
+        /// True if the client is to reconnect.
         package var reconnects: Bool { self != .deleted && self != .revoked }
 
-        /// How many milliseconds it waits before that: each another time, so that they do not all come at once.
+        /// The range of the delay before a client reconnects, in milliseconds.
+        ///
+        /// Each stream gets a random delay, so that clients do not reconnect all at once.
         var delays: ClosedRange<Int> {
             switch self {
             case .deleted, .revoked: 0...0
@@ -32,13 +34,13 @@ package final class StreamEvent: Sendable {
     }
 
     package let name: Name
-    /// Where the reader stands after it; nil for `bye`.
+    /// The cursor of a reader that has the event; nil for `bye`.
     package let cursor: Cursor?
     /// JSON.
     package let data: [UInt8]
-    /// Why a reader has to begin anew; of a `reset` only.
+    /// The reason why a reader has to begin anew; only for `reset`.
     package let resetReason: ResetReason?
-    /// The text that streams are sent of a snapshot or a reset.
+    /// The text of a snapshot or a reset that streams are sent.
     package let form = SharedForm()
 
     package init(name: Name, cursor: Cursor?, data: [UInt8], resetReason: ResetReason? = nil) {

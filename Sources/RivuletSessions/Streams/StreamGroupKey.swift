@@ -1,10 +1,10 @@
-/// What the subscribers of one group have in common.
-struct StreamGroupKey: Hashable {
+/// The properties that the subscribers of one group have in common.
+struct StreamGroupKey: Hashable, Sendable {
     let view: String?
     let paths: PathSet
     let format: StreamFormat
     let interval: Duration?
-    /// The name of the paths in the group's cursors; nil: they have none.
+    /// The name of the paths in the group's cursors; nil: the cursors do not name them.
     let pathsName: String?
 
     init(_ topic: StreamTopic) {
@@ -25,18 +25,34 @@ struct StreamGroupKey: Hashable {
         )
     }
 
-    /// Whether what a reader with that cursor has is of this group's paths, as far as the cursor tells.
+    /// True if a reader with that cursor has values of this group's paths, as far as the cursor names its paths.
     func suits(_ cursor: Cursor) -> Bool {
         guard let name = cursor.paths else { return true }
         return name == pathsName ?? Self.name(of: paths, in: view, as: format)
     }
 
-    /// The same in every process, whatever order the paths were asked for in.
+    /// Returns a name that is the same in every process and for every order of the requested paths.
     private static func name(of paths: PathSet, in view: String?, as format: StreamFormat) -> String {
         var hash = StableHash()
         hash.add(text: view ?? "")
         hash.add(text: format.rawValue)
         for path in paths.texts { hash.add(text: path.text) }
         return RandomToken.token(of: hash.value, count: Cursor.pathsCount)
+    }
+}
+
+/// Identifies an event of a dispatch: groups with the same rendering get the same event.
+struct Rendering: Hashable {
+    /// The number of the projection in `FanOutPlan`.
+    let projection: Int
+    /// The watched paths to which the event's paths are relative; nil in the format that has whole key paths.
+    let root: PathSet?
+    /// The name of the watched paths in the event's cursor.
+    let pathsName: String?
+
+    init(_ projection: Int, for key: StreamGroupKey) {
+        self.projection = projection
+        root = key.format == .changes ? nil : key.paths
+        pathsName = key.pathsName
     }
 }

@@ -1,21 +1,21 @@
-/// The groups of a session's streams: what each watches, and how many members it has on each loop.
+/// The groups of a session's streams: the watched paths of each group, and the number of its members on each loop.
 struct StreamMembership {
     private var groups: [GroupID: StreamGroup] = [:]
     private var ids: [StreamGroupKey: GroupID] = [:]
-    /// What the groups watch.
+    /// The watched paths of all groups.
     private var watches = StreamWatches()
-    /// Streams of all groups, and those that wait to be members.
+    /// The number of streams of all groups, including streams that wait to be members.
     private(set) var count = 0
-    /// Streams that wait for the next change of a group that has an interval.
+    /// The number of streams that wait for the next change of a group that has an interval.
     private(set) var waitingCount = 0
 
-    /// What a stream takes that waits for the next change of its group.
+    /// The approximate memory of a stream that waits for the next change of its group, in bytes.
     private static let waitingStreamBytes = 64
 
-    /// Nobody watches.
+    /// Begins without groups.
     init() {}
 
-    /// Begins with the groups of an earlier stay in memory.
+    /// Begins with the groups of a passivated session.
     init(groups: [GroupID: StreamGroup], count: Int) {
         self.groups = groups
         self.count = count
@@ -25,7 +25,7 @@ struct StreamMembership {
 
     var isEmpty: Bool { groups.isEmpty }
 
-    /// What they take of memory, roughly.
+    /// The approximate memory of the groups, in bytes.
     var bytes: Int {
         waitingCount * Self.waitingStreamBytes + groups.count * StreamGroup.memoryBytes + watches.memoryBytes
     }
@@ -37,7 +37,9 @@ struct StreamMembership {
     /// The watched paths of the state, or of a view; nil when no group watches it.
     func paths(of view: String?) -> PathTrie<GroupID>? { watches.paths(of: view) }
 
-    /// The group with this key, which is made with the name that `makeID` gives when it is not there.
+    /// Returns the id of the group with this key.
+    ///
+    /// If there is no such group, makes one with an id from `makeID`.
     mutating func group(_ key: StreamGroupKey, makeID: () -> GroupID) -> GroupID {
         if let id = ids[key] { return id }
         let id = makeID()
@@ -47,19 +49,22 @@ struct StreamMembership {
         return id
     }
 
-    /// Whether a group is told now of what its members saw change, who stood at `position` before; otherwise it is told with what follows.
+    /// True if a group is sent a change now; false if the change is merged with the following ones.
+    ///
+    /// `position` is the position of the members before the change.
     mutating func isDue(_ id: GroupID, at now: Duration, from position: Cursor.Position) -> Bool {
-        groups[id]?.pace?.note(at: now, from: position) ?? true
+        groups[id]?.pace?.record(at: now, from: position) ?? true
     }
 
-    /// Counts a stream that has got its first events, and makes it a member of its group at once, or when its members are told the rest.
+    /// Counts a stream that has got its first events, and makes it a member at once, or when its group is sent its
+    /// pending changes.
     mutating func add(
         _ stream: StreamID,
         to id: GroupID,
         at now: Duration,
         position: Cursor.Position,
         hasGotChange: Bool
-    ) -> StreamPlace {
+    ) -> StreamSlot {
         count += 1
         let isMember = groups[id]?.pace?.join(stream, at: now, position: position, hasGotChange: hasGotChange)
         guard isMember == false else {
@@ -70,33 +75,33 @@ struct StreamMembership {
         return .waiting
     }
 
-    /// Makes a stream that waited a member.
+    /// Makes a stream that waited a member of its group.
     mutating func didWait(_ stream: StreamID, in id: GroupID) {
         waitingCount -= 1
         groups[id]?.add(loop: stream.loop)
     }
 
-    /// How long until the group's timer that is needed and not under way; nil: there is none.
+    /// Returns the time until a timer of the group that is needed and not under way; nil if there is none.
     mutating func nextTick(of id: GroupID, at now: Duration) -> Duration? { groups[id]?.pace?.nextTick(at: now) }
 
-    /// Says that a group's timer has fired.
+    /// Records that a group's timer has fired.
     ///
-    /// - Returns: Where its members stand, if they are to be told something now.
+    /// - Returns: The position of the group's members, if they are to be sent an event now.
     mutating func tickDidFire(of id: GroupID, at now: Duration) -> Cursor.Position? {
         groups[id]?.pace?.tickDidFire()
         return groups[id]?.pace?.takePending(at: now)
     }
 
-    /// Takes the streams of a group that become members now; nil for `now`: all of them.
+    /// Takes the streams of a group that become members now; nil for `now` takes all of them.
     mutating func takeWaiting(of id: GroupID, at now: Duration?) -> [StreamPace.Waiting] {
         guard let now else { return groups[id]?.pace?.takeAllWaiting() ?? [] }
         return groups[id]?.pace?.takeWaiting(at: now) ?? []
     }
 
-    /// Says that the members of a group were told something.
+    /// Records that the members of a group were sent an event.
     mutating func didSend(to id: GroupID, at now: Duration) { groups[id]?.pace?.didSend(at: now) }
 
-    /// Takes back one membership of that loop; false: there is no such group.
+    /// Removes one member on that loop from a group; false if there is no such group.
     mutating func leave(_ id: GroupID, loop: Int) -> Bool {
         guard groups[id] != nil else { return false }
         groups[id]?.remove(loop: loop)
@@ -104,9 +109,9 @@ struct StreamMembership {
         return true
     }
 
-    /// Forgets a group without members.
+    /// Removes a group without members.
     ///
-    /// - Returns: Whether it is forgotten.
+    /// - Returns: True if the group was removed.
     mutating func forgetIfEmpty(_ id: GroupID) -> Bool {
         guard let group = groups[id], group.isEmpty else { return false }
         groups[id] = nil
@@ -116,19 +121,19 @@ struct StreamMembership {
     }
 }
 
-/// What a group watches, and how many members it has on each loop.
+/// The key of a group, and the number of its members on each loop.
 ///
-/// Who they are is the loops' business.
+/// The loops know the members themselves.
 struct StreamGroup {
     let key: StreamGroupKey
-    /// When its members are told; nil: at once.
+    /// The pace of the group's events; nil: members are sent each change at once.
     fileprivate(set) var pace: StreamPace?
     /// The loops that have members.
     private(set) var loops: [Int] = []
-    /// How many members each of the loops has.
+    /// The number of members on each of the loops.
     private var counts: [Int] = []
 
-    /// What one takes of memory besides its paths, roughly.
+    /// The approximate memory of a group without its paths, in bytes.
     static let memoryBytes = 512
 
     init(_ key: StreamGroupKey) {
@@ -136,7 +141,7 @@ struct StreamGroup {
         pace = key.interval.map(StreamPace.init)
     }
 
-    /// Whether it has no member and nobody who will be one.
+    /// True if the group has neither members nor streams that wait to be members.
     var isEmpty: Bool { loops.isEmpty && pace?.waiting.isEmpty != false }
 
     var count: Int { counts.reduce(0, +) }

@@ -1,32 +1,34 @@
 /// The pace of one group: at most one change in an interval.
 ///
-/// A pure value: it is told what happens and when, and says what is to be done.
+/// A machine: it takes what happened and when, and says what to do next.
 struct StreamPace {
-    /// A stream that has got what there was when it came, and is joined when the group is told the rest.
+    /// A stream that is up to its own position, and joins the group when the group is sent its pending changes.
     struct Waiting {
         let stream: StreamID
-        /// Where it stands.
+        /// The position of the stream.
         let position: Cursor.Position
-        /// When it may get a change; it has just got one.
+        /// The earliest time for the stream's next change: one interval after a change that it was sent when it came.
         let earliest: Duration
     }
 
     let interval: Duration
-    /// When the group was told something.
+    /// The time at which the group was last sent an event.
     private var lastSent: Duration?
-    /// Where its members stand while there is something that they were not told.
+    /// The position of the members while there are changes that they were not sent.
     private(set) var pending: Cursor.Position?
-    /// In the order in which they came.
+    /// The waiting streams in the order in which they came.
     private(set) var waiting: [Waiting] = []
-    /// When the timer is to fire that is under way.
+    /// The time at which the timer that is under way fires.
     private var tick: Duration?
 
     init(interval: Duration) {
         self.interval = interval
     }
 
-    /// Says that something changed that members see, who stood at `position` before; true: they are told at once.
-    mutating func note(at now: Duration, from position: Cursor.Position) -> Bool {
+    /// Records a change that members see; true if it is sent to them at once.
+    ///
+    /// `position` is the position of the members before the change.
+    mutating func record(at now: Duration, from position: Cursor.Position) -> Bool {
         guard pending == nil else { return false }
         guard let lastSent, now - lastSent < interval else {
             lastSent = now
@@ -36,7 +38,9 @@ struct StreamPace {
         return false
     }
 
-    /// Says that a stream comes that stands at `position` and has got a change, or a snapshot only; true: it is a member at once.
+    /// Adds a stream at `position`; true if it is a member at once.
+    ///
+    /// `hasGotChange` is true if the stream has just been sent a change, and false if it was sent a snapshot only.
     mutating func join(_ stream: StreamID, at now: Duration, position: Cursor.Position, hasGotChange: Bool) -> Bool {
         guard pending != nil else {
             if hasGotChange { lastSent = now }
@@ -46,7 +50,7 @@ struct StreamPace {
         return false
     }
 
-    /// How long until the timer that is needed and not under way; nil: there is none.
+    /// Returns the time until a timer that is needed and not under way; nil if there is none.
     mutating func nextTick(at now: Duration) -> Duration? {
         guard tick == nil else { return nil }
         let free = lastSent.map { $0 + interval } ?? now
@@ -62,12 +66,12 @@ struct StreamPace {
         return max(due - now, .zero)
     }
 
-    /// Says that the timer has fired.
+    /// Records that the timer has fired.
     mutating func tickDidFire() {
         tick = nil
     }
 
-    /// Takes where the members stand who are to be told now; nil: there is nothing to tell them, or it is too early.
+    /// Takes the position of members that are due now; nil if no changes wait for them, or it is too early.
     mutating func takePending(at now: Duration) -> Cursor.Position? {
         guard isDue(at: now) else { return nil }
         defer { pending = nil }
@@ -81,13 +85,13 @@ struct StreamPace {
         return waiting.filter { $0.earliest <= now }
     }
 
-    /// Takes all of them, because the session ends its streams.
+    /// Takes all waiting streams, because the session ends its streams.
     mutating func takeAllWaiting() -> [Waiting] {
         defer { waiting = [] }
         return waiting
     }
 
-    /// Says that members were told something.
+    /// Records that members were sent an event.
     mutating func didSend(at now: Duration) {
         lastSent = now
     }

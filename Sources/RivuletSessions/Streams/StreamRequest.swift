@@ -1,8 +1,8 @@
-/// A subscriber's connection, as its own loop knows it.
+/// Identifies a subscriber's connection on its event loop.
 package struct StreamID: Hashable, Sendable {
     /// The index of the loop that the connection lives on.
     package let loop: Int
-    /// The loop's own name for it; opaque here.
+    /// The loop's own name for the connection; opaque here.
     package let connection: UInt64
 
     package init(loop: Int, connection: UInt64) {
@@ -11,7 +11,7 @@ package struct StreamID: Hashable, Sendable {
     }
 }
 
-/// All subscribers of a session that watch the same key paths; unique in the process.
+/// Identifies a group: the subscribers of one session with the same paths, format and interval; unique in the process.
 package struct GroupID: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -20,28 +20,34 @@ package struct GroupID: Hashable, Sendable {
     }
 }
 
-/// A wish to watch a session.
+/// A request to watch a session.
 package struct StreamRequest: Sendable {
     package let stream: StreamID
     package let topic: StreamTopic
-    /// Where the subscriber stands, as it says; nil for a fresh one.
+    /// The subscriber's cursor, as the client sent it; nil for a fresh subscriber.
     package let resume: String?
-    /// Where it stood with other paths: nothing is resumed from there, but it ends with the session that it stood in.
+    /// The cursor that the subscriber had with other paths; nil if there is none.
+    ///
+    /// The stream does not resume there, but it ends if the session of that cursor was deleted.
     package let stood: String?
-    /// Whether what it missed is told version by version rather than merged.
+    /// True if missed changes are sent version by version; false if they are merged.
     package let resumesAll: Bool
+    /// True if the stream is compressed.
+    package let isCompressed: Bool
 
     package init(
         stream: StreamID,
         topic: StreamTopic,
         resume: String?,
         stood: String? = nil,
-        resumesAll: Bool = false
+        resumesAll: Bool = false,
+        isCompressed: Bool = false
     ) {
         self.stream = stream
         self.topic = topic
         self.resume = resume
         self.stood = stood
         self.resumesAll = resumesAll
+        self.isCompressed = isCompressed
     }
 }

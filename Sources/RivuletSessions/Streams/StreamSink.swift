@@ -2,13 +2,16 @@
 ///
 /// Called on the shard's thread; calls keep their order.
 package protocol StreamSink: AnyObject {
-    /// Sends `first` to the stream, which stands at `cursor` then, and says what becomes of it.
+    /// Prepares a large snapshot on a work thread, so that sending it is short.
+    func preparation(isCompressed: Bool) -> @Sendable (_ snapshot: StreamEvent) -> Void
+
+    /// Sends `first` to the stream, which is at `cursor` afterwards and continues as `slot` says.
     ///
-    /// `resumesAll` is whether `first` has every version that the stream missed. A member of a group whose connection is gone by then is
-    /// reported back by `Session.leave`.
+    /// `resumesAll` is true if `first` has every version that the stream missed. If the connection of a group's member
+    /// is gone by then, `Session.leave` reports the member back.
     func join(
         _ stream: StreamID,
-        at place: StreamPlace,
+        at slot: StreamSlot,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
@@ -19,29 +22,31 @@ package protocol StreamSink: AnyObject {
     /// Sends the event to the group's members on those loops.
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int])
 
-    /// Tells the group's members on those loops why they end, and closes them.
+    /// Sends the group's members on those loops a `bye` with the reason, and closes them.
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int])
 
     /// Refuses a stream that never became a member.
     func refuse(_ stream: StreamID, with refusal: StreamRefusal)
 }
 
-/// Why a stream is not served.
+/// The reason why a stream is not served.
 package enum StreamRefusal: Sendable {
     /// An error of the session.
     case failed(SessionError)
-    /// The session that the cursor belongs to was deleted: do not come back.
+    /// The session of the cursor was deleted, and the client must not reconnect.
     case gone
-    /// No room: an event stream of one `bye`, so that a browser comes back.
+    /// There is no room; the answer is an event stream with one `bye`, so that a browser reconnects.
     case full
 }
 
-/// What becomes of a stream that is sent something of its own.
-package enum StreamPlace: Hashable, Sendable {
-    /// It is a member of the group, and gets all that is delivered to it from now on.
+/// The way in which a stream continues after it was sent events of its own.
+package enum StreamSlot: Hashable, Sendable {
+    /// The stream is a member of the group, and gets all events that are delivered to the group from now on.
     case group(GroupID)
-    /// It has only a part of what it missed: its carrier asks for more from the cursor once that part is with the kernel.
+    /// The stream has only a part of what it missed.
+    ///
+    /// Once the kernel has taken that part, the connection's loop asks for more from the cursor.
     case more
-    /// It is in no group, and its session joins it later by itself.
+    /// The stream is in no group, and its session adds it later by itself.
     case waiting
 }

@@ -1,17 +1,17 @@
 package import RivuletJSON
 
-/// The state of a session or one of its views, the key paths of it that are watched, and how they are told.
+/// The state of a session or one of its views, the watched key paths, and the form in which changes are sent.
 ///
 /// Streams with the same topic get the same bytes.
 package struct StreamTopic: Hashable, Sendable {
     /// The name of the view; nil for the state.
     package let view: String?
-    /// The key paths; none means the whole.
+    /// The key paths; none means the whole document.
     package let paths: [JSONPointer]
     package let format: StreamFormat
-    /// The least time between two changes, which are merged meanwhile; nil: each is told at once.
+    /// The least time between two changes, which are merged meanwhile; nil: each change is sent at once.
     package let interval: Duration?
-    /// Whether the paths are not those that the stream was opened with, so that its cursors name them.
+    /// True if the paths differ from those with which the stream was opened, so that its cursors name them.
     package let isRepathed: Bool
 
     package init(
@@ -29,7 +29,7 @@ package struct StreamTopic: Hashable, Sendable {
     }
 }
 
-/// How a stream writes its changes.
+/// The format in which a stream writes its changes.
 ///
 /// Source: <Documentation/HTTP.md#change-streams>.
 package enum StreamFormat: String, CaseIterable, Hashable, Sendable {

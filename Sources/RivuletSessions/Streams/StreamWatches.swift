@@ -2,7 +2,7 @@
 struct StreamWatches {
     private var tries: [String?: PathTrie<GroupID>] = [:]
 
-    /// What the trees and the groups' path sets take of memory, roughly.
+    /// The approximate memory of the trees and of the groups' path sets, in bytes.
     private(set) var memoryBytes = 0
 
     /// Begins with these groups.
@@ -10,7 +10,7 @@ struct StreamWatches {
         for (id, group) in groups { insert(id, group.key) }
     }
 
-    /// The watched paths of the state, or of a view; nil when nobody watches it.
+    /// The watched paths of the state, or of a view; nil if no group watches it.
     func paths(of view: String?) -> PathTrie<GroupID>? { tries[view] }
 
     mutating func insert(_ group: GroupID, _ key: StreamGroupKey) {
@@ -24,7 +24,7 @@ struct StreamWatches {
     }
 
     private mutating func edit(_ key: StreamGroupKey, _ edit: (inout PathTrie<GroupID>) -> Void) {
-        // Taken out, so that it is not copied.
+        // The tree is taken out of the dictionary, so that it is not copied.
         var trie = tries.removeValue(forKey: key.view) ?? PathTrie()
         let bytes = trie.memoryBytes
         edit(&trie)

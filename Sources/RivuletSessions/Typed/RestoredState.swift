@@ -2,28 +2,28 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// A snapshot over the app's default, and the log's changes after it.
-struct RestoredState<Definition: AppDefinition> {
+/// A state that was restored from the app's default, a snapshot over it and the log's changes after the snapshot.
+struct RestoredState<Definition: AppDefinition>: Sendable {
     typealias State = Definition.State
 
     let state: State
     /// The bytes of the log after the snapshot.
     let tailBytes: Int
-    /// Whether it was stored in an earlier shape, so that nothing may be added to its log before a snapshot of this one.
+    /// True if the session was stored in an earlier shape; a snapshot in this shape then precedes any new log entry.
     let isMigrated: Bool
     /// The document that a migration made; nil when there was none.
     let migrated: JSONValue?
-    /// What the steps of that migration looked for.
+    /// The paths that the steps of that migration looked for.
     let findings: MigrationFindings
 
     private static var firstSchema: UInt32 { 1 }
 
-    /// Decodes and replays; wrappers hold at this entry like at any other.
+    /// Decodes and replays a stored session; wrappers are enforced as on every write.
     init(_ stored: StoredSession?, of definition: Definition, key: SessionKey) throws(SessionError) {
         try self.init(snapshot: stored?.snapshot, entries: stored?.tail ?? [], isNew: stored == nil, definition, key)
     }
 
-    /// The same of a snapshot and the entries after it.
+    /// Decodes a snapshot and replays the entries after it.
     init(
         snapshot: StateSnapshot?,
         entries: [LogEntry],
@@ -33,7 +33,7 @@ struct RestoredState<Definition: AppDefinition> {
     ) throws(SessionError) {
         var state = definition.defaultState
         let schema = definition.schema
-        // A session of a later schema begins with a snapshot.
+        // A session that began in a later schema has a snapshot, so a session without one is of the first schema.
         let storedSchema = isNew ? schema : snapshot?.schema ?? Self.firstSchema
         guard storedSchema <= schema else {
             throw .unreadable(
@@ -88,20 +88,21 @@ struct RestoredState<Definition: AppDefinition> {
         try reader.finish()
     }
 
-    /// Makes the changes of one more entry, those of transient fields included.
+    /// Applies the changes of one more entry, including those of transient fields.
     static func replay(_ entry: LogEntry, onto state: inout State) throws(JSONError) {
         for change in try [StateChange](logJSON: entry.changes) { try replay(change, on: &state) }
     }
 
-    /// Makes the changes of an entry again; errors name the key path, and the byte in the text of all changes.
+    /// Applies the changes of an entry, except for transient ones; errors name the key path, and the byte in the text
+    /// of all changes.
     private static func replay(_ text: [UInt8], on state: inout State) throws(JSONError) {
         for (index, change) in try [StateChange](logJSON: text).enumerated() where !change.isTransient {
             do throws(JSONError) {
                 try replay(change, on: &state)
             } catch {
                 let pointers = [["\(index)", "value"], ["\(index)"]].map(JSONPointer.init(tokens:))
-                let place = pointers.lazy.compactMap { JSONReader(text).place(at: $0) }.first
-                let offset = (place?.offset ?? 0) + error.offset
+                let location = pointers.lazy.compactMap { JSONReader(text).location(at: $0) }.first
+                let offset = (location?.offset ?? 0) + error.offset
                 throw JSONError(kind: error.kind, offset: offset, pointer: error.pointer, detail: error.detail)
             }
         }
@@ -113,7 +114,7 @@ struct RestoredState<Definition: AppDefinition> {
         do throws(JSONError) {
             try state._$apply(change.operation, at: path.tokens[...], index: change.index, json: &reader)
         } catch {
-            // A field that the app no longer has: the log keeps it, the state goes on without it, as with snapshots.
+            // The app no longer has this field: the log keeps it, and the state ignores it, as with snapshots.
             guard State.jsonSchema.accepts(path: path.tokens[...], checksIDs: false) else { return }
             throw error
         }
@@ -158,9 +159,9 @@ struct RestoredState<Definition: AppDefinition> {
         }
     }
 
-    /// The paths that the steps look for in a stored session: none in a session of no earlier version.
+    /// Returns the paths that the steps look for in a stored session; a session of the present version has none.
     ///
-    /// - Returns: nil when the session cannot be migrated.
+    /// - Returns: The paths; nil if the session cannot be migrated.
     static func findings(in stored: StoredSession, of definition: Definition, _ key: SessionKey) -> MigrationFindings? {
         let schema = stored.snapshot?.schema ?? firstSchema
         guard schema < definition.schema else { return MigrationFindings() }
@@ -168,7 +169,7 @@ struct RestoredState<Definition: AppDefinition> {
             var document = try document(stored.snapshot, stored.tail, key)
             return try migrate(&document, from: schema, definition, key)
         } catch {
-            // Its own load says so.
+            // The session's own load reports the error.
             return nil
         }
     }
@@ -191,7 +192,8 @@ struct RestoredState<Definition: AppDefinition> {
 }
 
 extension StoredSession {
-    /// Whether there is a document that has all fields of the build that wrote it: earlier builds began a session with none, or an empty one.
+    /// True if there is a document with all fields of the build that wrote it; earlier builds began a session with
+    /// none, or an empty one.
     var hasWholeSnapshot: Bool { snapshot.map { $0.state != Array("{}".utf8) } ?? false }
 }
 

@@ -2,101 +2,153 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// What a session leaves to its app, because it needs the types of the app's state and events.
+/// The part of a session that needs the types of the app's state and events.
 ///
-/// A session has one of its own, and hands only boxes to it that came from it. Every call is on the shard's thread.
+/// Each session has its own instance, and passes to it only boxes that this instance made. Every call is on the shard's
+/// thread.
 protocol SessionState: AnyObject {
     // MARK: - Reading a state
 
     /// The schema version of documents that ``persistentJSON(of:capacity:)`` writes.
     var schema: UInt32 { get }
-    /// The key paths of fields that no storage has.
+    /// The key paths of fields that are never stored.
     var transientPaths: [String] { get }
-    /// Whether a loaded state may have transient fields that neither its document nor the default state has.
+    /// True if a loaded state may have transient fields that neither its document nor the default state has.
     var hasTransientElements: Bool { get }
 
-    /// The value at a key path; nil when there is none.
+    /// Returns the value at a key path; nil if there is none.
     func json(at path: JSONPointer, of state: OpaqueBox) -> [UInt8]?
-    /// The state as a document, which stays as it is now.
+    /// Returns the state as a document that does not change later.
     func document(of state: OpaqueBox) -> ReadableDocument
-    /// The state as it goes to disk: no transient and no omitted fields.
+    /// Returns the state as it goes to disk: no transient and no omitted fields.
     func persistentJSON(of state: OpaqueBox, capacity: Int) -> [UInt8]
-    /// Whether the path has a number where the id of an element of a keyed collection belongs.
+    /// Returns the state as it is now, for a work thread.
+    func held(_ state: OpaqueBox) -> StateEncoder
+    /// Returns true if the path has a number where the id of an element of a keyed collection belongs.
     func hasNumberForID(along path: JSONPointer) -> Bool
-    /// The changes, with whole values in the place of too many changes within one keyed collection.
+    /// Returns the changes, with whole values in place of too many changes within one keyed collection.
     func condensed(_ changes: [StateChange], for state: OpaqueBox) -> [StateChange]
 
     // MARK: - Applying events
 
-    /// Reads the events of a request, or the one that the binding of its key path makes of a value.
+    /// Decodes the events of a request, or makes the event of the binding at its key path from a value.
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents
-    /// Applies events to a copy of the state; the state itself stays, but settles what the last event left in it where `settles`.
+    /// Applies events to a copy of the state.
+    ///
+    /// No value of the state itself changes. If `settles` is true, the state first completes the bookkeeping that its
+    /// last event left.
     ///
     /// - Throws: A `RefusedEvent` or a `ReducerFailure`.
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep
-    /// The same with an event of the engine.
+    /// Returns a job that applies an engine event to a copy of the state; it fails if the document of a restored
+    /// version does not decode.
     ///
-    /// - Throws: What is wrong with the document of a restored version.
-    func apply(_ replacement: Replacement, to state: OpaqueBox, settles: Bool) throws(JSONError) -> SessionStep
-    /// The events as the log keeps them: sensitive ones by name only.
+    /// The job may run on any thread, once.
+    func replacing(
+        _ state: OpaqueBox,
+        by replacement: Replacement,
+        settles: Bool
+    ) -> @Sendable () -> Result<ReplacedState, JSONError>
+    /// Returns the events as the log keeps them: sensitive ones by name only.
     func logJSON(of events: DecodedEvents) -> [UInt8]
-    /// The name of the first event.
+    /// Returns the name of the first event.
     func name(of events: DecodedEvents) -> String
-    /// Lays a partial document over a copy of the state.
-    func merge(_ document: JSONReader, over state: OpaqueBox) throws(SessionError) -> MergedState
+    /// Returns a job that merges a partial document into a copy of the state.
+    ///
+    /// The job may run on any thread, once.
+    func merging(
+        _ document: JSONReader,
+        over state: OpaqueBox
+    ) -> @Sendable () -> Result<MergedState, SessionError>
 
     // MARK: - Restoring states
 
     /// The state of a new session.
     var defaultState: OpaqueBox { get }
-    /// The state at a version of the past, and what its migration looked for.
-    func restore(_ past: StoredPast, of key: SessionKey) throws(SessionError) -> (state: OpaqueBox, MigrationFindings)
-    /// A copy of the state with the changes of one more entry, those of transient fields included.
-    func replay(_ entry: LogEntry, onto state: OpaqueBox) throws(JSONError) -> OpaqueBox
-    /// What a state has besides the one that a snapshot of it, or for nil no storage, gives back; nil when that cannot be given back.
-    func transients(of state: OpaqueBox, besides snapshot: StateSnapshot?, of key: SessionKey) -> TransientDocument?
-    /// A copy of the state with what an earlier incarnation had in memory only.
-    func lay(_ transients: TransientDocument, over state: OpaqueBox) throws(JSONError) -> OpaqueBox
+    /// Returns a job that restores the state at a version of the past, with the findings of its migration.
+    ///
+    /// The job may run on any thread, once.
+    func restoring(_ past: StoredPast, of key: SessionKey) -> @Sendable () -> Result<RestoredPast, SessionError>
+    /// Returns a job that restores the state at a version of the past, and then the state after each entry, including
+    /// changes of transient fields.
+    ///
+    /// The job may run on any thread, once. It throws an error if one of the states cannot be read.
+    func replaying(
+        _ past: StoredPast,
+        _ entries: [LogEntry],
+        of key: SessionKey
+    ) -> @Sendable () throws -> [StateEncoder]
+    /// Returns a job that finds the values of a state that a load would not restore.
+    ///
+    /// The load begins with a snapshot of the state at `version`, or with nothing if that is nil. The job may run on
+    /// any thread, once. It returns nil if the state cannot be restored.
+    func remaining(
+        of state: OpaqueBox,
+        storedAt version: UInt64?,
+        of key: SessionKey
+    ) -> @Sendable () -> SessionRemains?
 
     // MARK: - Views
 
     /// The names of the app's views.
     var viewNames: [String] { get }
-    /// A view object that stands where the state does; nil: the app has no such view.
+    /// Makes a view object for the state; returns nil if the app has no such view.
     func makeView(_ name: String, of state: OpaqueBox) -> OpaqueBox?
-    /// The view as a document, which is read as it is then.
+    /// Returns the view as a document; each read gets the view's values at that time.
     func document(ofView view: OpaqueBox) -> ReadableDocument
-    /// Brings a view up to date with a state that these changes led to.
+    /// Updates a view to a state that these changes led to.
     func update(_ view: OpaqueBox, from old: OpaqueBox, to new: OpaqueBox, after changes: [StateChange]) -> ViewUpdate
 
     // MARK: - Effects
 
-    /// Whether the next event waits for an effect.
+    /// True if the next event waits for an effect.
     var isHoldingQueue: Bool { get }
-    /// Whether no effect and no timer is under way.
+    /// True if no effect and no timer is under way.
     var hasIdleEffects: Bool { get }
 
-    /// Says which session effects dispatch events to; it is held weakly.
+    /// Sets the session to which effects dispatch events; the reference is weak.
     func attach(to host: any SessionEffectHost)
-    /// What follows when a session comes into memory; nil: nothing.
+    /// Returns the effects of a session that comes into memory; nil if there are none.
     func effectsWhenLoaded(_ state: OpaqueBox) -> AnyObject?
-    /// Begins effects that ``SessionStep`` or ``effectsWhenLoaded(_:)`` gave.
+    /// Begins effects from ``SessionStep`` or ``effectsWhenLoaded(_:)``.
     func begin(_ effects: AnyObject, chain: EffectChain?)
-    /// A timer's tick has had its turn.
+    /// Called when the event of a timer's tick has had its turn.
     func tickDidEnd(_ tick: EffectTaskID)
     /// Cancels all effects.
     func stopEffects()
 }
 
-/// What the effects of a session act on.
+/// A state as it was at one moment, which any thread may read.
+struct StateEncoder: Sendable {
+    /// The state as a document, for one thread.
+    let document: @Sendable () -> ReadableDocument
+    /// The state as it goes to disk: no transient and no omitted fields.
+    let persistentJSON: @Sendable (_ capacity: Int) -> [UInt8]
+}
+
+/// The values that are kept of a state that leaves memory.
+struct SessionRemains: Sendable {
+    /// The values that storage does not have.
+    let transients: TransientDocument
+    /// The hash of the whole state as JSON, within this process.
+    let hash: Int
+}
+
+/// A state that was restored, and the findings of its migration.
+struct RestoredPast: Sendable {
+    let state: StateEncoder
+    let findings: MigrationFindings
+}
+
+/// The session to which effects dispatch events.
 protocol SessionEffectHost: AnyObject {
     /// Queues an event that an effect dispatched; `name` is the event's.
     ///
-    /// - Returns: Why it was dropped; nil when it is queued.
+    /// - Returns: The reason if the event was dropped; nil if it is queued.
     func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault?
-    /// Goes on with the queue, if nothing holds it.
+    /// Continues with the queue, if nothing holds it.
     func drive()
-    /// Logs what went wrong with an effect; also when the session is gone.
+    /// Logs the error of an effect, even if the session is gone.
     var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void { get }
 }
 
@@ -104,27 +156,44 @@ protocol SessionEffectHost: AnyObject {
 struct DecodedEvents {
     let box: OpaqueBox
     let count: Int
-    /// Whether any of them asks to be durable.
+    /// True if any of the events asks to be durable.
     let persists: Bool
-    /// What wrappers changed in the values that they carry.
-    var notes: CoercionNotes?
+    /// The coercions of the values in the events.
+    var records: CoercionRecords?
 }
 
-/// What one dispatch did.
+/// The result of one dispatch.
 struct SessionStep {
-    /// The state after it.
+    /// The state after the dispatch.
     let state: OpaqueBox
     let recording: Recording
-    /// What follows it; nil: nothing.
+    /// The effects of the dispatch; nil if there are none.
     let effects: AnyObject?
-    /// Whether the next event waits for its effects.
+    /// True if the next event waits for these effects.
     let holdsQueue: Bool
 }
 
-/// A state that a partial document was laid over.
-struct MergedState {
-    let state: OpaqueBox
-    /// How it differs from the one before.
+/// The sizes of a state as JSON and of the state that it replaces.
+struct MeasuredSize: Sendable {
+    let bytes: Int
+    let before: Int
+}
+
+/// A state that replaces another one.
+struct ReplacedState: Sendable {
+    /// Makes the step, on the session's thread.
+    let step: @Sendable () -> SessionStep
+    let size: MeasuredSize
+}
+
+/// A state into which a partial document was merged.
+struct MergedState: Sendable {
+    /// Makes the box of the state, on the session's thread.
+    let state: @Sendable () -> OpaqueBox
+    let size: MeasuredSize
+    /// The state as it goes to disk.
+    let document: [UInt8]
+    /// The changes from the state before the merge.
     let changes: [StateChange]
     let coercions: [Coercion]
 }

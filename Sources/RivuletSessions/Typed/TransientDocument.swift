@@ -1,13 +1,15 @@
 import RivuletJSON
 import RivuletObservation
 
-/// The places of a state that storage does not have and that differ from what loading gives, as JSON.
+/// The values of a state that storage does not have and that differ from a loaded state, as JSON.
 ///
-/// A place within an element, an optional value or a case's payload is kept with the whole collection or value.
-struct TransientDocument {
+/// A value within an element, an optional value or a case's payload is kept with the whole collection or value.
+package struct TransientDocument: Sendable {
     private var values: [(path: JSONPointer, json: [UInt8])] = []
 
-    /// Takes down in what a state differs from the same one as loading gives it; nil: in what no JSON has, or what is stored.
+    /// Records the differences of a state from the same state after a load.
+    ///
+    /// The result is nil if they differ in an omitted field or in a stored value.
     init?<State: ObservableState & Equatable>(of state: State, besides loaded: State) {
         guard loaded != state else { return }
         do throws(JSONError) {
@@ -27,10 +29,10 @@ struct TransientDocument {
 
     var isEmpty: Bool { values.isEmpty }
 
-    /// What it takes of memory, roughly.
+    /// The approximate memory of the values, in bytes.
     var bytes: Int { values.reduce(0) { $0 + $1.json.count + 128 } }
 
-    /// Writes what it has into a state that was loaded.
+    /// Writes the recorded values into a loaded state.
     func lay(over state: inout some ObservableState) throws(JSONError) {
         for (path, json) in values {
             var reader = JSONReader(json, pointer: path.description)

@@ -1,17 +1,20 @@
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// The app of one session: the only code of a session that is compiled for any type of state, and so the slowest.
+/// The app of one session.
+///
+/// This is the only code of a session that is compiled for any type of state, and so the slowest.
 final class TypedState<Definition: AppDefinition>: SessionState {
     typealias State = Definition.State
     typealias Event = Definition.Event
 
     private let engine: EventEngine<Definition>
     private let surroundings: EffectSurroundings
-    /// Runs the effects; nil as long as there were none.
+    /// Runs the effects; nil until there is one.
     private var driver: EffectDriver<Event>?
-    /// The box of which those of events are made.
+    /// The box from which the boxes of single events are copied.
     private var eventBox: TypedBox<Event>?
     private weak var effectHost: (any SessionEffectHost)?
 
@@ -22,28 +25,28 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     private func state(_ box: OpaqueBox) -> TypedBox<State> { box.opened(as: State.self) }
 
-    /// The box of a state that was loaded.
+    /// Returns the box of a state that was loaded.
     func box(_ state: State) -> OpaqueBox { TypedBox(state) }
 
     // MARK: - Events
 
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents {
-        let decoded: (value: DecodedEvents?, notes: CoercionNotes?)
+        let decoded: (value: DecodedEvents?, records: CoercionRecords?)
         do throws(JSONError) {
-            // What wrappers change here is known to nobody later: the events are reduced in a run of their own.
+            // Coercions are recorded here, because the events are reduced later, in a run that does not know them.
             decoded = try CoercionLog.noting { () throws(JSONError) -> DecodedEvents? in
                 guard let path = request.boundPath else { return try readEvents(request.body, eventsMax: eventsMax) }
                 return try readEvent(boundTo: path, request.body)
             }
         } catch {
-            throw .body(JSONReader.gravestFault(of: request.body, after: error))
+            throw .body(JSONReader.mostSevereError(of: request.body, after: error))
         }
         guard var events = decoded.value else { throw .noValue(request.boundPath?.description ?? "") }
-        events.notes = decoded.notes
+        events.records = decoded.records
         return events
     }
 
-    /// Nearly every dispatch has one event, for which no array is made.
+    /// Returns the single event of a dispatch, without an array; nearly every dispatch has one event.
     private func decoded(_ event: Event) -> DecodedEvents {
         DecodedEvents(box: (eventBox ?? firstEventBox(event)).another(event), count: 1, persists: event.persist)
     }
@@ -58,7 +61,9 @@ final class TypedState<Definition: AppDefinition>: SessionState {
         DecodedEvents(box: TypedBox(events), count: events.count, persists: events.contains { $0.persist })
     }
 
-    /// The event that the binding at the path makes of a value; nil when the path has no binding, or a token where it takes an id that is none.
+    /// Returns the event that the binding at the path makes of a value.
+    ///
+    /// The result is nil if the path has no binding, or if it has a token that is no valid id in place of an id.
     private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> DecodedEvents? {
         var reader = JSONReader(body)
         reader.unknownKeys = .reject
@@ -69,7 +74,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     private func readEvents(_ body: [UInt8], eventsMax: Int) throws(JSONError) -> DecodedEvents {
         var reader = JSONReader(body)
-        // A key that no event has is a slip of the sender's, which would go unnoticed otherwise.
+        // A key that no event has is a mistake of the sender, which would stay undetected otherwise.
         reader.unknownKeys = .reject
         guard try reader.peek() == .array else {
             let event = try Event(json: &reader)
@@ -89,7 +94,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
         return events.count == 1 ? decoded(events[0]) : decoded(events)
     }
 
-    /// The event of a dispatch with this index.
+    /// Returns the event of a dispatch with this index.
     private func event(_ index: Int, of events: DecodedEvents) -> Event {
         events.count == 1 ? events.box.opened(as: Event.self).value : events.box.opened(as: [Event].self).value[index]
     }
@@ -98,22 +103,36 @@ final class TypedState<Definition: AppDefinition>: SessionState {
         let after = copy(of: state, settles: settles)
         let step =
             if events.count == 1 {
-                try engine.apply(events.box.opened(as: Event.self).value, notes: events.notes, to: &after.value)
+                try engine.apply(events.box.opened(as: Event.self).value, records: events.records, to: &after.value)
             } else {
-                try engine.apply(events.box.opened(as: [Event].self).value, notes: events.notes, to: &after.value)
+                try engine.apply(events.box.opened(as: [Event].self).value, records: events.records, to: &after.value)
             }
         return Self.step(step, after)
     }
 
-    func apply(_ replacement: Replacement, to state: OpaqueBox, settles: Bool) throws(JSONError) -> SessionStep {
-        let after = copy(of: state, settles: settles)
-        return Self.step(try engine.apply(replacement.event, document: replacement.document, to: &after.value), after)
+    func replacing(
+        _ state: OpaqueBox,
+        by replacement: Replacement,
+        settles: Bool
+    ) -> @Sendable () -> Result<ReplacedState, JSONError> {
+        let (engine, before) = (engine, copy(of: state, settles: settles).value)
+        return {
+            Result { () throws(JSONError) in
+                var after = before
+                let step = try engine.apply(replacement.event, document: replacement.document, to: &after)
+                let state = after
+                return ReplacedState(
+                    step: { Self.step(step, TypedBox(state)) },
+                    size: Self.size(of: after, before: before)
+                )
+            }
+        }
     }
 
     private func copy(of state: OpaqueBox, settles: Bool) -> TypedBox<State> {
         let before = self.state(state)
-        // The box is the head's and the readers', who are done with the marks of the last event. While more than one state is under way,
-        // a box is not to change: a failure goes back to it.
+        // The head and the readers share the box, and the readers have finished with the marks of the last event. While
+        // several states are under way, a box must not change, because a failure rolls back to it.
         if settles { before.settle() }
         return before.copy()
     }
@@ -140,11 +159,20 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     func name(of events: DecodedEvents) -> String { event(0, of: events).eventName }
 
-    func merge(_ document: JSONReader, over state: OpaqueBox) throws(SessionError) -> MergedState {
+    func merging(
+        _ document: JSONReader,
+        over state: OpaqueBox
+    ) -> @Sendable () -> Result<MergedState, SessionError> {
         let before = self.state(state).value
-        let after = TypedBox(before)
+        return {
+            Result { () throws(SessionError) in try Self.merge(document, over: before) }
+        }
+    }
+
+    private static func merge(_ document: JSONReader, over before: State) throws(SessionError) -> MergedState {
+        var after = before
         var failure: JSONError?
-        let recording = ChangeRecorder.record(&after.value) { state in
+        let recording = ChangeRecorder.record(&after) { state in
             do throws(JSONError) {
                 var reader = document
                 reader.unknownKeys = .reject
@@ -155,8 +183,19 @@ final class TypedState<Definition: AppDefinition>: SessionState {
             }
         }
         if let failure { throw .body(failure) }
-        let changes = ChangeRecorder.differences(from: before, to: after.value)
-        return MergedState(state: after, changes: changes, coercions: recording.coercions)
+        let changes = ChangeRecorder.differences(from: before, to: after)
+        let (state, size) = (after, size(of: after, before: before))
+        return MergedState(
+            state: { TypedBox(state) },
+            size: size,
+            document: persistentJSON(of: state, capacity: size.bytes),
+            changes: changes,
+            coercions: recording.coercions
+        )
+    }
+
+    private static func size(of state: State, before: State) -> MeasuredSize {
+        MeasuredSize(bytes: state.json(at: .root)?.count ?? 0, before: before.json(at: .root)?.count ?? 0)
     }
 
     // MARK: - Effects
@@ -209,9 +248,23 @@ extension TypedState {
     func document(of state: OpaqueBox) -> ReadableDocument { ReadableDocument(self.state(state).value) }
 
     func persistentJSON(of state: OpaqueBox, capacity: Int) -> [UInt8] {
+        Self.persistentJSON(of: self.state(state).value, capacity: capacity)
+    }
+
+    private static func persistentJSON(of state: State, capacity: Int) -> [UInt8] {
         var writer = JSONWriter(capacity: capacity, includesTransient: false)
-        self.state(state).value.encodeJSON(into: &writer)
+        state.encodeJSON(into: &writer)
         return writer.bytes
+    }
+
+    func held(_ state: OpaqueBox) -> StateEncoder { Self.held(self.state(state).value) }
+
+    private static func held(_ state: State) -> StateEncoder {
+        StateEncoder {
+            ReadableDocument(state)
+        } persistentJSON: {
+            persistentJSON(of: state, capacity: $0)
+        }
     }
 
     func hasNumberForID(along path: JSONPointer) -> Bool {
@@ -224,42 +277,72 @@ extension TypedState {
 
     var defaultState: OpaqueBox { box(engine.definition.defaultState) }
 
-    func restore(_ past: StoredPast, of key: SessionKey) throws(SessionError) -> (state: OpaqueBox, MigrationFindings) {
-        let restored = try RestoredState(
-            snapshot: past.snapshot,
-            entries: past.entries,
-            isNew: false,
-            engine.definition,
-            key
-        )
-        return (box(restored.state), restored.findings)
-    }
-
-    func replay(_ entry: LogEntry, onto state: OpaqueBox) throws(JSONError) -> OpaqueBox {
-        let after = TypedBox(self.state(state).value)
-        try RestoredState<Definition>.replay(entry, onto: &after.value)
-        return after
-    }
-
-    func transients(of state: OpaqueBox, besides snapshot: StateSnapshot?, of key: SessionKey) -> TransientDocument? {
-        do throws(SessionError) {
-            let loaded = try RestoredState(
-                snapshot: snapshot,
-                entries: [],
-                isNew: snapshot == nil,
-                engine.definition,
-                key
-            )
-            return TransientDocument(of: self.state(state).value, besides: loaded.state)
-        } catch {
-            return nil
+    func restoring(_ past: StoredPast, of key: SessionKey) -> @Sendable () -> Result<RestoredPast, SessionError> {
+        let definition = engine.definition
+        return {
+            Result { () throws(SessionError) in
+                let restored = try RestoredState(
+                    snapshot: past.snapshot,
+                    entries: past.entries,
+                    isNew: false,
+                    definition,
+                    key
+                )
+                return RestoredPast(state: Self.held(restored.state), findings: restored.findings)
+            }
         }
     }
 
-    func lay(_ transients: TransientDocument, over state: OpaqueBox) throws(JSONError) -> OpaqueBox {
-        let after = TypedBox(self.state(state).value)
-        try transients.lay(over: &after.value)
-        return after
+    func replaying(
+        _ past: StoredPast,
+        _ entries: [LogEntry],
+        of key: SessionKey
+    ) -> @Sendable () throws -> [StateEncoder] {
+        let definition = engine.definition
+        return {
+            var state = try RestoredState(
+                snapshot: past.snapshot,
+                entries: past.entries,
+                isNew: false,
+                definition,
+                key
+            ).state
+            return try [Self.held(state)]
+                + entries.map { entry in
+                    try RestoredState<Definition>.replay(entry, onto: &state)
+                    return Self.held(state)
+                }
+        }
+    }
+
+    func remaining(
+        of state: OpaqueBox,
+        storedAt version: UInt64?,
+        of key: SessionKey
+    ) -> @Sendable () -> SessionRemains? {
+        let (state, definition) = (self.state(state).value, engine.definition)
+        return {
+            let snapshot = version.map {
+                StateSnapshot(
+                    version: $0,
+                    schema: definition.schema,
+                    state: Self.persistentJSON(of: state, capacity: 1_024)
+                )
+            }
+            do throws(SessionError) {
+                let loaded = try RestoredState(
+                    snapshot: snapshot,
+                    entries: [],
+                    isNew: snapshot == nil,
+                    definition,
+                    key
+                )
+                return TransientDocument(of: state, besides: loaded.state)
+                    .map { SessionRemains(transients: $0, hash: state.wholeHash) }
+            } catch {
+                return nil
+            }
+        }
     }
 }
 
@@ -271,7 +354,7 @@ extension TypedState {
     var viewNames: [String] { engine.views.map(\.name) }
 
     func makeView(_ name: String, of state: OpaqueBox) -> OpaqueBox? {
-        guard let view = engine.views.first(where: { $0.name == name }) else { return nil }
+        guard let view = engine.views.first(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
         return TypedBox<View>(view.makeInstance(from: self.state(state).value))
     }
 
@@ -282,16 +365,17 @@ extension TypedState {
     }
 }
 
-/// A state, a view or the events of a dispatch, whose type only the session's ``SessionState`` knows.
+/// A box with a state, a view or the events of a dispatch; only the session's ``SessionState`` knows the type of the
+/// value.
 ///
 /// A session passes boxes on unopened, so its code is the same for all apps and is compiled once.
 class OpaqueBox {
     fileprivate init() {}
 
-    /// The value; `Value` has to be its type.
+    /// Returns the box as a box of its type; `Value` has to be that type.
     @inline(__always)
     final func opened<Value>(as type: Value.Type) -> TypedBox<Value> {
-        // SAFETY: a session gets its boxes from one `TypedState`, which opens each as what it put in.
+        // SAFETY: a session gets its boxes from one `TypedState`, which opens each box as the type that it put in.
         unsafe unsafeDowncast(self, to: TypedBox<Value>.self)
     }
 }
@@ -303,34 +387,36 @@ final class TypedBox<Value>: OpaqueBox {
         _modify { yield unsafe &stored }
     }
 
-    // SAFETY: one thread has a box. An event writes to a box that only its `apply` has; `settle` writes to the head's, before any code of
-    // the app runs. So no access begins during a write. A check of that at run time would cost as much as the access.
+    // SAFETY: one thread has a box. An event writes to a box that only its `apply` has; `settle` writes to the head's
+    // box, before any code of the app runs. So no access begins during a write. A check at run time would cost as much
+    // as the access.
     @exclusivity(unchecked) private var stored: Value
 
     init(_ value: Value) {
         unsafe stored = value
     }
 
-    /// A box of the same type with another value.
+    /// Returns a box of the same type with another value.
     ///
-    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names it; a copy has it at hand.
+    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names the type. A
+    /// copy of a box has the metadata at hand.
     func another(_ value: consuming Value) -> TypedBox {
         let box = copy()
         box.value = value
         return box
     }
 
-    /// A box of its own with the same value.
+    /// Returns a new box with the same value.
     func copy() -> TypedBox { TypedBox(value) }
 }
 
 extension TypedBox where Value: ObservableState {
-    /// Settles what the last event left in a state.
+    /// Completes the bookkeeping that the last event left in a state.
     func settle() { value._$settle() }
 }
 
 extension JSONSchema {
-    /// Whether a path has a number where the id of an element of a keyed collection belongs.
+    /// Returns true if a path has a number where the id of an element of a keyed collection belongs.
     fileprivate func hasNumberForID(along path: ArraySlice<String>) -> Bool {
         guard let token = path.first else { return false }
         let rest = path.dropFirst()

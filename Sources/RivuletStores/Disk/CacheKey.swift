@@ -1,44 +1,48 @@
 import Crypto
 public import FoundationEssentials
+import RivuletBase
 
-/// A key of an ``ItemCollection``, in Bodega's words.
+/// A key of an ``ItemCollection``, in Bodega's terms.
 ///
-/// What is stored lies under ``rawValue``, on every engine and by every function, as a store's items lie under their identifiers;
-/// engines that need names of files make them of it. ``value`` is the name that upstream's file engine gives it.
+/// Data is stored under ``rawValue``, with every engine and by every function, as a store's items are stored under
+/// their identifiers. Engines that need names of files derive them from it. ``value`` is the name that upstream's
+/// file engine uses.
 /// Source: <Tests/Rows/Systems.md#e-27>.
 public struct CacheKey: Codable, Hashable, Sendable {
-    /// The text itself, or the hash of it: MD5 in upper case, grouped as 8-4-4-4-12.
+    /// The text itself, or its hash: MD5 in upper case, grouped as 8-4-4-4-12.
     public let value: String
     /// The text that the key was made of.
     public let rawValue: String
 
-    /// A key whose value is the hash of a text.
+    /// Creates a key with the hash of a text as its value.
     public init(_ text: String) {
         value = Self.hash(text)
         rawValue = text
     }
 
-    /// A key whose value is the text as it is.
+    /// Creates a key with the text itself as its value.
     public init(verbatim text: String) {
         value = text
         rawValue = text
     }
 
-    /// A key whose value is the hash of a URL without its scheme, a `//` before it, a `/` behind it, and every `www.`.
+    /// Creates a key with the hash of a URL as its value.
+    ///
+    /// The hash is without the URL's scheme, a `//` before it, a `/` after it, and every `www.`.
     public init(url: URL) {
         value = Self.hash(Self.plainText(of: url))
         rawValue = url.absoluteString
     }
 
-    /// Keys are equal when both their texts are spelled the same.
+    /// Returns true if both texts of the keys have the same bytes.
     public static func == (left: Self, right: Self) -> Bool {
-        left.itemKey == right.itemKey && ItemKey(left.value) == ItemKey(right.value)
+        left.itemKey == right.itemKey && ByteText(left.value) == ByteText(right.value)
     }
 
-    /// Feeds the text that the key was made of.
+    /// Hashes the text that the key was made of.
     public func hash(into hasher: inout Hasher) { hasher.combine(itemKey) }
 
-    var itemKey: ItemKey { ItemKey(rawValue) }
+    var itemKey: ByteText { ByteText(rawValue) }
 
     private static func hash(_ text: String) -> String {
         let digits: [UInt8] = Array("0123456789ABCDEF".utf8)

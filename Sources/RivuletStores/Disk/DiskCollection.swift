@@ -1,20 +1,22 @@
 internal import Crypto
 internal import FoundationEssentials
+import RivuletBase
 
-/// A collection in a folder of its own, and what is known of its keys.
+/// A collection in its own folder, with the known state of its keys.
 struct DiskCollection {
     private let folder: DiskFolder
     /// Nil until the files have been read.
     private(set) var keys: DiskKeys?
-    /// Whether what an earlier process left undone is done.
+    /// True if the unfinished work of an earlier process has been done.
     private var isRecovered = false
 
-    /// The collection of a name, below a directory.
+    /// Creates the collection of a name, below a directory.
     init(_ name: String, in directory: String) {
         folder = DiskFolder(path: directory + "/" + Self.folderName(of: name))
     }
 
-    /// The name of the folder: letters, digits, "-" and "_" as they are, a digest where that would be long.
+    /// Returns the name of the folder: letters, digits, "-" and "_" unchanged, other bytes escaped; a digest for long
+    /// names.
     static func folderName(of name: String) -> String {
         let isPlain = { (byte: UInt8) in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
@@ -27,7 +29,9 @@ struct DiskCollection {
         return text.utf8.count <= 128 ? "items-" + text : "digest-" + DiskItemName(name).digest
     }
 
-    /// Reads all files, those that are not ours excepted.
+    /// Reads all files of the engine.
+    ///
+    /// Other files are ignored.
     mutating func contents() throws(ItemStorageError) -> StoredCollection {
         try recover()
         var keys = DiskKeys()
@@ -40,7 +44,7 @@ struct DiskCollection {
             case .success(let item):
                 items.append(item)
                 let identity = DiskKeys.Identity(arrival: item.arrival, created: item.item.created)
-                keys.items[ItemKey(item.item.key)] = identity
+                keys.items[ByteText(item.item.key)] = identity
                 keys.nextArrival = max(keys.nextArrival, item.arrival &+ 1)
             case .failure(let damage):
                 damaged.append(damage.item)
@@ -52,14 +56,14 @@ struct DiskCollection {
         return StoredCollection(items: items.map(\.item), damaged: damaged)
     }
 
-    /// What is wrong with a commit that may or may not have been made.
+    /// The error of a commit that may or may not have been made.
     struct Unfinished: Error {
         let cause: ItemStorageError
     }
 
     /// Makes changes, all or none; durable on return.
     ///
-    /// - Throws: `ItemStorageError` when nothing was changed, `Unfinished` when nobody knows.
+    /// - Throws: `ItemStorageError` if nothing was changed, `Unfinished` if the outcome is unknown.
     mutating func commit(_ changes: [ItemChange], itemsMax: Int, time: Int64) throws {
         if keys == nil { _ = try contents() }
         let commit = DiskCommit(changes, to: keys ?? DiskKeys(), time: time)
@@ -74,7 +78,7 @@ struct DiskCollection {
             }
             if journal.puts.count + journal.removals.count > 1 {
                 try folder.write(journal.fileBytes, to: DiskJournal.newFile)
-                // The new files keep their names at least as long as the journal has its own.
+                // The journal may only get its name after the names of the new files are durable.
                 try folder.sync()
             }
         } catch {
@@ -85,7 +89,7 @@ struct DiskCollection {
         keys = commit.keys
     }
 
-    /// The point from which the commit is made: one file takes its place or goes, or the journal has its name.
+    /// Makes the commit: one file is renamed or removed, or the journal gets its name.
     private mutating func finish(_ journal: DiskJournal) throws {
         do {
             switch (journal.puts.first, journal.removals.first, journal.puts.count + journal.removals.count) {
@@ -105,7 +109,9 @@ struct DiskCollection {
         }
     }
 
-    /// Removes the new files of a commit that is not made; those that stay are removed at the next opening.
+    /// Removes the new files of a commit that is not made.
+    ///
+    /// Files that remain are removed at the next opening.
     private func discard(_ journal: DiskJournal) {
         for name in journal.puts.map(\.newFile) + [DiskJournal.newFile] {
             do {
@@ -116,7 +122,7 @@ struct DiskCollection {
         }
     }
 
-    /// Finishes a commit that has its journal, and clears away what was left of one that has none.
+    /// Finishes a commit that has a journal, and removes the remains of a commit that has none.
     private mutating func recover() throws(ItemStorageError) {
         guard !isRecovered else { return }
         if let bytes = try folder.read(DiskJournal.file) {

@@ -1,13 +1,15 @@
-/// What is known of the keys of a collection of files.
+import RivuletBase
+
+/// The known state of the keys of a collection of files.
 struct DiskKeys {
     /// The items that can be read.
-    var items: [ItemKey: Identity] = [:]
-    /// Files of items that cannot be read.
+    var items: [ByteText: Identity] = [:]
+    /// The files of items that cannot be read.
     var damaged: Set<DiskItemName> = []
-    /// The arrival of the next new key.
+    /// The arrival number of the next new key.
     var nextArrival: UInt64 = 0
 
-    /// What stays when a document is written again.
+    /// The data that stays when a document is written again.
     struct Identity {
         let arrival: UInt64
         let created: Int64
@@ -16,16 +18,16 @@ struct DiskKeys {
 
 /// The files that a commit writes and removes, and the keys after it.
 struct DiskCommit {
-    private(set) var puts: [ItemKey: DiskItem] = [:]
+    private(set) var puts: [ByteText: DiskItem] = [:]
     private(set) var keys: DiskKeys
     private var removed: Set<DiskItemName> = []
     private let before: DiskKeys
     private let time: Int64
 
-    /// Files that were there and go; none of them is written.
+    /// Existing files to remove; none of them is also written.
     var removals: Set<DiskItemName> { removed.subtracting(puts.keys.map { DiskItemName($0.text) }) }
 
-    /// Takes the changes in their order.
+    /// Creates the commit of changes in their order.
     init(_ changes: [ItemChange], to keys: DiskKeys, time: Int64) {
         self.keys = keys
         before = keys
@@ -33,14 +35,14 @@ struct DiskCommit {
         for change in changes {
             switch change {
             case .put(let key, let document): put(key, document)
-            case .remove(let key): remove(ItemKey(key))
+            case .remove(let key): remove(ByteText(key))
             case .removeAll: removeAll()
             }
         }
     }
 
     private mutating func put(_ key: String, _ document: [UInt8]) {
-        let itemKey = ItemKey(key)
+        let itemKey = ByteText(key)
         let identity: DiskKeys.Identity
         if let known = keys.items[itemKey] {
             identity = known
@@ -54,7 +56,7 @@ struct DiskCommit {
         puts[itemKey] = DiskItem(arrival: identity.arrival, item: item)
     }
 
-    private mutating func remove(_ key: ItemKey) {
+    private mutating func remove(_ key: ByteText) {
         puts[key] = nil
         keys.items[key] = nil
         let name = DiskItemName(key.text)

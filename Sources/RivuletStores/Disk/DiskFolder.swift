@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A folder, and what can be done with the files in it.
+/// A folder, and operations on the files in it.
 struct DiskFolder {
     let path: String
 
-    /// The bytes of a file; nil when there is none, or when it is a folder.
+    /// Returns the bytes of a file; nil if there is no file, or if it is a folder.
     func read(_ name: String) throws(ItemStorageError) -> [UInt8]? {
         let descriptor = unsafe open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -23,14 +23,16 @@ struct DiskFolder {
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", name) }
-            // The file is shorter than it was: its checksum will tell.
+            // The file has become shorter. The checksum will detect that.
             if count == 0 { return Array(bytes[..<start]) }
             start += count
         }
         return bytes
     }
 
-    /// Writes a file anew; its bytes are on disk when this returns, its name is when the folder is synced.
+    /// Writes a file from the start.
+    ///
+    /// Its bytes are on disk when this returns; its name is on disk after ``sync()`` of the folder.
     func write(_ bytes: [UInt8], to name: String) throws(ItemStorageError) {
         let descriptor = unsafe open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("open", name) }
@@ -47,7 +49,7 @@ struct DiskFolder {
         guard fsync(descriptor) == 0 else { throw failure("sync", name) }
     }
 
-    /// Gives a file the name of another, which it replaces; false: there is no such file.
+    /// Renames a file and replaces the file with the new name; returns false if there is no such file.
     @discardableResult
     func rename(_ old: String, to new: String) throws(ItemStorageError) -> Bool {
         if unsafe Glibc.rename("\(path)/\(old)", "\(path)/\(new)") == 0 { return true }
@@ -55,7 +57,7 @@ struct DiskFolder {
         return false
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     func remove(_ name: String) throws(ItemStorageError) {
         guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw failure("remove", name) }
     }
@@ -65,11 +67,11 @@ struct DiskFolder {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open", "") }
         defer { _ = close(descriptor) }
-        // Some file systems cannot sync a folder, and have no need to.
+        // Some file systems cannot sync a folder, and do not need it.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("sync", "") }
     }
 
-    /// The names of all that is in the folder; empty when it is not there.
+    /// Returns the names of all entries of the folder; empty if the folder does not exist.
     func names() throws(ItemStorageError) -> [String] {
         guard let stream = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
@@ -91,10 +93,10 @@ struct DiskFolder {
         return names
     }
 
-    /// Whether the folder is there.
+    /// True if the folder exists.
     var isThere: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Makes the folder, and those above it, where they are missing.
+    /// Creates the folder and the folders above it, if they are missing.
     func make() throws(ItemStorageError) {
         var prefix = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -122,9 +124,10 @@ struct DiskFolder {
         return descriptor
     }
 
-    /// Gives up a lock that `lock` took.
+    /// Releases a lock of `lock`.
     static func unlock(_ descriptor: Int32) {
-        // A child that is being spawned has a copy of the descriptor until it runs: to close this one is not enough.
+        // A child process that is being spawned has a copy of the descriptor until it runs, so closing this
+        // descriptor does not suffice.
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
     }

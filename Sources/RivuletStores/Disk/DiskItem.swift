@@ -1,9 +1,9 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// A document with all that its file holds.
+/// A document with the other data of its file.
 struct DiskItem {
-    /// How many new keys came before in this collection.
+    /// The number of new keys that came before in this collection.
     let arrival: UInt64
     let item: StoredItem
 
@@ -11,7 +11,7 @@ struct DiskItem {
     private static let magic = Array("RIVUITM1".utf8)
     private static let headBytes = magic.count + 5 * 8
 
-    /// The bytes of the file: a head of fixed size, the key, the document, and a digest of all that.
+    /// The bytes of the file: a head of fixed size, the key, the document, and a digest of all three.
     var fileBytes: [UInt8] {
         let key = Array(item.key.utf8)
         var bytes = Self.magic
@@ -33,7 +33,7 @@ struct DiskItem {
         self.item = item
     }
 
-    /// What a file holds whose name says whose it is; or what is wrong with it.
+    /// Returns the content of a file, or its damage; the file's name must match its key.
     static func read(_ bytes: [UInt8], from name: DiskItemName, path: String) -> Result<DiskItem, Damage> {
         let key = key(in: bytes).flatMap { DiskItemName($0) == name ? $0 : nil }
         func damage(_ what: String) -> Result<DiskItem, Damage> {
@@ -73,14 +73,14 @@ struct DiskItem {
     }
 }
 
-/// The name of an item's file: a digest of its key, because keys may hold anything and be of any length.
+/// The name of an item's file: a digest of its key, because keys may have any content and length.
 struct DiskItemName: Hashable {
-    /// 64 digits.
+    /// The digest, 64 hexadecimal digits.
     let digest: String
 
-    /// Where the file is.
+    /// The name of the file.
     var file: String { digest + Self.fileSuffix }
-    /// Where it is written before it takes its place.
+    /// The name of the file before it is renamed to ``file``.
     var newFile: String { digest + Self.newSuffix }
 
     static let fileSuffix = ".item"
@@ -90,13 +90,13 @@ struct DiskItemName: Hashable {
         digest = Self.hexadecimal(SHA256.hash(data: Array(key.utf8)))
     }
 
-    /// The name of a file that ends in a suffix; nil: it is not one of ours.
+    /// Creates a name from a file name with a suffix; nil if the file is not the engine's.
     init?(file: String, suffix: String) {
         guard file.hasSuffix(suffix) else { return nil }
         self.init(digest: String(file.dropLast(suffix.count)))
     }
 
-    /// What is written in a journal; nil: it is not a name.
+    /// Creates a name from a digest in a journal; nil if the text is not a digest.
     init?(digest: String) {
         guard digest.utf8.count == 2 * SHA256.byteCount,
             digest.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })

@@ -1,9 +1,10 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// The files that take their place and those that go, in one commit.
+/// The files that one commit renames and removes.
 ///
-/// Once the journal has its name the commit is made: what is in it is done, now or at the next opening. Doing it twice is no harm.
+/// Once the journal has its name, the commit is made: its steps are done now or at the next opening. To do the steps
+/// twice does no harm.
 struct DiskJournal {
     var puts: [DiskItemName]
     var removals: [DiskItemName]
@@ -11,7 +12,7 @@ struct DiskJournal {
     static let file = "journal"
     static let newFile = "journal.new"
 
-    /// A line for each file, and a digest of them all.
+    /// A line for each file, and a digest of all lines.
     var fileBytes: [UInt8] {
         let lines = puts.map { "put \($0.digest)\n" } + removals.map { "remove \($0.digest)\n" }
         let text = Array(lines.joined().utf8)
@@ -23,7 +24,7 @@ struct DiskJournal {
         self.removals = removals
     }
 
-    /// Reads what `fileBytes` made; nil: it is damaged.
+    /// Reads the output of `fileBytes`; nil if it is damaged.
     init?(_ bytes: [UInt8]) {
         self.init(puts: [], removals: [])
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -38,11 +39,12 @@ struct DiskJournal {
         guard fileBytes == bytes else { return nil }
     }
 
-    /// Does what is written, as far as it is not done.
+    /// Does the journal's steps that have not been done yet.
     func replay(in folder: DiskFolder) throws(ItemStorageError) {
         for name in puts { try folder.rename(name.newFile, to: name.file) }
         for name in removals { try folder.remove(name.file) }
-        // The journal goes when what it says is durable, and before another commit writes files that it could take for its own.
+        // The journal is removed when its steps are durable. A later commit could otherwise write files that this
+        // journal would rename.
         try folder.sync()
         try folder.remove(Self.file)
         try folder.sync()

@@ -1,13 +1,15 @@
 internal import Dispatch
 internal import Glibc
+import RivuletBase
 internal import Synchronization
 
-/// Keeps each document in a file of its own, below a directory that belongs to one engine at a time.
+/// Stores each document in its own file, below a directory that only one engine uses at a time.
 ///
-/// For a few thousand documents that are large or that other programs are to find as files; a database is faster with many small ones.
-/// Requests are answered one after the other on one thread. A commit is all or nothing and on disk when it is answered, also over the
-/// end of the process: several files take their places by way of a journal. The files are called by digests of their keys, never by the
-/// keys; files and folders of other names are left alone. A directory that is not there is empty, and is made by the first commit.
+/// Use it for a few thousand documents that are large, or that other programs read as files. A database is faster
+/// with many small ones. Requests are answered one after the other on one thread. A commit is all or nothing, and it
+/// is on disk when it is answered. That holds also for a crash of the process: a commit of several files uses a
+/// journal. File names are digests of the keys, never the keys. Files and folders with other names are left alone. A
+/// missing directory counts as empty, and the first commit creates it.
 ///
 /// Source: <Tests/Rows/Systems.md#e-28>.
 public final class DiskStorageEngine: ItemStorage {
@@ -15,26 +17,28 @@ public final class DiskStorageEngine: ItemStorage {
     private let limits: DiskStorageLimits
     private let clock: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "rivulet.storage.disk")
-    private let waiting = Mutex(Waiting())
+    private let waiting = Mutex(BlockingPromise())
     private let disk = Mutex(Disk())
 
-    private struct Waiting {
+    private struct BlockingPromise {
         var requests = 0
         var bytes = 0
         var isClosed = false
     }
 
     private struct Disk {
-        var collections: [ItemKey: DiskCollection] = [:]
-        /// The lock of the directory; nil until there is one.
+        var collections: [ByteText: DiskCollection] = [:]
+        /// The lock of the directory; nil before the directory is locked.
         var lock: Int32?
-        /// Why nothing is done any more.
+        /// The reason that all further requests are refused.
         var fault: ItemStorageError?
     }
 
-    /// Keeps documents below a directory; nothing is opened before the first request.
+    /// Creates a storage below a directory.
     ///
-    /// `clock` gives milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    /// Nothing is opened before the first request.
+    ///
+    /// `clock` returns milliseconds since 1970-01-01T00:00:00Z; nil: the system's clock.
     public init(
         directory: String,
         limits: DiskStorageLimits = DiskStorageLimits(),
@@ -54,11 +58,13 @@ public final class DiskStorageEngine: ItemStorage {
         perform(byteCount: 0, reply) { [self] disk throws(ItemStorageError) in
             guard directory.isThere else { return StoredCollection() }
             try lock(&disk)
-            return try disk.collections[ItemKey(collection), default: made(collection)].contents()
+            return try disk.collections[ByteText(collection), default: made(collection)].contents()
         }
     }
 
-    /// Makes changes in their order, all or none; on disk when it is answered.
+    /// Makes changes in order, all or none.
+    ///
+    /// The changes are on disk when the reply is called.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         var bytes = 0
         for change in changes {
@@ -81,7 +87,9 @@ public final class DiskStorageEngine: ItemStorage {
         }
     }
 
-    /// Unlocks the directory; blocks until every accepted request has been answered.
+    /// Unlocks the directory.
+    ///
+    /// Blocks until every accepted request has been answered.
     public func close() {
         waiting.withLock { $0.isClosed = true }
         queue.sync {}
@@ -102,7 +110,7 @@ public final class DiskStorageEngine: ItemStorage {
         }
         try lock(&disk)
         do {
-            try disk.collections[ItemKey(collection), default: made(collection)]
+            try disk.collections[ByteText(collection), default: made(collection)]
                 .commit(changes, itemsMax: limits.itemsMax, time: time)
         } catch let error as DiskCollection.Unfinished {
             let detail = "\(error.cause); check the disk of \(directory.path), then open it anew"
@@ -128,7 +136,7 @@ public final class DiskStorageEngine: ItemStorage {
         if let lock = disk.lock.take() { DiskFolder.unlock(lock) }
     }
 
-    /// Queues a request, or answers at once why not.
+    /// Queues a request, or answers at once with the reason for a refusal.
     private func perform<Value>(
         byteCount: Int,
         _ reply: @escaping ItemStorageReply<Value>,
@@ -144,7 +152,7 @@ public final class DiskStorageEngine: ItemStorage {
             }
             waiting.requests += 1
             waiting.bytes += byteCount
-            // Queued under the lock, so that close() waits for it.
+            // Queued under the lock, so that close() waits for the request.
             queue.async { [self] in
                 let result = answer(body)
                 self.waiting.withLock { waiting in

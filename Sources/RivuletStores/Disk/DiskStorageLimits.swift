@@ -1,30 +1,30 @@
-/// How much a ``DiskStorageEngine`` takes before it refuses.
+/// The limits of a ``DiskStorageEngine``.
 public struct DiskStorageLimits: Hashable, Sendable {
-    /// The documents of one collection, each a file: 100,000.
+    /// The most documents of one collection, each a file: 100,000.
     ///
-    /// Beyond it commits answer `.tooMany`.
+    /// Commits beyond it answer `.tooMany`.
     public var itemsMax = 100_000
     /// The largest document: 16 MiB.
     ///
-    /// Beyond it commits answer `.tooLarge`.
+    /// Commits beyond it answer `.tooLarge`.
     public var documentBytesMax = 16 << 20
     /// The largest key of a document, and the largest name of a collection: 64 KiB.
     ///
-    /// Beyond it commits answer `.tooLarge`.
+    /// Commits beyond it answer `.tooLarge`.
     public var keyBytesMax = 64 << 10
-    /// The requests that may wait for their answer: 1,024.
+    /// The most requests that wait for their answer: 1,024.
     ///
-    /// Beyond it requests answer `.unavailable`.
+    /// Requests beyond it answer `.unavailable`.
     public var requestsWaitingMax = 1_024
-    /// The bytes of all commits that wait for their answer: 64 MiB; a single larger commit is taken when nothing waits.
+    /// The most bytes of all commits that wait for their answer: 64 MiB.
     ///
-    /// Beyond it commits answer `.unavailable`.
+    /// Commits beyond it answer `.unavailable`. A single larger commit is accepted if nothing waits.
     public var bytesWaitingMax = 64 << 20
-    /// The keys that are remembered, about 100 bytes each: 1,000,000.
+    /// The most keys that are kept in memory, about 100 bytes each: 1,000,000.
     ///
-    /// Beyond it the files of a collection are read anew at its next commit.
+    /// Beyond it the files of a collection are read again at its next commit.
     public var keysRememberedMax = 1_000_000
 
-    /// The limits as documented at each of them.
+    /// Creates limits with the documented defaults.
     public init() {}
 }

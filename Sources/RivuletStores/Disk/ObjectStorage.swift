@@ -5,21 +5,22 @@ import RivuletJSON
 
 /// Values of one type in an ``ItemCollection``, read and written as JSON, and not kept in memory.
 ///
-/// A value that cannot be read hides no other: where several are read it is left out, and reported to the logger.
+/// A value that cannot be read does not affect the others. If several values are read, the unreadable value is
+/// omitted and reported to the logger.
 /// Source: <Tests/Rows/Systems.md#e-30>.
 public struct ObjectStorage<Object: StorableItem>: Sendable {
-    /// Where the values are.
+    /// The collection with the values.
     public let storage: ItemCollection
     private let logger: Logger
-    private let unreadablePlace = ItemDocument.unreadablePlace(of: Object.self)
+    private let unreadablePath = ItemDocument.unreadablePath(of: Object.self)
 
-    /// Values in a collection.
+    /// Creates the storage of values in a collection.
     public init(storage: ItemCollection, logger: Logger = Logger(label: "rivulet.store")) {
         self.storage = storage
         self.logger = logger
     }
 
-    /// Stores a value under a key, in place of what was there; durable on return.
+    /// Stores a value under a key, and replaces the value before; durable on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``.
     public func store(_ object: Object, forKey key: CacheKey) async throws {
@@ -30,43 +31,47 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``.
     public func store(_ objectsAndKeys: [(key: CacheKey, object: Object)]) async throws {
-        if let unreadablePlace { throw StoreError.unreadable(type: "\(Object.self)", place: unreadablePlace) }
+        if let unreadablePath { throw StoreError.unreadable(type: "\(Object.self)", path: unreadablePath) }
         let changes = try objectsAndKeys.map { key, object in
             ItemChange.put(key: key.rawValue, document: try ItemDocument.encode(object, key: key.rawValue))
         }
         try await storage.commit(changes)
     }
 
-    /// The value under a key; nil when there is none.
+    /// Returns the value under a key; nil if there is none.
     ///
-    /// - Throws: ``ItemStorageError``, or `JSONError` when what lies there is no such value.
+    /// - Throws: ``ItemStorageError``, or `JSONError` if the stored document is not such a value.
     public func object(forKey key: CacheKey) async throws -> Object? {
         guard let data = try await storage.read(key: key) else { return nil }
         return try ItemDocument.decode(Object.self, from: Array(data))
     }
 
-    /// The values under keys, in their order; a key without one is left out.
+    /// Returns the values under keys, in the order of the keys.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// Keys without a value are omitted.
+    ///
+    /// - Throws: The error that prevents the read.
     public func objects(forKeys keys: [CacheKey]) async throws(ItemStorageError) -> [Object] {
         try await objectsAndKeys(keys: keys).map(\.object)
     }
 
-    /// The values under keys, with them and in their order; a key without one is left out.
+    /// Returns the values under keys, with the keys and in their order.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// Keys without a value are omitted.
+    ///
+    /// - Throws: The error that prevents the read.
     public func objectsAndKeys(keys: [CacheKey]) async throws(ItemStorageError) -> [(key: CacheKey, object: Object)] {
         readable(try await storage.readDataAndKeys(keys: keys))
     }
 
-    /// All values, in the order in which their keys first came.
+    /// Returns all values, in the order in which their keys were first stored.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func allObjects() async throws(ItemStorageError) -> [Object] { try await allObjectsAndKeys().map(\.object) }
 
-    /// All values with their keys, in the order in which these first came.
+    /// Returns all values with their keys, in the order in which the keys were first stored.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func allObjectsAndKeys() async throws(ItemStorageError) -> [(key: CacheKey, object: Object)] {
         readable(try await storage.readAllDataAndKeys())
     }
@@ -85,43 +90,43 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
         }
     }
 
-    /// Lets go of the value under a key, if there is one.
+    /// Removes the value under a key, if there is one.
     ///
-    /// - Throws: why nothing was changed, or `indeterminate`.
+    /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func removeObject(forKey key: CacheKey) async throws(ItemStorageError) { try await storage.remove(key: key) }
 
-    /// Lets go of the values under keys, in one commit.
+    /// Removes the values under keys, in one commit.
     ///
-    /// - Throws: why nothing was changed, or `indeterminate`.
+    /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func removeObject(forKeys keys: [CacheKey]) async throws(ItemStorageError) {
         try await storage.remove(keys: keys)
     }
 
-    /// Lets go of all values, also of those that cannot be read.
+    /// Removes all values, also those that cannot be read.
     ///
-    /// - Throws: why nothing was changed, or `indeterminate`.
+    /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func removeAllObjects() async throws(ItemStorageError) { try await storage.removeAllData() }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func keyCount() async throws(ItemStorageError) -> Int { try await storage.keyCount() }
 
-    /// All keys, in the order in which they first came.
+    /// Returns all keys, in the order in which they were first stored.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func allKeys() async throws(ItemStorageError) -> [CacheKey] { try await storage.allKeys() }
 
-    /// When the key came; nil when there is none.
+    /// Returns the time at which the key was first stored; nil if there is no such key.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func createdAt(forKey key: CacheKey) async throws(ItemStorageError) -> Date? {
         try await storage.createdAt(key: key)
     }
 
-    /// When the value under the key was written last; nil when there is none.
+    /// Returns the time of the last write of the value under the key; nil if there is none.
     ///
-    /// - Throws: what keeps the engine from reading.
+    /// - Throws: The error that prevents the read.
     public func updatedAt(forKey key: CacheKey) async throws(ItemStorageError) -> Date? {
         try await storage.updatedAt(key: key)
     }

@@ -1,26 +1,29 @@
 import Crypto
 
-/// An item as clients get it.
+/// An item as clients receive it.
 package struct ItemAnswer: Sendable {
     /// Its identifier.
     package let id: String
-    /// A name of what it is, which equal items of one identifier share, without quotes.
+    /// A tag of the item's value, without quotes.
+    ///
+    /// Equal items with the same identifier have the same tag.
     package let tag: String
-    /// JSON.
+    /// The item as JSON.
     package let json: [UInt8]
 }
 
 extension ItemAnswer {
-    /// How many bytes of a digest make a tag.
+    /// The number of a digest's bytes in a tag.
     private static let tagBytes = 12
 
-    /// An item as its store would write it now.
+    /// Creates the answer of an item in the form in which its store would write it now.
     package init(_ item: some StorableItem, id: String) {
         let json = ItemDocument.json(of: item)
         self.init(id: id, tag: Self.tag(of: ItemDocument.canonicalText(of: item) ?? json), json: json)
     }
 
-    /// Says what an item is, not when it became that: a client's tag is good after a restart.
+    /// Returns a tag of the item's value, not of the time of its change, so that a client's tag stays valid after a
+    /// restart.
     private static func tag(of document: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         let bytes = SHA256.hash(data: document).prefix(tagBytes).flatMap { byte in

@@ -1,13 +1,15 @@
-/// A named collection of documents, in the words of Bodega's storage engines.
+/// A named collection of documents, in the terms of Bodega's storage engines.
 ///
 /// Source: <Tests/Rows/Systems.md#e-26>.
 public struct ItemCollection: Sendable {
-    /// Where it is kept.
+    /// The storage that has the collection.
     public let storage: any ItemStorage
-    /// Its name there, any text.
+    /// The name in the storage, any text.
     public let name: String
 
-    /// A collection of a storage; it need not be there yet.
+    /// Creates a collection of a storage.
+    ///
+    /// The storage may not have it yet.
     public init(_ name: String, in storage: any ItemStorage) {
         self.name = name
         self.storage = storage
@@ -15,14 +17,14 @@ public struct ItemCollection: Sendable {
 }
 
 extension ItemStorage {
-    /// The collection of that name.
+    /// Returns the collection with this name.
     public func collection(_ name: String) -> ItemCollection { ItemCollection(name, in: self) }
 }
 
 extension ItemCollection {
-    /// Reads everything.
+    /// Reads the whole collection.
     ///
-    /// - Throws: what keeps the engine from it.
+    /// - Throws: The error that prevents the read.
     public func contents() async throws(ItemStorageError) -> StoredCollection {
         let result = await withCheckedContinuation { continuation in
             storage.items(of: name) { continuation.resume(returning: $0) }
@@ -30,9 +32,9 @@ extension ItemCollection {
         return try result.get()
     }
 
-    /// Makes changes in their order, all or none; durable on return.
+    /// Makes changes in order, all or none; durable on return.
     ///
-    /// - Throws: why nothing was changed, or `indeterminate`.
+    /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func commit(_ changes: [ItemChange]) async throws(ItemStorageError) {
         let result = await withCheckedContinuation { continuation in
             storage.commit(changes, to: name) { continuation.resume(returning: $0) }

@@ -1,10 +1,10 @@
 package import RivuletJSON
 
-/// Writes and reads items: types that are JSONCodable through theirs, any other type through its Codable.
+/// Writes and reads items: JSONCodable types by that protocol, other types by Codable.
 package enum ItemDocument {
-    /// Writes an item; what is transient is not kept.
+    /// Writes an item without its transient fields.
     ///
-    /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its words.
+    /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its text.
     static func encode<Item: Encodable>(_ item: Item, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         write(item, into: &writer)
@@ -12,14 +12,14 @@ package enum ItemDocument {
         return writer.bytes
     }
 
-    /// The JSON of an item as it is kept and served; what is transient is in neither.
+    /// Returns the JSON of an item as it is stored and served, without transient fields.
     package static func json(of item: some Encodable) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         write(item, into: &writer)
         return writer.bytes
     }
 
-    /// A text that equal items have in every process; nil: their JSON is one.
+    /// Returns a text that equal items share in every process; nil if their JSON is such a text.
     static func canonicalText(of item: some Encodable) -> [UInt8]? {
         var writer = JSONWriter(includesTransient: false)
         writer.isCanonical = true
@@ -27,14 +27,14 @@ package enum ItemDocument {
         return writer.hasOtherText ? writer.bytes : nil
     }
 
-    /// The shape of a type's JSON, as far as the type tells it.
+    /// Returns the shape of a type's JSON, as far as the type describes it.
     package static func schema(of type: Any.Type) -> JSONSchema {
         (type as? any JSONCodable.Type)?.jsonSchema ?? CodableJSON.jsonSchema(of: type)
     }
 
     /// Reads an item.
     ///
-    /// - Throws: what is wrong with the text, and where.
+    /// - Throws: The error of the text, with its position.
     static func decode<Item: Decodable>(_ type: Item.Type, from document: [UInt8]) throws(JSONError) -> Item {
         var reader = JSONReader(document)
         let item = try read(type, from: &reader)
@@ -42,24 +42,26 @@ package enum ItemDocument {
         return item
     }
 
-    /// Reads what a client has sent.
+    /// Reads an item that a client has sent.
     ///
-    /// - Throws: what is wrong with the text, and where.
+    /// - Throws: The error of the text, with its position.
     package static func decode<Item: Decodable>(_ type: Item.Type, sent body: [UInt8]) throws(JSONError) -> Item {
         do throws(JSONError) {
             var reader = JSONReader(body)
-            // A key that no item has is a slip of the sender's, which would go unnoticed otherwise.
+            // A key that items do not have is a mistake of the client. Without this option it would be ignored.
             reader.unknownKeys = .reject
             reader.includesTransient = false
             let item = try read(type, from: &reader)
             try reader.finish()
             return item
         } catch {
-            throw JSONReader.gravestFault(of: body, after: error)
+            throw JSONReader.mostSevereError(of: body, after: error)
         }
     }
 
-    /// Reads items; one that cannot be read hides no other.
+    /// Reads items.
+    ///
+    /// An item that cannot be read does not affect the others.
     package static func decode<Item: Decodable>(
         _ type: Item.Type,
         from documents: [[UInt8]]
@@ -70,11 +72,12 @@ package enum ItemDocument {
         return documents.map { document in Result { () throws(JSONError) in try decode(type, from: document) } }
     }
 
-    /// What of a type is not stored and must be there to be read, so that nothing of that type comes back; nil: nothing is.
+    /// Returns the path of a field that is not stored but required to read a value of the type; nil if there is none.
     ///
-    /// A type that is only Codable does not tell.
-    static func unreadablePlace(of type: Any.Type) -> String? {
-        (type as? any JSONCodable.Type)?.jsonSchema.unreadablePlace
+    /// With such a field no stored value of the type can be read. For a type that is only Codable the result is
+    /// always nil.
+    static func unreadablePath(of type: Any.Type) -> String? {
+        (type as? any JSONCodable.Type)?.jsonSchema.unreadablePath
     }
 
     /// Writes a value of any type.

@@ -1,13 +1,17 @@
 package import RivuletJSON
 
-/// Lists of items in answers and events.
+/// Writes lists of items in answers and events.
 package enum ItemList {
-    /// The bytes of items after which no more are written: the rest is for another answer.
+    /// The number of bytes after which no further item is written.
+    ///
+    /// The rest belongs in another answer.
     package static let bytesMax = 1 << 20
 
-    /// Writes a member, `items` unless said otherwise: all of them, or as many as there is room for, one at least.
+    /// Writes a member with all items, or with as many as fit, at least one.
     ///
-    /// - Returns: the index behind the last one that was written.
+    /// Its name is `items` by default.
+    ///
+    /// - Returns: The index after the last written item.
     package static func write<Item: StorableItem>(
         _ items: ArraySlice<Item>,
         as name: String = "items",

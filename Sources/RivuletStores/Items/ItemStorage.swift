@@ -1,55 +1,67 @@
-/// Receives the answer to one request, exactly once, on any thread; it must not block.
+import RivuletBase
+
+/// Receives the answer to one request, exactly once, on any thread.
+///
+/// It must not block.
 public typealias ItemStorageReply<Value> = @Sendable (Result<Value, ItemStorageError>) -> Void
 
-/// Keeps named collections of small documents, each under a key, in the order in which their keys first came.
+/// Stores named collections of small documents, each under a key, in the order in which the keys were first stored.
 ///
-/// Everything else of the stored family is made of these two functions, see ``ItemCollection``. Every method may be called from any
-/// thread and returns without waiting. Commits of one collection are made in the order in which they were asked for; a read sees every
-/// commit that was answered before it was asked for. Requests before the engine is open wait for it.
+/// All other operations of stores and stored values use only these two functions, see ``ItemCollection``. Every
+/// method may be called on any thread and returns without waiting. Commits of one collection are made in the order of
+/// their requests. A read sees every commit that was answered before the read was requested. Requests before the
+/// engine is open wait for the opening.
 /// Source: <Tests/Rows/Systems.md#e-26>.
 public protocol ItemStorage: Sendable {
-    /// Opens the engine, when it is not open yet; blocks. Nothing by default.
+    /// Opens the engine if it is not open yet; blocks.
     ///
-    /// Called before a thread blocks for an answer: one that waits for an engine which that thread is to open would wait for ever.
+    /// The default implementation does nothing.
     ///
-    /// - Throws: why it cannot be opened.
+    /// It is called before a thread blocks for an answer. Without the call, a thread that has to open the engine
+    /// itself would wait for ever.
+    ///
+    /// - Throws: The reason that the engine cannot be opened.
     func open() throws(ItemStorageError)
 
-    /// Reads a whole collection; an empty one when nothing was ever written there.
+    /// Reads a whole collection; it is empty if nothing was ever written there.
     ///
-    /// A document whose bytes are damaged is not among the items but named, and hides no other.
+    /// A document with damaged bytes is not among the items. It is listed as damaged and does not affect the others.
     func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>)
 
-    /// Makes changes in their order, all or none; durable when it is answered, as far as the engine promises that.
+    /// Makes changes in order, all or none.
     ///
-    /// A key that is there keeps its place and its time of creation, one that was removed and comes again is new and stands last, in
-    /// one commit too. Removing what is not there changes nothing.
+    /// The changes are durable when the reply is called, as far as the engine promises that.
+    ///
+    /// An existing key keeps its position and its time of creation. A key that was removed and is stored again is new
+    /// and comes last, also within one commit. The removal of a missing key changes nothing.
     func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>)
 }
 
 extension ItemStorage {
-    /// Nothing is to be opened.
+    /// Does nothing: the engine needs no opening.
     public func open() throws(ItemStorageError) {}
 }
 
 /// One change of a collection.
 public enum ItemChange: Hashable, Sendable {
-    /// Stores a document, in place of the one before.
+    /// Stores a document and replaces the one before.
     case put(key: String, document: [UInt8])
-    /// Lets go of a document.
+    /// Removes a document.
     case remove(key: String)
-    /// Lets go of all documents, also those that are damaged or that nobody has loaded.
+    /// Removes all documents, also those that are damaged or have not been loaded.
     case removeAll
 }
 
-/// What a collection holds.
+/// The content of a collection.
 public struct StoredCollection: Hashable, Sendable {
-    /// In the order in which their keys first came.
+    /// The documents, in the order in which their keys were first stored.
     public var items: [StoredItem]
-    /// What cannot be read: it stays where it is until its key is written or removed.
+    /// The documents that cannot be read.
+    ///
+    /// Each one stays in the storage until its key is written or removed.
     public var damaged: [DamagedItem]
 
-    /// A collection of these documents.
+    /// Creates a collection of these documents.
     public init(items: [StoredItem] = [], damaged: [DamagedItem] = []) {
         self.items = items
         self.damaged = damaged
@@ -57,25 +69,25 @@ public struct StoredCollection: Hashable, Sendable {
 }
 
 extension StoredCollection {
-    /// Whether something lies under a key, damaged or not.
+    /// Returns true if there is a document under a key, damaged or not.
     package func hasKey(_ key: String) -> Bool {
-        let key = ItemKey(key)
-        return items.contains { ItemKey($0.key) == key } || damaged.contains { $0.key.map(ItemKey.init) == key }
+        let key = ByteText(key)
+        return items.contains { ByteText($0.key) == key } || damaged.contains { $0.key.map(ByteText.init) == key }
     }
 }
 
 /// One document of a collection.
 public struct StoredItem: Hashable, Sendable {
-    /// Any text.
+    /// The key, any text.
     public let key: String
-    /// Its bytes.
+    /// The bytes of the document.
     public let document: [UInt8]
-    /// When the key came, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which the key was first stored, in milliseconds since 1970-01-01T00:00:00Z.
     public let created: Int64
-    /// When the document was written last, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time of the last write of the document, in milliseconds since 1970-01-01T00:00:00Z.
     public let updated: Int64
 
-    /// A document with its times.
+    /// Creates a document with its times.
     public init(key: String, document: [UInt8], created: Int64, updated: Int64) {
         self.key = key
         self.document = document
@@ -86,12 +98,12 @@ public struct StoredItem: Hashable, Sendable {
 
 /// A document that an engine cannot read.
 public struct DamagedItem: Hashable, Sendable {
-    /// Its key; nil when that is damaged too.
+    /// The key of the document; nil if the key is damaged too.
     public let key: String?
-    /// What is wrong and where, for an operator.
+    /// The damage and its location, for an operator.
     public let detail: String
 
-    /// Names a document that cannot be read.
+    /// Creates the entry of a document that cannot be read.
     public init(key: String?, detail: String) {
         self.key = key
         self.detail = detail

@@ -1,29 +1,35 @@
 public import RivuletBase
 
-/// Why storage did not do what it was asked to.
+/// The reason that a storage did not carry out a request.
 ///
 /// Every case but `indeterminate` means that nothing was written.
 public enum ItemStorageError: Error, Hashable, Sendable {
-    /// The engine cannot work now; the same request may be tried again later.
+    /// The engine cannot work now.
+    ///
+    /// The same request may succeed later.
     case unavailable(detail: String)
-    /// The request may or may not have been written: open the collection again.
+    /// The request may or may not have been written.
+    ///
+    /// Open the collection again.
     case indeterminate(detail: String)
-    /// There is no space; reads go on.
+    /// There is no space on the disk.
+    ///
+    /// Reads still work.
     case full(detail: String)
-    /// A document is larger than this many bytes and can never be stored.
+    /// A document is larger than this number of bytes and can never be stored.
     case tooLarge(limitBytes: Int)
-    /// The collection holds as many documents as it may.
+    /// The collection has reached its limit of documents.
     case tooMany(limit: Int)
     /// The collection is damaged as a whole.
     case corrupt(detail: String)
-    /// The stored data or the library beneath is of a version or in a setting that this engine must not run with.
+    /// The stored data or the library has a version or a setting that this engine does not support.
     case incompatible(detail: String)
     /// The engine was closed.
     case closed
 }
 
 extension ItemStorageError: CustomStringConvertible {
-    /// What happened, where, and what mends it.
+    /// The error, its location and its fix.
     public var description: String {
         switch self {
         case .unavailable(let detail): "storage is unavailable: \(detail)"
@@ -41,6 +47,6 @@ extension ItemStorageError: CustomStringConvertible {
 }
 
 extension ItemStorageError: LoggableError {
-    /// The whole text: it names places and remedies only.
+    /// The whole text: it has only locations and fixes.
     public var logText: String { description }
 }

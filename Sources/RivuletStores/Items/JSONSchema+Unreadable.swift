@@ -1,37 +1,39 @@
-// Owns which values cannot be read again from what is stored of them.
+// This file finds values that cannot be read again from their stored form.
 
 import RivuletJSON
 
 extension JSONSchema {
-    /// The first place that is not stored and must be there to be read, as a JSON Pointer with `*` for any element; nil: there is none.
-    var unreadablePlace: String? {
+    /// The first field that is not stored but required to be read; nil if there is none.
+    ///
+    /// It is a JSON Pointer with `*` for any element.
+    var unreadablePath: String? {
         var types: Set<ObjectIdentifier> = []
-        return unreadablePlace(at: "", besides: &types)
+        return unreadablePath(at: "", besides: &types)
     }
 
-    /// Looks into each type once: that also ends it in a type that is within itself.
-    private func unreadablePlace(at path: String, besides types: inout Set<ObjectIdentifier>) -> String? {
+    /// Visits each type only once, which also ends the search in recursive types.
+    private func unreadablePath(at path: String, besides types: inout Set<ObjectIdentifier>) -> String? {
         switch self {
         case .annotated(let schema, _), .optional(let schema):
-            return schema.unreadablePlace(at: path, besides: &types)
+            return schema.unreadablePath(at: path, besides: &types)
         case .object(_, let identity, let fields):
             if let identity, !types.insert(identity).inserted { return nil }
             for field in fields() {
-                let place = path + "/" + JSONPointer.escape(field.name)
+                let fieldPath = path + "/" + JSONPointer.escape(field.name)
                 if field.isTransient {
-                    if field.isRequiredToRead { return place }
-                } else if let found = field.schema.unreadablePlace(at: place, besides: &types) {
+                    if field.isRequiredToRead { return fieldPath }
+                } else if let found = field.schema.unreadablePath(at: fieldPath, besides: &types) {
                     return found
                 }
             }
             return nil
         case .named(_, let identity, let shape):
-            return types.insert(identity).inserted ? shape().unreadablePlace(at: path, besides: &types) : nil
+            return types.insert(identity).inserted ? shape().unreadablePath(at: path, besides: &types) : nil
         case .array(let schema), .keyed(let schema, _), .dictionary(let schema):
-            return schema.unreadablePlace(at: path + "/*", besides: &types)
+            return schema.unreadablePath(at: path + "/*", besides: &types)
         case .oneOf(let schemas), .anyOf(let schemas):
             for schema in schemas {
-                if let found = schema.unreadablePlace(at: path, besides: &types) { return found }
+                if let found = schema.unreadablePath(at: path, besides: &types) { return found }
             }
             return nil
         case .any, .null, .boolean, .integer, .number, .string:

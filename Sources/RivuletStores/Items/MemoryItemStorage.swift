@@ -1,14 +1,14 @@
-import OrderedCollections
+import RivuletBase
 import Synchronization
 
-/// Keeps collections as long as the process lives.
+/// Stores collections in memory.
 public final class MemoryItemStorage: ItemStorage {
-    /// The most documents that a collection holds.
+    /// The most documents of a collection.
     public let itemsMax: Int
     private let clock: @Sendable () -> Int64
-    private let collections = Mutex<[ItemKey: OrderedDictionary<ItemKey, StoredItem>]>([:])
+    private let collections = Mutex<[ByteText: KeyedTree<ByteText, StoredItem>]>([:])
 
-    /// Makes a storage without collections; `clock` gives milliseconds since 1970-01-01T00:00:00Z.
+    /// Creates a storage without collections; `clock` returns milliseconds since 1970-01-01T00:00:00Z.
     public init(itemsMax: Int = 1_000_000, clock: @escaping @Sendable () -> Int64) {
         self.itemsMax = itemsMax
         self.clock = clock
@@ -16,17 +16,20 @@ public final class MemoryItemStorage: ItemStorage {
 
     /// Reads a whole collection.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
-        let items = collections.withLock { $0[ItemKey(collection)].map { Array($0.values) } ?? [] }
+        let items = collections.withLock { $0[ByteText(collection)]?.map(\.value) ?? [] }
         reply(.success(StoredCollection(items: items)))
     }
 
-    /// Makes changes in their order, all or none; nothing here survives the process.
+    /// Makes changes in order, all or none.
+    ///
+    /// They are lost at the end of the process.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
-        let (now, name) = (clock(), ItemKey(collection))
+        let (now, name) = (clock(), ByteText(collection))
         let isDone = collections.withLock { collections in
-            // Counted before anything is changed: a commit is made in place, so that it costs what it changes.
-            guard hasRoom(for: changes, in: collections[name] ?? [:]) else { return false }
-            Self.make(changes, in: &collections[name, default: [:]], at: now)
+            // The documents are counted before any change. A commit is made in place, so its cost depends only on its
+            // changes.
+            guard hasRoom(for: changes, in: collections[name] ?? KeyedTree()) else { return false }
+            Self.make(changes, in: &collections[name, default: KeyedTree()], at: now)
             return true
         }
         reply(isDone ? .success(()) : .failure(.tooMany(limit: itemsMax)))
@@ -34,46 +37,44 @@ public final class MemoryItemStorage: ItemStorage {
 
     private static func make(
         _ changes: [ItemChange],
-        in items: inout OrderedDictionary<ItemKey, StoredItem>,
+        in items: inout KeyedTree<ByteText, StoredItem>,
         at now: Int64
     ) {
-        // Removals that follow each other are made together.
-        var removed: [ItemKey] = []
         for change in changes {
-            if case .remove(let key) = change {
-                removed.append(ItemKey(key))
-                continue
-            }
-            items.remove(removed)
-            removed = []
             switch change {
             case .put(let key, let document):
-                let created = items[ItemKey(key)]?.created ?? now
-                items[ItemKey(key)] = StoredItem(key: key, document: document, created: created, updated: now)
-            case .remove: break
-            case .removeAll: items = [:]
+                let position = items.position(of: ByteText(key))
+                let created = position.map { items.value(at: $0).created } ?? now
+                let item = StoredItem(key: key, document: document, created: created, updated: now)
+                guard let position else {
+                    items.append(item, under: ByteText(key))
+                    continue
+                }
+                items.update(at: position) { $0 = item }
+            case .remove(let key):
+                if let position = items.position(of: ByteText(key)) { items.remove(at: position) }
+            case .removeAll: items = KeyedTree()
             }
         }
-        items.remove(removed)
     }
 
     private func hasRoom(
         for changes: [ItemChange],
-        in items: OrderedDictionary<ItemKey, StoredItem>
+        in items: KeyedTree<ByteText, StoredItem>
     ) -> Bool {
         if items.count + changes.count <= itemsMax { return true }
         var count = items.count
         var isEmptied = false
-        // What the changes so far made of a key.
-        var isThere: [ItemKey: Bool] = [:]
+        // The presence of each key after the changes so far.
+        var isThere: [ByteText: Bool] = [:]
         for change in changes {
             switch change {
             case .put(let key, _):
-                let before = isThere.updateValue(true, forKey: ItemKey(key))
-                if !(before ?? (!isEmptied && items.keys.contains(ItemKey(key)))) { count += 1 }
+                let before = isThere.updateValue(true, forKey: ByteText(key))
+                if !(before ?? (!isEmptied && items.position(of: ByteText(key)) != nil)) { count += 1 }
             case .remove(let key):
-                let before = isThere.updateValue(false, forKey: ItemKey(key))
-                if before ?? (!isEmptied && items.keys.contains(ItemKey(key))) { count -= 1 }
+                let before = isThere.updateValue(false, forKey: ByteText(key))
+                if before ?? (!isEmptied && items.position(of: ByteText(key)) != nil) { count -= 1 }
             case .removeAll: (count, isEmptied, isThere) = (0, true, [:])
             }
         }

@@ -1,20 +1,20 @@
 public import RivuletBase
 
-/// Why a securely stored value is not what it was to become.
+/// The error of an operation on a securely stored value.
 ///
-/// The names are Boutique's; there is no keychain here but values that are sealed at rest. Faults of the storage are
+/// The names are Boutique's. There is no keychain here; values are sealed at rest. Errors of the storage are
 /// ``ItemStorageError``. Source: <Tests/Rows/Systems.md#e-24>.
 public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no value to change, there is one that none of the keys opens, or what is given for a key is none.
+    /// There is no value to change, or no key opens the value, or the text that is given as a key is invalid.
     case couldNotAccessKeychain
     /// There is no value; thrown by `SecurelyStoredValue.value()`.
     case itemNotFound
-    /// There is no key to seal and open with, or its file has permissions with which it is not used.
+    /// There is no key to seal and open values, or the permissions of the key's file forbid its use.
     case missingEntitlement
-    /// The file of the key cannot be read or made: `errno` of the call that failed.
+    /// The key's file cannot be read or created: the `errno` of the failed call.
     case errorWithStatus(status: Int32)
 
-    /// What happened, and what mends it.
+    /// The error and its fix.
     public var description: String {
         switch self {
         case .couldNotAccessKeychain:

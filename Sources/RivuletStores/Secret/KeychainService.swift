@@ -1,30 +1,34 @@
-/// What a secret is for; secrets of two services with one key are two.
+/// The purpose of a secret.
+///
+/// Secrets of two services under the same key are different secrets.
 public struct KeychainService: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
     /// Any text.
     public let rawValue: String
 
-    /// The service of that name.
+    /// Creates the service with this name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The service of that name.
+    /// Creates the service with this name.
     public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }
 }
 
-/// Whom a secret belongs to; secrets of two groups with one key are two.
+/// The owner of a secret.
+///
+/// Secrets of two groups under the same key are different secrets.
 public struct KeychainGroup: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
     /// Any text.
     public let rawValue: String
 
-    /// The group of that name.
+    /// Creates the group with this name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The group of that name.
+    /// Creates the group with this name.
     public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }

@@ -3,12 +3,15 @@ import FoundationEssentials
 
 /// A sealed document: the byte 1, the key's name, 8 bytes, then nonce, ciphertext and tag of AES-256-GCM.
 ///
-/// Where it is stored is sealed with it, so that a document moved to another place does not open there.
+/// The storage location is authenticated with the document, so that a document that was moved to another location
+/// does not open there.
 /// Source: <https://doi.org/10.6028/NIST.SP.800-38D>.
 enum SealedDocument {
-    private static let form: UInt8 = 1
+    private static let codec: UInt8 = 1
 
-    /// Why a document does not open; it tells nothing of what is in it.
+    /// The reason that a document does not open.
+    ///
+    /// It reveals nothing of the content.
     enum Fault: Error, CustomStringConvertible {
         case notSealed
         case otherKey
@@ -25,27 +28,27 @@ enum SealedDocument {
         }
     }
 
-    static func seal(_ bytes: [UInt8], at place: String, with key: SealingKey) throws -> [UInt8] {
-        let box = try AES.GCM.seal(bytes, using: key.key, authenticating: Array(place.utf8))
+    static func seal(_ bytes: [UInt8], at location: String, with key: SealingKey) throws -> [UInt8] {
+        let box = try AES.GCM.seal(bytes, using: key.key, authenticating: Array(location.utf8))
         guard let combined = box.combined else { throw Fault.damaged }
-        return [form] + key.name + Array(combined)
+        return [codec] + key.name + Array(combined)
     }
 
-    /// Whether this key has sealed a document that opens.
+    /// Returns true if a document that can be opened was sealed with this key.
     static func isSealed(_ document: [UInt8], with key: SealingKey) -> Bool {
         document.dropFirst().starts(with: key.name)
     }
 
-    static func open(_ document: [UInt8], at place: String, with keys: SealingKeys) throws(Fault) -> [UInt8] {
+    static func open(_ document: [UInt8], at location: String, with keys: SealingKeys) throws(Fault) -> [UInt8] {
         let headBytes = 1 + SealingKey.nameBytes
-        guard document.count > headBytes, document[0] == form else { throw .notSealed }
+        guard document.count > headBytes, document[0] == codec else { throw .notSealed }
         let name = document[1..<headBytes]
         guard let key = ([keys.current] + keys.older).first(where: { $0.name.elementsEqual(name) }) else {
             throw .otherKey
         }
         do {
             let box = try AES.GCM.SealedBox(combined: document[headBytes...])
-            return Array(try AES.GCM.open(box, using: key.key, authenticating: Array(place.utf8)))
+            return Array(try AES.GCM.open(box, using: key.key, authenticating: Array(location.utf8)))
         } catch {
             throw .damaged
         }

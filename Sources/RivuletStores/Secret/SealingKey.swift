@@ -1,8 +1,10 @@
 package import Crypto
 
-/// A key made of a secret, with a name that tells which key it is and nothing of it.
+/// A key derived from a secret.
+///
+/// Its name identifies the key and reveals nothing of it.
 public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The least bytes of a secret.
+    /// The least number of bytes of a secret.
     public static let secretBytesMin = 32
 
     static let nameBytes = 8
@@ -10,7 +12,7 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
     let key: SymmetricKey
     let name: [UInt8]
 
-    /// Derives the key from a secret; nil when that has fewer than 32 bytes.
+    /// Derives the key from a secret; nil if the secret has fewer than 32 bytes.
     ///
     /// Source: RFC 5869.
     public init?(secret: some Sequence<UInt8>) {
@@ -19,7 +21,7 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.init(derivedFrom: secret)
     }
 
-    /// Derives the key from a secret that is long enough.
+    /// Derives the key from a secret of sufficient length.
     package init(derivedFrom secret: SymmetricKey) {
         key = Self.derived(from: secret, for: "rivulet sealed value", byteCount: 32)
         let name = Self.derived(from: secret, for: "rivulet sealed value key name", byteCount: Self.nameBytes)
@@ -30,21 +32,23 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
         HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Array(purpose.utf8), outputByteCount: byteCount)
     }
 
-    /// Says that there is one, and not which.
+    /// The name of the type only, without any part of the key.
     public var description: String { "SealingKey" }
 
-    /// Shows nothing.
+    /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The keys of sealed values: one that seals, and earlier ones that still open.
+/// The keys of sealed values: one that seals, and earlier ones that still open values.
 public struct SealingKeys: Sendable {
-    /// What seals and opens.
+    /// The key that seals and opens.
     public let current: SealingKey
-    /// What still opens, for as long as there are values sealed with it.
+    /// The keys that only open.
+    ///
+    /// Keep each one as long as there are values sealed with it.
     public let older: [SealingKey]
 
-    /// One key, and earlier ones of it.
+    /// Creates the keys: the current key, and its predecessors.
     public init(_ current: SealingKey, older: [SealingKey] = []) {
         self.current = current
         self.older = older

@@ -3,36 +3,39 @@ public import Logging
 import RivuletJSON
 public import RivuletObjects
 
-/// A value that is sealed at rest, or nil while there is none.
+/// A value that is sealed at rest; nil while there is none.
 ///
-/// No log, no error and no description has anything of the value. A document that cannot be opened reads as nil and is told to the
-/// log; it stays until a value is set or removed, and what changes a part of the value is an error until then. Each function is there twice: inside of `async` functions it suspends, elsewhere it blocks
-/// the thread until the value is on disk.
+/// Logs, errors and descriptions never have any part of the value. A document that cannot be opened reads as nil,
+/// which is logged. The document stays until a value is set or removed; until then a change of a part of the value is
+/// an error. Each function exists twice: in `async` functions it suspends, elsewhere it blocks the thread until the
+/// value is on disk.
 /// Source: <Tests/Rows/Systems.md#e-22> to E-24.
 @propertyWrapper
 public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
-    /// Its name within its service and group.
+    /// The name within its service and group.
     public let key: String
-    /// What it is for; nil: nothing in particular.
+    /// The purpose of the secret; nil: no particular purpose.
     public let service: KeychainService?
-    /// Whom it belongs to; nil: nobody in particular.
+    /// The owner of the secret; nil: no particular owner.
     public let group: KeychainGroup?
     package let box: ValueBox<Item?>
     private let keys: Keys
     private let logger: Logger
 
-    /// Gives what seals values, each time that a value is sealed or opened; nil: there is none.
+    /// Returns the keys each time that a value is sealed or opened; nil: there are none.
     package typealias Keys = @Sendable () throws(KeychainError) -> SealingKeys?
 
-    /// A secret of a storage; nothing is read before it is asked for.
+    /// Creates a secret of a storage.
+    ///
+    /// Nothing is read before the secret is used.
     ///
     /// - Parameters:
-    ///   - key: Any text; one value of a service and a group has it.
-    ///   - service: What it is for.
-    ///   - group: Whom it belongs to.
-    ///   - storage: Where it is kept.
-    ///   - keys: What seals it; nil: there is none, and to set a value is an error.
-    ///   - logger: Takes what goes wrong where nothing can be thrown.
+    ///   - key: Any text, unique within a service and a group.
+    ///   - service: The purpose of the secret.
+    ///   - group: The owner of the secret.
+    ///   - storage: The collection that stores the secret.
+    ///   - keys: The keys that seal the secret. Nil: there are none, and to set a value is an error.
+    ///   - logger: Receives errors that cannot be thrown.
     public convenience init(
         key: String,
         service: KeychainService? = nil,
@@ -44,7 +47,9 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         self.init(key: key, service: service, group: group, storage: storage, keyedBy: { keys }, logger: logger)
     }
 
-    /// A secret of a storage, whose keys are asked for when it is read or set for the first time.
+    /// Creates a secret of a storage.
+    ///
+    /// Its keys are loaded when it is first read or set.
     package init(
         key: String,
         service: KeychainService?,
@@ -58,25 +63,25 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         self.group = group
         self.keys = keys
         self.logger = logger
-        let place = Self.place(key, service, group)
+        let location = Self.location(key, service, group)
         box = ValueBox(
-            key: place,
+            key: location,
             storage: storage,
-            form: ValueForm(
+            codec: ValueCodec(
                 document: { value in
                     guard let value else { return nil }
                     guard let keys = try keys() else { throw KeychainError.missingEntitlement }
                     let document = try StoredBox.document(of: value, key: key)
-                    return try SealedDocument.seal(document, at: place, with: keys.current)
+                    return try SealedDocument.seal(document, at: location, with: keys.current)
                 },
                 value: { document in
                     guard let document else { return nil }
                     guard let keys = try keys() else { throw SealedDocument.Fault.otherKey }
-                    let bytes = try SealedDocument.open(document, at: place, with: keys)
+                    let bytes = try SealedDocument.open(document, at: location, with: keys)
                     do throws(JSONError) {
                         return try StoredBox.value(Item.self, of: bytes)
                     } catch {
-                        // The error itself may repeat a part of the secret.
+                        // The error itself could repeat a part of the secret.
                         throw SealedDocument.Fault.otherType("\(Item.self)")
                     }
                 },
@@ -84,14 +89,14 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
                     guard let keys = try keys() else { return false }
                     return !SealedDocument.isSealed(document, with: keys.current)
                 },
-                standard: nil
+                defaultValue: nil
             ),
             logger: logger
         )
     }
 
-    /// The three names as one, which no other three make.
-    private static func place(_ key: String, _ service: KeychainService?, _ group: KeychainGroup?) -> String {
+    /// Returns one name for the three, different for any other three.
+    private static func location(_ key: String, _ service: KeychainService?, _ group: KeychainGroup?) -> String {
         var writer = JSONWriter()
         writer.beginArray()
         for name in [service?.rawValue, group?.rawValue, key] {
@@ -101,22 +106,24 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The value; nil: there is none, or none that opens.
+    /// The value; nil if there is none, or none that can be opened.
     ///
-    /// The first time it is read from storage, which blocks the thread.
+    /// The first read loads it from the storage, which blocks the thread.
     public var wrappedValue: Item? { box.value }
 
-    /// What changes the value.
+    /// The value's object, with the functions that change the value.
     public var projectedValue: SecurelyStoredValue { self }
 
-    /// The value now, then each one that was set, nil for one that was removed.
+    /// The current value, then each value that is set; nil for a removal.
     ///
-    /// A reader that is more than 1,024 values behind misses the oldest, never the newest.
+    /// A reader that is more than 1,024 values behind misses the oldest values, never the newest.
     public var values: AsyncStream<Item?> { box.values }
 
-    /// A binding to the value; a write blocks until it is on disk, and nil removes the value.
+    /// A binding to the value.
     ///
-    /// A write that fails is told to the log and changes nothing: a binding cannot throw, ``set(_:)-(Item?)`` can.
+    /// A write blocks until it is on disk, and nil removes the value.
+    ///
+    /// A write that fails is logged and changes nothing. A binding cannot throw; ``set(_:)-(Item?)`` can.
     public var binding: Binding<Item?> {
         Binding(get: { self.wrappedValue }, set: { self.write($0) })
     }
@@ -129,32 +136,35 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Seals and stores a value, nil removes it; it is on disk on return.
+    /// Seals and stores a value, which is on disk on return; nil removes the value.
     ///
-    /// - Throws: ``KeychainError/missingEntitlement`` without a key, ``StoreError``, ``ItemStorageError``; nothing has changed then.
+    /// - Throws: ``KeychainError/missingEntitlement`` without a key, ``StoreError``, ``ItemStorageError``. Nothing
+    ///   has changed then.
     public func set(_ value: Item?) async throws {
         guard let value else { return try await remove() }
         _ = try await box.change { _ in value }
     }
 
-    /// Seals and stores a value, nil removes it, and blocks until it is on disk.
+    /// Seals and stores a value, and blocks until it is on disk; nil removes the value.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     public func set(_ value: Item?) throws {
         guard let value else { return try remove() }
         _ = try box.changeNow { _ in value }
     }
 
-    /// Removes the value, also one that does not open; without one nothing happens, and no stream tells of it.
+    /// Removes the value, also one that cannot be opened.
     ///
-    /// - Throws: ``ItemStorageError``; nothing has changed then.
+    /// Without a value nothing happens, and streams get nothing.
+    ///
+    /// - Throws: ``ItemStorageError``. Nothing has changed then.
     public func remove() async throws {
         _ = try await box.change(knowing: Self.removal)
     }
 
-    /// The same, and blocks until it is off the disk.
+    /// Removes the value, and blocks until it is off the disk.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     public func remove() throws {
         _ = try box.changeNow(knowing: Self.removal)
     }
@@ -163,17 +173,18 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         { value, standing in value == nil && standing.condition != .unreadable ? nil : .some(nil) }
     }
 
-    /// The value, or why there is none.
+    /// Returns the value, or throws the reason that there is none.
     ///
-    /// - Throws: ``KeychainError/itemNotFound`` where none was set, ``KeychainError/couldNotAccessKeychain`` where one was that cannot be
-    ///   opened, ``KeychainError/missingEntitlement`` where there is no key to open it with, ``ItemStorageError``.
+    /// - Throws: ``KeychainError/itemNotFound`` if no value was set, ``KeychainError/couldNotAccessKeychain`` if the
+    ///   value cannot be opened, ``KeychainError/missingEntitlement`` if there is no key to open it,
+    ///   ``ItemStorageError``.
     public func value() async throws -> Item {
         try await box.change(knowing: presence).after.orNotFound()
     }
 
-    /// The same, and blocks while it is read for the first time.
+    /// Returns the value, and blocks while it is read for the first time.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     public func value() throws -> Item {
         try box.changeNow(knowing: presence).after.orNotFound()
     }
@@ -185,19 +196,21 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Seals the value with the current key where it is sealed with an older one, so that that one can be taken away.
+    /// Seals the value with the current key if it is sealed with an older one.
     ///
-    /// - Returns: whether it was written; not where it is sealed with the current key, or where there is none.
-    /// - Throws: ``KeychainError/couldNotAccessKeychain`` for a value that no key opens, ``KeychainError/missingEntitlement`` without a key,
-    ///   ``ItemStorageError``; nothing has changed then.
+    /// The older key can be discarded afterwards.
+    ///
+    /// - Returns: True if the value was written; false if it is sealed with the current key, or if there is none.
+    /// - Throws: ``KeychainError/couldNotAccessKeychain`` for a value that no key opens,
+    ///   ``KeychainError/missingEntitlement`` without a key, ``ItemStorageError``. Nothing has changed then.
     @discardableResult
     public func reseal() async throws -> Bool {
         try await box.change(knowing: renewal).isWritten
     }
 
-    /// The same, and blocks until it is on disk.
+    /// Seals the value with the current key if it is sealed with an older one, and blocks until it is on disk.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     @discardableResult
     public func reseal() throws -> Bool {
         try box.changeNow(knowing: renewal).isWritten
@@ -213,15 +226,15 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Makes a change on the newest value; nil: there is none.
+    /// Makes a change of the newest value; nil if there is no value.
     ///
-    /// - Throws: also what keeps a value from being opened that is there: it is not one to begin anew.
+    /// - Throws: Also the reason that a stored value cannot be opened, because a new value would overwrite it.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item?>.Edit) async throws -> Bool {
         try await box.change(knowing: opened(edit)).isWritten
     }
 
-    /// The same for a thread that can wait.
+    /// Makes a change of the newest value, on a thread that may block.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item?>.Edit) throws -> Bool {
         try box.changeNow(knowing: opened(edit)).isWritten
@@ -234,16 +247,16 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Why a value that is there cannot be opened.
+    /// Returns the reason that a stored value cannot be opened.
     private static func fault(_ keys: Keys) throws(KeychainError) -> KeychainError {
         try keys() == nil ? .missingEntitlement : .couldNotAccessKeychain
     }
 }
 
 extension Optional {
-    /// The value.
+    /// Returns the value.
     ///
-    /// - Throws: ``KeychainError/itemNotFound`` where there is none.
+    /// - Throws: ``KeychainError/itemNotFound`` if there is none.
     fileprivate func orNotFound() throws(KeychainError) -> Wrapped {
         guard let self else { throw .itemNotFound }
         return self

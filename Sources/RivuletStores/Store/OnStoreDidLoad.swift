@@ -1,7 +1,7 @@
-/// Waits until a store has loaded, then runs `onLoad`; `onError` instead when it cannot be read.
+/// Waits until a store has loaded, then runs `onLoad`; runs `onError` if the store cannot be read.
 ///
-/// Upstream this is a modifier of a SwiftUI view. Here it is for any asynchronous place, such as an effect; both closures run where the
-/// caller is isolated.
+/// Upstream this is a modifier of a SwiftUI view. Here it is for any asynchronous code, such as an effect. Both
+/// closures run in the caller's isolation.
 /// Source: <Tests/Rows/Systems.md#e-25>.
 public func onStoreDidLoad<Item: StorableItem>(
     _ store: Store<Item>,
@@ -18,7 +18,7 @@ public func onStoreDidLoad<Item: StorableItem>(
     await onLoad()
 }
 
-/// Waits until a store has loaded, then calls `update` with true; `onError` instead when it cannot be read.
+/// Waits until a store has loaded, then calls `update` with true; calls `onError` if the store cannot be read.
 ///
 /// To set a `Binding<Bool>`, as upstream: `update: { hasLoaded.wrappedValue = $0 }`.
 public func onStoreDidLoad<Item: StorableItem>(

@@ -1,15 +1,16 @@
-// Owns how a store does what its machine says: the storage, observers, and those who wait.
+// This file carries out the actions of a store's machine: for the storage, observers, and waiting callers.
 
 import Logging
 import OrderedCollections
+import RivuletBase
 package import RivuletJSON
 import Synchronization
 
 extension Store {
-    /// Waits until the store has loaded; returns at once when it has.
+    /// Waits until the store has loaded; returns at once if it has.
     ///
-    /// There is one load. When it failed, each call throws its error, until an operation has had the store load after all.
-    /// - Throws: ``ItemStorageError``, why the collection cannot be read; ``StoreError/busy(detail:)``.
+    /// There is one load. If it failed, each call throws its error, until an operation has made the store load.
+    /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read; ``StoreError/busy(detail:)``.
     /// Source: <Tests/Rows/Systems.md#e-05>.
     public func itemsHaveLoaded() async throws {
         try await withCheckedThrowingContinuation { continuation in
@@ -24,7 +25,7 @@ extension Store {
         }
     }
 
-    /// Replies when the items are those that the storage has, at once when they are; for callers that do not wait.
+    /// Calls the reply when the items are those of the storage, at once if they are; for callers that do not wait.
     package func whenLoaded(_ reply: @escaping StoreReply) {
         do {
             if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForContents(reply) }) {
@@ -35,10 +36,11 @@ extension Store {
         }
     }
 
-    /// Does what is to be done, unless another thread is at it.
+    /// Carries out the pending actions, unless another thread does so.
     ///
-    /// One at a time, so that commits reach the storage, and events and answers those who wait, in their order. A storage that
-    /// answers at once comes back here while this runs, and leaves the answer for the next turn.
+    /// Only one thread does so at a time, so that commits reach the storage in order, and events and answers reach
+    /// their receivers in order. A storage that answers at once calls this function again while it runs, and leaves
+    /// the answer for the next turn.
     func drive() {
         guard machine.withLock({ $0.beginDriving() }) else { return }
         while let action = machine.withLock({ $0.next() }) {
@@ -66,7 +68,7 @@ extension Store {
     private func read(_ result: Result<StoredCollection, ItemStorageError>) {
         switch result {
         case .failure(let error): loaded(.failure(error))
-        // A task of its own, the only one: the storage's thread has others to serve.
+        // In a task of its own, which is the only one, because the storage's thread has other requests to serve.
         case .success(let stored): Task { loaded(.success(await decode(stored))) }
         }
     }
@@ -76,7 +78,7 @@ extension Store {
         drive()
     }
 
-    /// How many items a task of a load reads, before others have a turn on its thread.
+    /// The number of items that a task of a load reads before other tasks get its thread.
     private static var itemsPerTask: Int { 256 }
 
     private func decode(_ stored: StoredCollection) async -> StoreContents<Item> {
@@ -91,38 +93,39 @@ extension Store {
             for await (index, result) in tasks { results[index] = result }
             return results
         }
-        var contents = StoreContents<Item>()
-        contents.reserveCapacity(stored.items.count)
-        contents.damaged = stored.damaged
-        for (group, results) in zip(groups, results) {
-            for (stored, result) in zip(group, results) { add(result, of: stored, to: &contents) }
+        var items: [(key: ByteText, entry: StoreContents<Item>.Entry)] = []
+        items.reserveCapacity(stored.items.count)
+        var damaged = stored.damaged
+        for (stored, result) in zip(groups.joined(), results.joined()) {
+            if let fault = fault(of: result, in: stored) {
+                damaged.append(fault)
+            } else if case .success(let item) = result {
+                let size = stored.key.utf8.count + stored.document.count
+                items.append((ByteText(stored.key), StoreContents.Entry(item: item, size: size)))
+            }
         }
+        var contents = StoreContents(items)
+        contents.damaged = damaged
         report(contents.damaged)
         return contents
     }
 
-    private func add(_ result: Result<Item, JSONError>, of stored: StoredItem, to contents: inout StoreContents<Item>) {
-        if let fault = fault(of: result, in: stored) {
-            contents.damaged.append(fault)
-        } else if case .success(let item) = result {
-            contents.put(item, under: ItemKey(stored.key), size: stored.key.utf8.count + stored.document.count)
-        }
-    }
-
-    /// Why what was read is no item of this store; nil: it is.
+    /// Returns the reason that a result is not an item of this store; nil if it is.
     package func fault(of result: Result<Item, JSONError>, in stored: StoredItem) -> DamagedItem? {
         switch result {
         case .success(let item):
             let identifier = item[keyPath: cacheIdentifier]
-            if ItemKey(identifier) == ItemKey(stored.key) { return nil }
-            // Under another key it could be neither replaced nor removed.
+            if ByteText(identifier) == ByteText(stored.key) { return nil }
+            // Under another key the item could neither be replaced nor removed.
             let detail = "the item's identifier is \(String(reflecting: identifier)), which is not its key"
             return DamagedItem(key: stored.key, detail: detail)
         case .failure(let error): return DamagedItem(key: stored.key, detail: error.description)
         }
     }
 
-    /// The line has neither keys nor what is stored under them, for both are clients'.
+    /// Logs the number of damaged items.
+    ///
+    /// The line has neither keys nor documents, because both belong to clients.
     private func report(_ damaged: [DamagedItem]) {
         guard !damaged.isEmpty else { return }
         logger.error(

@@ -1,10 +1,11 @@
 import Synchronization
 
 extension Store {
-    /// The latest event, then every later one; each call makes a new stream, which holds the store.
+    /// A new stream of the latest event, then of every later one; the stream keeps the store alive.
     ///
-    /// The first event is `initialized` only when the store has not loaded. A reader that falls behind by more than the limits
-    /// allow (``StoreLimits/subscriberEventsMax``) gets one `loaded` event with all items in place of what it missed.
+    /// The first event is `initialized` only if the store has not loaded. A reader that falls behind more than the
+    /// limits allow (``StoreLimits/subscriberEventsMax``) gets one `loaded` event with all items in place of the
+    /// missed events.
     /// Source: <Tests/Rows/Systems.md#e-10>, E-11.
     public var events: AsyncStream<StoreEvent<Item>> {
         let subscription = subscribe()
@@ -15,22 +16,22 @@ extension Store {
         }
     }
 
-    /// How many operations the store has made since it was made.
+    /// The number of operations that the store has made since it was created.
     package var version: UInt64 { machine.withLock { $0.version } }
 
-    /// How many operations were asked for and are not made yet.
+    /// The number of requested operations that are not made yet.
     package var requestCount: Int { machine.withLock { $0.requestCount } }
 
-    /// How many follow the store.
+    /// The number of subscribers of the store.
     package var subscriberCount: Int { machine.withLock { $0.subscriberCount } }
 
-    /// Follows the store: first the latest event, then every later one.
+    /// Subscribes to the store: first the latest event, then every later one.
     package func subscribe() -> StoreSubscription<Item> {
         StoreSubscription(of: self, id: machine.withLock { $0.subscribe() })
     }
 }
 
-/// One who follows a store, until it is cancelled or released.
+/// A subscriber of a store, until it is cancelled or released.
 package final class StoreSubscription<Item: StorableItem>: Sendable {
     private let store: Store<Item>
     private let id: UInt64
@@ -42,20 +43,22 @@ package final class StoreSubscription<Item: StorableItem>: Sendable {
 
     deinit { cancel() }
 
-    /// Waits for the next update; nil when the subscription is cancelled.
+    /// Waits for the next update; nil if the subscription is cancelled.
     package func next() async -> StoreUpdate<Item>? {
         await withCheckedContinuation { continuation in
             next { continuation.resume(returning: $0) }
         }
     }
 
-    /// Asks for the next update; nil when the subscription is cancelled.
+    /// Requests the next update; nil if the subscription is cancelled.
     package func next(_ reply: @escaping StoreUpdateReply<Item>) {
         let delivery = store.machine.withLock { $0.nextUpdate(of: id, reply: reply) }
         delivery?.make()
     }
 
-    /// Ends the subscription; may be called again.
+    /// Ends the subscription.
+    ///
+    /// It may be called again.
     package func cancel() {
         let deliveries = store.machine.withLock { $0.unsubscribe(id) }
         for delivery in deliveries { delivery.make() }

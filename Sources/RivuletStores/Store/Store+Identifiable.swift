@@ -1,10 +1,11 @@
-// Owns stores of items that know their identifiers.
+// This file makes stores of items that have identifiers of their own.
 
 public import FoundationEssentials
 public import Logging
 
 extension Store where Item: Identifiable, Item.ID == String {
-    /// Makes a store of items that are told apart by their `id`, and returns at once; they are loaded in the background.
+    /// Creates a store of items with their `id` as identifier, and returns at once; the items are loaded in the
+    /// background.
     ///
     /// Source: <Tests/Rows/Systems.md#e-04>.
     public convenience init(
@@ -15,9 +16,9 @@ extension Store where Item: Identifiable, Item.ID == String {
         self.init(storage: storage, cacheIdentifier: \.id, logger: logger, limits: limits)
     }
 
-    /// Makes a store of items that are told apart by their `id`, and returns when it has loaded.
+    /// Creates a store of items with their `id` as identifier, and returns when it has loaded.
     ///
-    /// - Throws: ``ItemStorageError``, why the collection cannot be read.
+    /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read.
     public convenience init(
         storage: ItemCollection,
         logger: Logger = Logger(label: "rivulet.store"),
@@ -28,8 +29,9 @@ extension Store where Item: Identifiable, Item.ID == String {
 }
 
 extension Store where Item: Identifiable, Item.ID == UUID {
-    /// Makes a store of items that are told apart by their `id`, in upper case, and returns at once; they are loaded in the background.
+    /// Creates a store of items with their `id`, in upper case, as identifier, and returns at once.
     ///
+    /// The items are loaded in the background.
     /// Source: <Tests/Rows/Systems.md#e-04>.
     public convenience init(
         storage: ItemCollection,
@@ -40,9 +42,9 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         drive()
     }
 
-    /// Makes a store of items that are told apart by their `id`, in upper case, and returns when it has loaded.
+    /// Creates a store of items with their `id`, in upper case, as identifier, and returns when it has loaded.
     ///
-    /// - Throws: ``ItemStorageError``, why the collection cannot be read.
+    /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read.
     public convenience init(
         storage: ItemCollection,
         logger: Logger = Logger(label: "rivulet.store"),
@@ -53,7 +55,7 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         try await itemsHaveLoaded()
     }
 
-    /// A store whose clients may write a UUID in lower case too, as browsers do.
+    /// Creates a store that also accepts UUIDs in lower case, as browsers write them.
     convenience init(byUUIDsIn collection: ItemCollection, _ machine: consuming StoreMachine<Item>, logger: Logger) {
         self.init(
             in: collection,

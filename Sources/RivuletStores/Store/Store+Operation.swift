@@ -1,17 +1,18 @@
-// Owns chains of operations.
+// This file implements chains of operations.
 
 import Synchronization
 
 extension Store {
-    /// Steps that are made one after the other by ``run()``; nothing happens before.
+    /// Steps that ``run()`` makes one after the other; nothing happens before.
     ///
     ///     try await store.removeAll().insert(notes).run()
     ///
-    /// An insert just behind `remove` of a list or `removeAll` is one step with it: one commit, and one event, `insert`.
+    /// An insert directly after a `remove` of a list or after `removeAll` is one step with it: one commit, and one
+    /// event, `insert`.
     /// Source: <Tests/Rows/Systems.md#e-15>, E-16.
     public final class Operation: Sendable {
         private let store: Store
-        /// Nil when the chain has run.
+        /// The steps; nil if the chain has run.
         private let steps: Mutex<[StoreStep<Item>]?>
 
         fileprivate init(_ store: Store, _ step: StoreStep<Item>) {
@@ -19,13 +20,17 @@ extension Store {
             steps = Mutex([step])
         }
 
-        /// Adds an insert; in a chain that has run nothing more happens.
+        /// Adds an insert.
+        ///
+        /// It has no effect in a chain that has run.
         public func insert(_ item: Item) async throws -> Operation { adding(.insert([item], after: .nothing)) }
 
         /// Adds an insert of items in one commit.
         public func insert(_ items: [Item]) async throws -> Operation { adding(.insert(items, after: .nothing)) }
 
-        /// Adds a removal, which no insert is joined with.
+        /// Adds a removal.
+        ///
+        /// No insert is joined with it.
         public func remove(_ item: Item) async throws -> Operation { adding(.remove([item], isList: false)) }
 
         /// Adds a removal of items in one commit.
@@ -34,9 +39,9 @@ extension Store {
         /// Adds a removal of all items.
         public func removeAll() async throws -> Operation { adding(.removeAll) }
 
-        /// Makes the steps in their order, each in a commit of its own; does nothing in a chain that has run.
+        /// Makes the steps in order, each in its own commit; does nothing in a chain that has run.
         ///
-        /// - Throws: what kept a step from being made. Earlier ones are made, later ones never.
+        /// - Throws: The error of the step that failed. The steps before it are made, the steps after it are not.
         public func run() async throws {
             for step in take() { try await store.perform([step]) }
         }
@@ -59,8 +64,8 @@ extension Store {
     }
 }
 
-// Nothing in these waits or fails. They are spelled like the ones that work at once, so that `try await` fits both: the compiler takes
-// these only where their result is used.
+// None of these functions waits or fails. They have the signatures of the functions that work at once, so that `try
+// await` fits both. The compiler selects these functions only if their result is used.
 extension Store {
     /// Begins a chain with an insert.
     @_disfavoredOverload
@@ -70,7 +75,9 @@ extension Store {
     @_disfavoredOverload
     public func insert(_ items: [Item]) async throws -> Operation { Operation(self, .insert(items, after: .nothing)) }
 
-    /// Begins a chain with a removal, which no insert is joined with.
+    /// Begins a chain with a removal.
+    ///
+    /// No insert is joined with it.
     @_disfavoredOverload
     public func remove(_ item: Item) async throws -> Operation { Operation(self, .remove([item], isList: false)) }
 

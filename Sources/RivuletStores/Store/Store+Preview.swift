@@ -1,21 +1,23 @@
-// Owns stores that are filled from the start and keep nothing.
+// This file makes stores that have items from the start and store nothing.
 
 public import FoundationEssentials
 import Logging
-import OrderedCollections
+import RivuletBase
 
 extension Store {
-    /// A store in memory that holds these items at once, for previews, tests and demonstrations; it is there in release builds too.
+    /// Returns a store in memory with these items, for previews, tests and demonstrations.
     ///
-    /// Of several items with one identifier the last counts, in the place of the first. Two calls make two stores.
+    /// It is available in release builds, too. Of several items with one identifier the last one is used, at the
+    /// position of the first. Each call makes a separate store.
     /// Source: <Tests/Rows/Systems.md#e-31>.
     public static func previewStore(
         items: [Item],
         cacheIdentifier: any KeyPath<Item, String> & Sendable
     ) -> Store<Item> {
-        var contents = StoreContents<Item>()
-        // Nothing is written, so nothing has a size.
-        for item in items { contents.put(item, under: ItemKey(item[keyPath: cacheIdentifier]), size: 0) }
+        // Nothing is written, so the items have no size.
+        let contents = StoreContents<Item>(
+            items.lazy.map { (key: ByteText($0[keyPath: cacheIdentifier]), entry: .init(item: $0, size: 0)) }
+        )
         return Store(
             in: MemoryItemStorage { 0 }.collection("previews"),
             identifiedBy: cacheIdentifier,
@@ -26,14 +28,14 @@ extension Store {
 }
 
 extension Store where Item: Identifiable, Item.ID == String {
-    /// A store in memory that holds these items at once.
+    /// Returns a store in memory with these items.
     public static func previewStore(items: [Item]) -> Store<Item> {
         previewStore(items: items, cacheIdentifier: \.id)
     }
 }
 
 extension Store where Item: Identifiable, Item.ID == UUID {
-    /// A store in memory that holds these items at once.
+    /// Returns a store in memory with these items.
     public static func previewStore(items: [Item]) -> Store<Item> {
         previewStore(items: items, cacheIdentifier: \.id.uuidString)
     }

@@ -2,27 +2,30 @@ public import Logging
 public import Observation
 package import Synchronization
 
-/// Items of one type that are kept by a storage, each under its identifier, in the order in which the identifiers first came.
+/// Items of one type in a storage, each under its identifier, in the order in which the identifiers were first
+/// stored.
 ///
-/// Read them as a plain array, ``items``; change them by ``insert(_:)-(Item)``, ``remove(_:)-(Item)`` and ``removeAll()``. A change
-/// is on disk first, then in ``items``, then in ``events``; one that fails is nowhere. Operations are made one after the other, in
-/// the order in which they were asked for, after the store has loaded; one that was asked for is made even when the task that asked
-/// is cancelled. Identifiers are the same only when they are spelled the same.
+/// Read the items as a plain array, ``items``. Change them with ``insert(_:)-(Item)``, ``remove(_:)-(Item)`` and
+/// ``removeAll()``. A change is on disk first, then in ``items``, then in ``events``; a failed change has no effect.
+/// Operations are made one after the other, in the order of their requests, after the store has loaded. A requested
+/// operation is made even if the task that requested it is cancelled. Identifiers are equal only if they have the
+/// same bytes.
 ///
-/// Make one store for a collection and share it: two of them do not see each other's changes. Safe on all threads.
+/// Make one store for a collection and share it: two stores do not see each other's changes. A store can be used on
+/// any thread.
 /// Source: <Tests/Rows/Systems.md#e-02>, E-06.
 public final class Store<Item: StorableItem>: Observable, Sendable {
-    /// Where the items are kept.
+    /// The collection that stores the items.
     public let collection: ItemCollection
     package let cacheIdentifier: any KeyPath<Item, String> & Sendable
-    /// The spelling that identifiers have here of what others may spell otherwise.
+    /// Returns the store's spelling of an identifier that clients may spell differently.
     package let canonicalIdentifier: @Sendable (String) -> String
     let logger: Logger
     package let machine: Mutex<StoreMachine<Item>>
     private let registrar = ObservationRegistrar()
-    /// What of an item would not be there again after a restart; nil: nothing.
-    private let unreadablePlace = ItemDocument.unreadablePlace(of: Item.self)
-    /// Made once: making a key path of a generic type takes a microsecond.
+    /// The path of a field that a restart would lose and that is required to read an item; nil if there is none.
+    private let unreadablePath = ItemDocument.unreadablePath(of: Item.self)
+    /// Created once, because a key path of a generic type takes a microsecond to create.
     private let itemsPath: any KeyPath<Store, [Item]> & Sendable = \.items
 
     init(
@@ -39,10 +42,10 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
         self.machine = Mutex(machine)
     }
 
-    /// Makes a store and returns at once, without items; they are loaded in the background.
+    /// Creates a store and returns at once, without items; they are loaded in the background.
     ///
-    /// `cacheIdentifier` is what tells one item from another. Whoever must not see the empty list of the beginning waits for
-    /// ``itemsHaveLoaded()``, or makes the store by `try await`.
+    /// `cacheIdentifier` is the key path of an item's identifier. A caller that must not see the initial empty list
+    /// waits for ``itemsHaveLoaded()``, or creates the store with `try await`.
     /// Source: <Tests/Rows/Systems.md#e-02>.
     public convenience init(
         storage: ItemCollection,
@@ -54,9 +57,9 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
         drive()
     }
 
-    /// Makes a store, and returns when it has loaded.
+    /// Creates a store, and returns when it has loaded.
     ///
-    /// - Throws: ``ItemStorageError``, why the collection cannot be read.
+    /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read.
     /// Source: <Tests/Rows/Systems.md#e-03>.
     public convenience init(
         storage: ItemCollection,
@@ -69,55 +72,62 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
         try await itemsHaveLoaded()
     }
 
-    /// All items, in the order in which their identifiers first came; a read costs the same for any number of them.
+    /// All items, in the order in which their identifiers were first stored.
     ///
-    /// Empty until the store has loaded. Who keeps the array over a change of the store makes that change copy it.
-    /// Observers are told after each change, on the thread that made it, where they must not block.
+    /// Empty until the store has loaded. The first read after a change costs O(n), each later read O(1). Observers
+    /// are notified after each change, on the thread that made the change, and must not block there.
     public var items: [Item] {
         registrar.access(self, keyPath: itemsPath)
-        return machine.withLock { $0.contents.list }
+        // Outside of the lock, so that a long list does not delay operations.
+        return machine.withLock { $0.contents }.list
     }
 
-    /// What lies in the collection and could not be read when the store loaded.
+    /// The items of the collection that could not be read when the store loaded.
     ///
-    /// It stays there until its key is inserted or removed, or everything is. It hides no other item.
+    /// Such an item stays there until its key is inserted or removed, or until everything is removed. It does not
+    /// affect other items.
     public var damagedItems: [DamagedItem] { machine.withLock { $0.contents.damaged } }
 
-    /// Tells everybody who reads ``items``.
+    /// Notifies all observers of ``items``.
     ///
-    /// After the change, not before it: an observer on another thread that reads at once must find what is new.
+    /// The call comes after the change: an observer on another thread that reads at once must get the new items.
     func tellObservers() { registrar.withMutation(of: self, keyPath: itemsPath) {} }
 }
 
 // MARK: - Operations
 
 extension Store {
-    /// Inserts an item, or puts it in the place of the one with its identifier; durable on return.
+    /// Inserts an item, or replaces the item with its identifier; durable on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing was changed then, unless the error is
+    ///   `indeterminate`.
     /// Source: <Tests/Rows/Systems.md#e-07>.
     public func insert(_ item: Item) async throws { try await perform([.insert([item], after: .nothing)]) }
 
     /// Inserts items in one commit; durable on return.
     ///
-    /// Of several with one identifier the last counts, in the place of the first.
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
+    /// Of several items with one identifier the last one is stored, at the position of the first.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing was changed then, unless the error is
+    ///   `indeterminate`.
     public func insert(_ items: [Item]) async throws { try await perform([.insert(items, after: .nothing)]) }
 
-    /// Removes the item with this one's identifier, if there is one; durable on return.
+    /// Removes the item with this item's identifier, if there is one; durable on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing was changed then, unless the error is
+    ///   `indeterminate`.
     /// Source: <Tests/Rows/Systems.md#e-08>.
     public func remove(_ item: Item) async throws { try await perform([.remove([item], isList: false)]) }
 
-    /// Removes the items with these identifiers in one commit; durable on return.
+    /// Removes the items with these items' identifiers in one commit; durable on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing was changed then, unless the error is
+    ///   `indeterminate`.
     public func remove(_ items: [Item]) async throws { try await perform([.remove(items, isList: true)]) }
 
-    /// Removes all items, also what cannot be read; durable on return.
+    /// Removes all items, also those that cannot be read; durable on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``; then nothing was changed, unless it is `indeterminate`.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing was changed then, unless the error is
+    ///   `indeterminate`.
     /// Source: <Tests/Rows/Systems.md#e-09>.
     public func removeAll() async throws { try await perform([.removeAll]) }
 
@@ -137,8 +147,8 @@ extension Store {
         do {
             let prepared = try steps.map { step throws(StoreError) in
                 let prepared = try PreparedStep(step, identifier: cacheIdentifier)
-                if let unreadablePlace, !prepared.sizes.isEmpty {
-                    throw .unreadable(type: "\(Item.self)", place: unreadablePlace)
+                if let unreadablePath, !prepared.sizes.isEmpty {
+                    throw .unreadable(type: "\(Item.self)", path: unreadablePath)
                 }
                 return prepared
             }
@@ -154,6 +164,6 @@ extension Store {
 
 /// An item of a store: a plain value that is read and written as JSON.
 ///
-/// Types that are `JSONCodable` too are read and written through that, which is several times as fast.
+/// Types that are also `JSONCodable` are read and written by that protocol, which is several times as fast.
 /// Source: <Tests/Rows/Systems.md#e-01>.
 public typealias StorableItem = Codable & Sendable

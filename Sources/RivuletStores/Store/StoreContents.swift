@@ -1,90 +1,134 @@
 import OrderedCollections
+package import RivuletBase
+import Synchronization
 
-/// The items of a store, and what lies beside them.
+/// The items of a store, and its damaged documents.
+///
+/// A copy costs O(1), and an edit O(log n), also while copies are kept.
 package struct StoreContents<Item: StorableItem>: Sendable {
-    /// In the order in which their keys first came.
-    private(set) var items: OrderedDictionary<ItemKey, Item> = [:]
-    /// The bytes of each item's key and document, in that order.
-    private var sizes: [Int] = []
-    /// The bytes of all keys and documents.
-    private(set) var bytes = 0
-    /// What cannot be read.
-    package var damaged: [DamagedItem] = []
-
-    /// The items as an array, which is not a copy.
-    package var list: [Item] { items.values.elements }
-
-    /// The keys under which something lies that cannot be read.
-    package var damagedKeys: Set<ItemKey> { Set(damaged.lazy.compactMap { $0.key.map(ItemKey.init) }) }
-
-    /// How many items there are.
-    package var count: Int { items.count }
-
-    /// The item of an identifier.
-    package subscript(id: String) -> Item? { items[ItemKey(id)] }
-
-    /// Where the item of an identifier stands, counted from 0.
-    package func place(of id: String) -> Int? { items.index(forKey: ItemKey(id)) }
-
-    /// The bytes of one item; nil when there is none.
-    func size(of key: ItemKey) -> Int? { items.index(forKey: key).map { sizes[$0] } }
-
-    mutating func reserveCapacity(_ count: Int) {
-        items.reserveCapacity(count)
-        sizes.reserveCapacity(count)
+    /// An item with the bytes of its key and document.
+    struct Entry: Sendable {
+        var item: Item
+        var size: Int
     }
 
-    /// Puts an item in the place of the one with its key, or last; `size` is the bytes of its key and document.
+    /// The items, in the order in which their keys were first stored.
+    private var entries = KeyedTree<ByteText, Entry>()
+    /// The items as an array, after the first read.
+    private var listing = StoreListing<Item>()
+    /// The bytes of all keys and documents.
+    private(set) var bytes = 0
+    /// The documents that cannot be read.
+    package var damaged: [DamagedItem] = []
+
+    init() {}
+
+    /// Creates the contents from items in order, in O(n).
     ///
-    /// - Returns: whether there was one.
+    /// Of several items under one key the last one is used, at the position of the first.
+    init(_ items: some Sequence<(key: ByteText, entry: Entry)>) {
+        var keys: OrderedSet<ByteText> = []
+        var values: ContiguousArray<Entry> = []
+        for (key, entry) in items {
+            let (isNew, index) = keys.append(key)
+            if isNew { values.append(entry) } else { values[index] = entry }
+        }
+        bytes = values.reduce(0) { $0 + $1.size }
+        entries = KeyedTree(keys: keys, values: values)
+    }
+
+    /// The items as an array.
+    ///
+    /// The first read of a version makes the array in O(n), and each later read copies nothing.
+    package var list: [Item] {
+        listing.items { entries.map(\.value.item) }
+    }
+
+    /// All items as one update.
+    func update(version: UInt64) -> StoreUpdate<Item> {
+        StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: list), byteCount: bytes)
+    }
+
+    /// Returns the items from a position on, which is at most the count.
+    package func items(from position: Int, limit: Int) -> [Item] {
+        entries.suffix(from: position).prefix(limit).map(\.value.item)
+    }
+
+    /// The keys of the documents that cannot be read.
+    package var damagedKeys: Set<ByteText> { Set(damaged.lazy.compactMap { $0.key.map(ByteText.init) }) }
+
+    /// The number of items.
+    package var count: Int { entries.count }
+
+    /// The item of an identifier.
+    package subscript(id: String) -> Item? { self[ByteText(id)] }
+
+    /// The item of a key.
+    subscript(key: ByteText) -> Item? { entries[key]?.item }
+
+    /// Returns the position of an identifier's item, from 0.
+    package func position(of id: String) -> Int? { entries.position(of: ByteText(id)) }
+
+    /// Returns the bytes of one item; nil if there is no such item.
+    func size(of key: ByteText) -> Int? { entries[key]?.size }
+
+    /// Replaces the item with this key, or appends the item; `size` is the bytes of its key and document.
+    ///
+    /// - Returns: True if an item was replaced.
     @discardableResult
-    mutating func put(_ item: Item, under key: ItemKey, size: Int) -> Bool {
+    mutating func put(_ item: Item, under key: ByteText, size: Int) -> Bool {
+        forgetList()
         bytes += size
-        let (old, index) = items.updateValue(item, forKey: key, insertingAt: items.count)
-        guard old != nil else {
-            sizes.append(size)
+        guard let position = entries.position(of: key) else {
+            entries.append(Entry(item: item, size: size), under: key)
             return false
         }
-        bytes -= sizes[index]
-        sizes[index] = size
+        bytes -= entries.update(at: position) { entry in
+            defer { entry = Entry(item: item, size: size) }
+            return entry.size
+        }
         return true
     }
 
-    /// Removes the items of keys, those that are there.
+    /// Removes the items of those keys that exist.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of removed items.
     @discardableResult
-    mutating func remove(_ keys: [ItemKey]) -> Int {
-        let count = items.count
-        // Each removal moves up what stands behind it: of many keys one walk over everything costs less.
-        if keys.count < 4 {
-            for index in Set(keys.compactMap { items.index(forKey: $0) }).sorted(by: >) {
-                items.remove(at: index)
-                bytes -= sizes.remove(at: index)
-            }
-        } else {
-            removeTogether(keys)
+    mutating func remove(_ keys: [ByteText]) -> Int {
+        let count = entries.count
+        for key in keys {
+            guard let position = entries.position(of: key) else { continue }
+            bytes -= entries.remove(at: position).value.size
         }
+        if entries.count < count { forgetList() }
         forgetDamage(of: keys)
-        return count - items.count
+        return count - entries.count
     }
 
-    private mutating func removeTogether(_ keys: [ItemKey]) {
-        let gone = Set(keys.compactMap { items.index(forKey: $0) })
-        if gone.isEmpty { return }
-        var kept: [Int] = []
-        kept.reserveCapacity(sizes.count - gone.count)
-        for (index, size) in sizes.enumerated() {
-            if gone.contains(index) { bytes -= size } else { kept.append(size) }
-        }
-        sizes = kept
-        items.remove(keys)
+    private mutating func forgetList() {
+        // Copies of this version may read their array later.
+        if isKnownUniquelyReferenced(&listing) { listing.forget() } else { listing = StoreListing() }
     }
 
-    /// Forgets what could not be read under keys that are written now.
-    mutating func forgetDamage(of keys: some Sequence<ItemKey>) {
+    /// Removes the damaged documents of keys that are written now.
+    mutating func forgetDamage(of keys: some Sequence<ByteText>) {
         guard !damaged.isEmpty else { return }
         let keys = Set(keys)
-        damaged.removeAll { damage in damage.key.map { keys.contains(ItemKey($0)) } ?? false }
+        damaged.removeAll { damage in damage.key.map { keys.contains(ByteText($0)) } ?? false }
     }
+}
+
+/// The items of one version of a store as an array, which the first read makes.
+private final class StoreListing<Item: StorableItem>: Sendable {
+    private let made = Mutex<[Item]?>(nil)
+
+    func items(_ make: () -> [Item]) -> [Item] {
+        made.withLock { made in
+            let items = made ?? make()
+            made = items
+            return items
+        }
+    }
+
+    func forget() { made.withLock { $0 = nil } }
 }

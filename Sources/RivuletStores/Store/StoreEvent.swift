@@ -1,25 +1,25 @@
-/// What happened in a ``Store``, and to which items.
+/// A change of a ``Store``, with its items.
 ///
 /// Source: <Tests/Rows/Systems.md#e-10>.
 public struct StoreEvent<Item: StorableItem>: StorableItem {
-    /// What happened.
+    /// The kind of a change.
     public enum Operation: String, StorableItem, CaseIterable {
-        /// The store was made and has not loaded yet.
+        /// The store was created and has not loaded yet.
         case initialized
-        /// The items are those that the store holds: after it loaded, and for a subscriber that fell behind.
+        /// The items are all items of the store, after it loaded, or for a subscriber that fell behind.
         case loaded
-        /// The items were inserted, or replaced those with their identifiers.
+        /// The items were inserted, or replaced the items with their identifiers.
         case insert
         /// The items were removed.
         case remove
     }
 
-    /// What happened.
+    /// The kind of the change.
     public let operation: Operation
-    /// The items it happened to; for `loaded` all that there are.
+    /// The changed items; for `loaded` all items of the store.
     public let items: [Item]
 
-    /// An event about these items.
+    /// Creates an event about these items.
     public init(operation: Operation, items: [Item]) {
         self.operation = operation
         self.items = items
@@ -28,18 +28,19 @@ public struct StoreEvent<Item: StorableItem>: StorableItem {
 
 extension StoreEvent: Equatable where Item: Equatable {}
 
-/// An event and the version of the store that it led to.
+/// An event and the version of the store after it.
 package struct StoreUpdate<Item: StorableItem>: Sendable {
-    /// How many operations the store has made.
+    /// The number of operations that the store has made.
     package let version: UInt64
-    /// What happened.
+    /// The event.
     package let event: StoreEvent<Item>
-    /// The items that went before those of an `insert` came, in one step with it.
+    /// The items that were removed before those of an `insert` came, in one step with it.
     ///
-    /// The event is silent about them (<Tests/Rows/Systems.md#e-16>), but a copy that is kept by events would keep them for ever.
+    /// The event does not have them (<Tests/Rows/Systems.md#e-16>), but a copy that is updated by events must remove
+    /// them.
     package var removed: [Item] = []
-    /// Whether all items went before those of an `insert` came.
+    /// True if all items were removed before those of an `insert` came.
     package var removesAll = false
-    /// The bytes of keys and documents of the items in it, as far as they were in the store.
+    /// The bytes of keys and documents of the event's items, as far as the items were in the store.
     package let byteCount: Int
 }

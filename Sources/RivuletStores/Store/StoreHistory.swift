@@ -1,6 +1,6 @@
 import DequeModule
 
-/// The last events of a store, as many as its bounds allow.
+/// The last events of a store, within its limits.
 struct StoreHistory<Item: StorableItem>: Sendable {
     let eventsMax: Int
     let itemsMax: Int
@@ -15,7 +15,9 @@ struct StoreHistory<Item: StorableItem>: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// Whether an event fits without another one having to go; one fits always when nothing else is there.
+    /// Returns true if an event fits without the removal of another one.
+    ///
+    /// An event always fits if there are no others.
     func hasRoom(for update: StoreUpdate<Item>) -> Bool {
         if updates.isEmpty { return true }
         return updates.count < eventsMax && itemCount + update.event.items.count <= itemsMax
@@ -28,7 +30,9 @@ struct StoreHistory<Item: StorableItem>: Sendable {
         byteCount += update.byteCount
     }
 
-    /// Lets go of the oldest events until there is room; an event that is too large by itself goes as well.
+    /// Removes the oldest events until the new event fits.
+    ///
+    /// An event that exceeds the limits by itself is not kept.
     mutating func appendMakingRoom(for update: StoreUpdate<Item>) {
         while !hasRoom(for: update) { removeFirst() }
         if update.event.items.count <= itemsMax, update.byteCount <= bytesMax { append(update) }
@@ -47,7 +51,7 @@ struct StoreHistory<Item: StorableItem>: Sendable {
         (itemCount, byteCount) = (0, 0)
     }
 
-    /// What came after a version; nil when it does not begin there any more.
+    /// Returns the events after a version; nil if some of them have been removed.
     func updates(after version: UInt64) -> Deque<StoreUpdate<Item>>.SubSequence? {
         guard let first = updates.first?.version, first <= version + 1 else { return nil }
         return updates.dropFirst(Int(version + 1 - first))

@@ -1,29 +1,30 @@
-/// How much may wait in a ``Store``, and how much of its past it remembers.
+/// The limits of a ``Store`` on waiting requests and on past events.
 public struct StoreLimits: Hashable, Sendable {
-    /// The most bytes of keys and documents that the store holds; an insert beyond fails with ``StoreError/full(limitBytes:)``.
+    /// The most bytes of keys and documents in the store; a larger insert fails with
+    /// ``StoreError/full(limitBytes:)``.
     ///
-    /// In memory items take more or less than that, as their type has it.
+    /// The size of items in memory differs from that, depending on their type.
     public var bytesMax: Int
-    /// The most requests that wait for the storage; one more fails with ``StoreError/busy(detail:)``.
+    /// The most requests that wait for the storage; a further request fails with ``StoreError/busy(detail:)``.
     public var requestsMax: Int
     /// The most bytes of documents that wait for the storage; a single request may have more.
     public var requestBytesMax: Int
-    /// The most requests that the storage works on at a time.
+    /// The most requests that the storage handles at a time.
     public var commitsMax: Int
-    /// The most events that wait for one subscriber; one that is slower gets all items instead of what it missed.
+    /// The most events that wait for one subscriber; a slower subscriber gets all items instead of the missed events.
     public var subscriberEventsMax: Int
     /// The most items in the events that wait for one subscriber; a single event may have more.
     public var subscriberItemsMax: Int
     /// The most bytes of keys and documents in the events that wait for one subscriber; a single event may have more.
     public var subscriberBytesMax: Int
-    /// The most events of the past that are kept for subscribers that come back.
+    /// The most past events that are kept for subscribers that resume.
     public var historyEventsMax: Int
-    /// The most items in the events that are kept for subscribers that come back.
+    /// The most items in the events that are kept for subscribers that resume.
     public var historyItemsMax: Int
-    /// The most bytes of keys and documents in the events that are kept for subscribers that come back.
+    /// The most bytes of keys and documents in the events that are kept for subscribers that resume.
     public var historyBytesMax: Int
 
-    /// Limits that serve most stores; a limit below 1 counts as 1.
+    /// Creates limits that suit most stores; a limit below 1 counts as 1.
     public init(
         bytesMax: Int = 256 << 20,
         requestsMax: Int = 10_000,

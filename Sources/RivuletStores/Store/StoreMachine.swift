@@ -1,24 +1,25 @@
 import DequeModule
 import OrderedCollections
+package import RivuletBase
 
-/// A store as a state machine: requests and answers go in, ``next()`` says what is to be done.
+/// A store as a state machine: requests and answers go in, ``next()`` returns the action to carry out.
 ///
-/// Requests go to the storage in the order in which they were asked for, several at a time, so that one fsync serves many; they
-/// are carried out here, one after the other, in that same order, when the storage has answered.
+/// Requests go to the storage in the order in which they were made. Several go at a time, so that one fsync serves
+/// many. After the storage has answered, the machine carries them out one after the other, in the same order.
 package struct StoreMachine<Item: StorableItem>: Sendable {
-    /// What the one who drives the store does next.
+    /// The next action of the thread that drives the store.
     enum Action: Sendable {
         /// Read the collection; the answer goes to ``loaded(_:)``.
         case load
         /// Make changes; the answer goes to ``answered(_:with:)``.
         case commit([ItemChange], number: UInt64)
-        /// Tell others.
+        /// Notify callers and subscribers.
         case announce(Announcement)
     }
 
-    /// Who has to hear of something that has been done.
+    /// The receivers of the result of a carried out action.
     struct Announcement: Sendable {
-        /// Whether other items are there than before.
+        /// True if the items have changed.
         var changesItems = false
         var deliveries: [StoreSubscribers<Item>.Delivery] = []
         var replies: [StoreReply] = []
@@ -26,13 +27,13 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     }
 
     private enum Phase {
-        /// The collection has to be read: at the start, and when nobody knows what a failed write left behind.
+        /// The collection must be read: at the start, and if the outcome of a failed write is unknown.
         ///
-        /// With an error it was tried; it is tried again for the next request.
+        /// With an error, a read has failed; it is tried again for the next request.
         case unloaded((any Error)?)
         /// The state while the collection is being read.
         case loading
-        /// The state when it was read.
+        /// The state after the collection was read.
         case loaded(Result<StoreContents<Item>, any Error>)
         /// The state while requests are made.
         case open
@@ -46,7 +47,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     let limits: StoreLimits
     private var phase = Phase.unloaded(nil)
     private var isDriven = false
-    /// Whether the items have been read.
+    /// True if the items have been read.
     package private(set) var hasLoaded = false
     package private(set) var contents = StoreContents<Item>()
     package private(set) var version: UInt64 = 0
@@ -55,13 +56,13 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     private var loadReplies: [StoreReply] = []
     private var commits: Deque<Commit> = []
     private var firstCommit: UInt64 = 0
-    /// The bytes of keys and documents in these.
+    /// The bytes of keys and documents in the commits.
     private var commitBytes = 0
-    /// Whether the last commit goes by itself: what it means depends on what is there.
+    /// True if the last commit must run alone, because its meaning depends on the present documents.
     private var isLastCommitAlone = false
-    /// The keys under which something lies that cannot be read.
-    package private(set) var damagedKeys: Set<ItemKey> = []
-    /// The event that a new subscriber gets first; nil: `loaded`, with the items that are there.
+    /// The keys of the documents that cannot be read.
+    package private(set) var damagedKeys: Set<ByteText> = []
+    /// The first event of a new subscriber; nil: `loaded`, with the present items.
     private var latest: StoreUpdate<Item>?
     private var history: StoreHistory<Item>
     private var subscribers: StoreSubscribers<Item>
@@ -81,7 +82,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
         )
     }
 
-    /// A store that holds items from the start.
+    /// Creates a store that has items from the start.
     init(limits: StoreLimits, contents: StoreContents<Item>) {
         self.init(limits: limits)
         replaceContents(with: contents)
@@ -92,9 +93,9 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
 // MARK: - What comes in
 
 extension StoreMachine {
-    /// Takes a request.
+    /// Accepts a request.
     ///
-    /// - Throws: ``StoreError/busy(detail:)``; the request is not taken.
+    /// - Throws: ``StoreError/busy(detail:)`` if the request is refused.
     mutating func ask(_ request: StoreRequest<Item>) throws(StoreError) {
         try checkRoom()
         let bytes = request.bytes
@@ -105,13 +106,14 @@ extension StoreMachine {
         waiting.append(request)
     }
 
-    /// Tells when the collection was read for the first time: at once, or later by `reply`.
+    /// Returns the result of the first read of the collection if it is known, or passes it to `reply` later.
     mutating func askForLoad(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
         hasLoaded ? .success(StoreOutcome(version: version)) : try askForContents(reply)
     }
 
-    /// Tells when the contents are what the storage has: at once, or later by `reply`, also when the collection is read again, as
-    /// nobody knows what a failed write left behind.
+    /// Returns the result of the load if the contents are those of the storage, or passes it to `reply` later.
+    ///
+    /// That includes a load after a failed write with an unknown outcome.
     mutating func askForContents(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
         switch phase {
         case .open: return .success(StoreOutcome(version: version))
@@ -123,7 +125,7 @@ extension StoreMachine {
         return nil
     }
 
-    /// How many requests are not carried out yet.
+    /// The number of requests that are not carried out yet.
     var requestCount: Int { waiting.count + commits.count }
 
     private func checkRoom() throws(StoreError) {
@@ -132,13 +134,13 @@ extension StoreMachine {
         }
     }
 
-    /// Takes what was read.
+    /// Accepts the result of a read.
     mutating func loaded(_ result: Result<StoreContents<Item>, any Error>) {
         guard case .loading = phase else { return }
         phase = .loaded(result)
     }
 
-    /// Takes the storage's answer to a commit.
+    /// Accepts the storage's answer to a commit.
     mutating func answered(_ number: UInt64, with result: Result<Void, ItemStorageError>) {
         guard number >= firstCommit, number - firstCommit < UInt64(commits.count) else { return }
         commits[Int(number - firstCommit)].result = result
@@ -148,14 +150,16 @@ extension StoreMachine {
 // MARK: - What goes out
 
 extension StoreMachine {
-    /// Whether the caller has to do what ``next()`` says, until that is nil; otherwise another one is at it.
+    /// Returns true if the caller must carry out the actions of ``next()`` until that is nil.
+    ///
+    /// Otherwise another thread does so.
     mutating func beginDriving() -> Bool {
         if isDriven { return false }
         isDriven = true
         return true
     }
 
-    /// What is to be done next, by the one who drives.
+    /// Returns the next action, for the thread that drives the store.
     mutating func next() -> Action? {
         if let result = commits.first?.result {
             let request = commits.removeFirst().request
@@ -179,7 +183,7 @@ extension StoreMachine {
     private mutating func nextRequest() -> Action? {
         guard let request = waiting.first, commits.count < limits.commitsMax else { return nil }
         let isAlone = request.inserts(anyOf: damagedKeys)
-        // Whether it has room is certain only when nothing else is under way.
+        // The check of the limit is exact only if no other commit is running.
         let mayBeTooMuch = request.hasInsertion && contents.bytes + commitBytes + request.bytes > limits.bytesMax
         guard commits.isEmpty || !(isAlone || isLastCommitAlone || mayBeTooMuch || request.condition != nil) else {
             return nil
@@ -197,7 +201,7 @@ extension StoreMachine {
 
     private func checkRoom(for request: StoreRequest<Item>) throws(StoreError) {
         let bytes = request.bytesAfter(contents)
-        // What makes it smaller is welcome in a store that has too much already.
+        // A request that makes the store smaller is accepted even if the store exceeds its limit.
         if bytes > limits.bytesMax, bytes > contents.bytes { throw .full(limitBytes: limits.bytesMax) }
     }
 
@@ -207,9 +211,10 @@ extension StoreMachine {
         commitBytes += request.bytes
         isLastCommitAlone = isAlone
         guard isAlone else { return .commit(request.changes, number: number) }
-        // On disk a key keeps its place. Nobody sees that of a damaged item, so the new one comes last, there as here.
+        // On disk a key keeps its position. The position of a damaged item is unknown here, so the new item comes
+        // last, on disk as in memory.
         let changes = request.changes.flatMap { change in
-            guard case .put(let key, _) = change, damagedKeys.contains(ItemKey(key)) else { return [change] }
+            guard case .put(let key, _) = change, damagedKeys.contains(ByteText(key)) else { return [change] }
             return [.remove(key: key), change]
         }
         return .commit(changes, number: number)
@@ -245,10 +250,10 @@ extension StoreMachine {
         switch step.removal {
         case .keys(let keys): outcome.removed += contents.remove(keys)
         case .all:
-            outcome.removed += contents.items.count
+            outcome.removed += contents.count
             contents = StoreContents<Item>()
         }
-        // What could not be read has gone as well.
+        // Documents that could not be read have been removed as well.
         outcome.removed += damageCount - contents.damaged.count
         for (index, element) in step.insertion.enumerated() {
             let isThere = contents.put(element.value, under: element.key, size: step.sizes[index])
@@ -258,19 +263,19 @@ extension StoreMachine {
         if contents.damaged.count < damageCount { damagedKeys = contents.damagedKeys }
     }
 
-    /// What will be told of a step; nil: nothing, for it changes nothing.
+    /// Returns the update of a step; nil if the step changes nothing.
     private func update(of step: PreparedStep<Item>) -> StoreUpdate<Item>? {
         guard let event = event(of: step) else { return nil }
         var update = StoreUpdate(version: version + 1, event: event, byteCount: byteCount(of: step))
         switch (step.event, step.removal) {
-        case (.insertion, .keys(let keys)): update.removed = keys.compactMap { contents.items[$0] }
+        case (.insertion, .keys(let keys)): update.removed = keys.compactMap { contents[$0] }
         case (.insertion, .all): update.removesAll = true
         default: break
         }
         return update
     }
 
-    /// The bytes of the items that are told of.
+    /// Returns the bytes of the items in the event.
     private func byteCount(of step: PreparedStep<Item>) -> Int {
         switch (step.event, step.removal) {
         case (.insertion, .all): step.sizes.reduce(0, +)
@@ -284,9 +289,9 @@ extension StoreMachine {
         case (.insertion, _): StoreEvent(operation: .insert, items: step.insertion.values.elements)
         case (.removal(let items), _): StoreEvent(operation: .remove, items: items)
         case (.removalOfPresent, .keys(let keys)):
-            // What cannot be read is no item, but without it the store is another one too.
-            if keys.contains(where: { contents.items[$0] != nil || damagedKeys.contains($0) }) {
-                StoreEvent(operation: .remove, items: keys.compactMap { contents.items[$0] })
+            // A document that cannot be read is not an item, but its removal also changes the store.
+            if keys.contains(where: { contents[$0] != nil || damagedKeys.contains($0) }) {
+                StoreEvent(operation: .remove, items: keys.compactMap { contents[$0] })
             } else {
                 nil
             }
@@ -305,7 +310,7 @@ extension StoreMachine {
         loadReplies = []
         switch result {
         case .success(let found):
-            // A version names one list of items: what was read again may be another one.
+            // A version stands for one list of items. A second read may give other items.
             if hasLoaded { version += 1 }
             (phase, hasLoaded) = (.open, true)
             replaceContents(with: found)
@@ -325,7 +330,7 @@ extension StoreMachine {
         contents = found
         damagedKeys = found.damagedKeys
         history.removeAll()
-        // Made when somebody asks: held here, the items would have to be copied for the next insert.
+        // Made on demand: if this event held the items, the next insert would have to copy them.
         latest = nil
     }
 }
@@ -333,41 +338,36 @@ extension StoreMachine {
 // MARK: - Subscribers
 
 extension StoreMachine {
-    /// All items as they are.
-    package var everything: StoreUpdate<Item> {
-        StoreUpdate(
-            version: version,
-            event: StoreEvent(operation: .loaded, items: contents.list),
-            byteCount: contents.bytes
-        )
-    }
+    /// The present items as one update.
+    package var everything: StoreUpdate<Item> { contents.update(version: version) }
 
-    /// How many follow the store.
+    /// The number of subscribers of the store.
     var subscriberCount: Int { subscribers.count }
 
     /// Adds a subscriber that gets the latest event first, then every later one.
     mutating func subscribe() -> UInt64 { subscribers.add(first) }
 
-    /// Asks for a subscriber's next update.
+    /// Requests a subscriber's next update.
     mutating func nextUpdate(
         of subscriber: UInt64,
         reply: @escaping StoreUpdateReply<Item>
     ) -> StoreSubscribers<Item>.Delivery? {
-        subscribers.next(of: subscriber, everything: everything, reply: reply)
+        let (contents, version) = (contents, version)
+        return subscribers.next(of: subscriber, everything: contents.update(version: version), reply: reply)
     }
 
-    /// Adds a subscriber that gets every later event, and is woken when there is one to take.
+    /// Adds a subscriber that gets every later event, and is woken if there are updates to take.
     package mutating func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 { subscribers.add(waking: wake) }
 
-    /// Takes all that waits for a subscriber; nil: it fell behind, and gets all items instead.
+    /// Takes all waiting updates of a subscriber; nil: it fell behind, and gets all items instead.
     package mutating func takeUpdates(of subscriber: UInt64) -> [StoreUpdate<Item>]? {
         subscribers.take(of: subscriber)
     }
 
-    /// What one gets first who comes now.
+    /// The first update of a new subscriber.
     package var first: StoreUpdate<Item> { latest ?? everything }
 
-    /// What one has missed who has seen the store at a version; nil when it is gone.
+    /// Returns the updates after a version; nil if they are no longer in the history.
     package func missed(since seen: UInt64) -> [StoreUpdate<Item>]? {
         if seen == version { return [] }
         return seen < version ? history.updates(after: seen).map(Array.init) : nil

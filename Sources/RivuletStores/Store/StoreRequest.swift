@@ -1,31 +1,36 @@
 import OrderedCollections
+import RivuletBase
 
-/// Receives the end of one request, exactly once, on any thread; it must not block.
+/// Receives the result of one request, exactly once, on any thread.
+///
+/// It must not block.
 package typealias StoreReply = @Sendable (Result<StoreOutcome, any Error>) -> Void
 
-/// What a request has made of a store.
+/// The result of a request.
 package struct StoreOutcome: Hashable, Sendable {
-    /// The version that it led to.
+    /// The version after the request.
     package var version: UInt64
-    /// How many items came under new identifiers.
+    /// The number of items with new identifiers.
     package var inserted = 0
-    /// How many items took the place of another one.
+    /// The number of items that replaced another one.
     package var replaced = 0
-    /// How many items went.
+    /// The number of removed items.
     package var removed = 0
 }
 
-/// Steps that are made in one commit, and who waits for it.
+/// Steps that are made in one commit, with the reply to their caller.
 package struct StoreRequest<Item: StorableItem>: Sendable {
-    /// What has to be true of the store for the steps to be made; it throws the error that the request gets otherwise.
+    /// A condition on the store for the steps to be made.
     ///
-    /// Asked when everything before the request has been made, and nothing is under way.
+    /// It throws the error of the request if the condition does not hold.
+    ///
+    /// It is called when all earlier requests have been made, and no commit is running.
     package typealias Condition = @Sendable (_ contents: StoreContents<Item>, _ version: UInt64) throws -> Void
 
     let steps: [PreparedStep<Item>]
     let condition: Condition?
     let reply: StoreReply
-    /// How many bytes of keys and documents wait with this request.
+    /// The number of bytes of keys and documents in this request.
     let bytes: Int
 
     init(_ steps: [PreparedStep<Item>], if condition: Condition? = nil, reply: @escaping StoreReply) {
@@ -41,24 +46,24 @@ package struct StoreRequest<Item: StorableItem>: Sendable {
         }
     }
 
-    /// What the storage has to do.
+    /// The changes for the storage.
     var changes: [ItemChange] { steps.count == 1 ? steps[0].changes : steps.flatMap(\.changes) }
 
-    /// Whether one of these keys is written.
-    func inserts(anyOf keys: Set<ItemKey>) -> Bool {
+    /// Returns true if one of these keys is written.
+    func inserts(anyOf keys: Set<ByteText>) -> Bool {
         !keys.isEmpty && steps.contains { step in step.insertion.keys.contains(where: keys.contains) }
     }
 
-    /// Whether an item comes.
+    /// True if an item is inserted.
     var hasInsertion: Bool { steps.contains { !$0.insertion.isEmpty } }
 
-    /// How many bytes of keys and documents there are when the steps are made.
+    /// Returns the number of bytes of keys and documents after the steps.
     func bytesAfter(_ contents: StoreContents<Item>) -> Int {
         var bytes = contents.bytes
         var isEmptied = false
-        // What the steps so far made of a key.
-        var sizes: [ItemKey: Int] = [:]
-        func set(_ key: ItemKey, _ size: Int) {
+        // The size of each key after the steps so far.
+        var sizes: [ByteText: Int] = [:]
+        func set(_ key: ByteText, _ size: Int) {
             let before = sizes.updateValue(size, forKey: key) ?? (isEmptied ? 0 : contents.size(of: key) ?? 0)
             bytes += size - before
         }

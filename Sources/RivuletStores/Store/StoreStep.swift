@@ -1,17 +1,22 @@
 import OrderedCollections
+import RivuletBase
 
-/// One step of an operation; it ends in one event.
+/// One step of an operation, which results in one event.
 package enum StoreStep<Item: StorableItem>: Sendable {
-    /// Items come, after others went; who follows the store hears only of those that came.
+    /// Inserts items after the removal of others.
+    ///
+    /// The event has only the inserted items.
     case insert([Item], after: Removal)
-    /// Items go; `isList` tells whether they were given as one.
+    /// Removes items; `isList` is true if they were given as a list.
     case remove([Item], isList: Bool)
-    /// The items with these identifiers go, those that are there; who follows the store hears of those.
+    /// Removes those items with these identifiers that exist.
+    ///
+    /// The event has only those.
     case removeKeys([String], isList: Bool)
-    /// All items go.
+    /// Removes all items.
     case removeAll
 
-    /// What goes before an insert.
+    /// The removal before an insert.
     package enum Removal: Sendable {
         case nothing
         case items([Item])
@@ -21,7 +26,9 @@ package enum StoreStep<Item: StorableItem>: Sendable {
 }
 
 extension StoreStep {
-    /// Adds a step to a chain; an insert becomes one with the removal just before it, unless that was of a single item.
+    /// Adds a step to a chain.
+    ///
+    /// An insert is joined with the removal directly before it, unless that was of a single item.
     ///
     /// Source: <Tests/Rows/Systems.md#e-16>.
     package static func append(_ step: Self, to steps: inout [Self]) {
@@ -35,34 +42,36 @@ extension StoreStep {
     }
 }
 
-/// A step with everything worked out that needs no knowledge of what the store holds.
+/// A step with all values that do not depend on the contents of the store.
 struct PreparedStep<Item: StorableItem>: Sendable {
-    /// Who goes, before anybody comes.
+    /// The keys that are removed before the insertion.
     enum Removal: Sendable {
-        case keys([ItemKey])
+        case keys([ByteText])
         case all
     }
 
-    /// What the event tells.
+    /// The content of the event.
     enum Event: Sendable {
-        /// The items that came.
+        /// The inserted items.
         case insertion
-        /// The items that were given, there or not.
+        /// The given items, even those that did not exist.
         case removal([Item])
-        /// The items that were there; none, when there were none.
+        /// The removed items; no event if nothing was removed.
         case removalOfPresent
-        /// All items that were there.
+        /// All items before the step.
         case emptying
     }
 
     let removal: Removal
-    /// The first place and the last value of each identifier.
-    let insertion: OrderedDictionary<ItemKey, Item>
-    /// The bytes of each of these, key and document, in their order.
+    /// The last value of each identifier, at the identifier's first position.
+    let insertion: OrderedDictionary<ByteText, Item>
+    /// The bytes of the key and the document of each insertion, in order.
     let sizes: [Int]
     let event: Event
     let changes: [ItemChange]
 
+    /// Prepares a step.
+    ///
     /// - Throws: ``StoreError/unrepresentable(key:)``.
     init(_ step: StoreStep<Item>, identifier: KeyPath<Item, String>) throws(StoreError) {
         var items: [Item] = []
@@ -86,8 +95,8 @@ struct PreparedStep<Item: StorableItem>: Sendable {
             removal = .all
             event = .emptying
         }
-        var insertion = OrderedDictionary<ItemKey, Item>(minimumCapacity: items.count)
-        for item in items { insertion[ItemKey(item[keyPath: identifier])] = item }
+        var insertion = OrderedDictionary<ByteText, Item>(minimumCapacity: items.count)
+        for item in items { insertion[ByteText(item[keyPath: identifier])] = item }
         var changes: [ItemChange] =
             switch removal {
             case .keys(let keys): keys.map { .remove(key: $0.text) }
@@ -106,13 +115,13 @@ struct PreparedStep<Item: StorableItem>: Sendable {
         self.changes = changes
     }
 
-    private static func keys(of items: [Item], _ identifier: KeyPath<Item, String>) -> [ItemKey] {
+    private static func keys(of items: [Item], _ identifier: KeyPath<Item, String>) -> [ByteText] {
         unique(items.lazy.map { $0[keyPath: identifier] })
     }
 
-    private static func unique(_ keys: some Sequence<String>) -> [ItemKey] {
-        var unique: OrderedSet<ItemKey> = []
-        for key in keys { unique.append(ItemKey(key)) }
+    private static func unique(_ keys: some Sequence<String>) -> [ByteText] {
+        var unique: OrderedSet<ByteText> = []
+        for key in keys { unique.append(ByteText(key)) }
         return unique.elements
     }
 }

@@ -3,15 +3,15 @@ import DequeModule
 /// Receives the next update of a subscription, nil at its end; exactly once, on any thread.
 package typealias StoreUpdateReply<Item: StorableItem> = @Sendable (StoreUpdate<Item>?) -> Void
 
-/// Those who follow a store.
+/// The subscribers of a store.
 package struct StoreSubscribers<Item: StorableItem>: Sendable {
     private enum Pending {
-        /// The subscriber gets these.
+        /// The updates that wait for the subscriber.
         case updates(StoreHistory<Item>)
-        /// The subscriber is too slow: it gets all items as they are when it asks.
+        /// The subscriber is too slow: at its next request it gets all items as they are then.
         case everything
 
-        /// Whether there is something.
+        /// True if an update waits.
         var isThere: Bool {
             switch self {
             case .updates(let updates): !updates.updates.isEmpty
@@ -23,11 +23,11 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
     private struct Subscriber {
         var pending: Pending
         var asking: Deque<StoreUpdateReply<Item>> = []
-        /// Told when there is something to take and was not before.
+        /// Called when updates wait and none did before.
         var wake: (@Sendable () -> Void)?
     }
 
-    /// What was found to be told while the store was locked, and is told when it is not.
+    /// A notification that is prepared while the store is locked, and made after that.
     package enum Delivery: Sendable {
         case update(StoreUpdate<Item>?, StoreUpdateReply<Item>)
         case wake(@Sendable () -> Void)
@@ -56,7 +56,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         .updates(StoreHistory(eventsMax: eventsMax, itemsMax: itemsMax, bytesMax: bytesMax))
     }
 
-    /// How many there are.
+    /// The number of subscribers.
     var count: Int { subscribers.count }
 
     /// Adds a subscriber that gets this update first.
@@ -66,7 +66,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         return add(subscriber)
     }
 
-    /// Adds a subscriber that is woken when there is something to take.
+    /// Adds a subscriber that is woken when there are updates to take.
     mutating func add(waking wake: @escaping @Sendable () -> Void) -> UInt64 {
         add(Subscriber(pending: emptyQueue, wake: wake))
     }
@@ -79,22 +79,22 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
 
     private static func append(_ update: StoreUpdate<Item>, to pending: inout Pending) {
         guard case .updates(var updates) = pending else { return }
-        // Not held twice while it is changed.
+        // Cleared before the change, so that the queue is not copied.
         pending = .everything
         guard updates.hasRoom(for: update) else { return }
         updates.append(update)
         pending = .updates(updates)
     }
 
-    /// Removes a subscriber; whoever asks for its next update hears that there is none.
+    /// Removes a subscriber; its requests for an update get nil.
     mutating func remove(_ id: UInt64) -> [Delivery] {
         guard let subscriber = subscribers.removeValue(forKey: id) else { return [] }
         return subscriber.asking.map { .update(nil, $0) }
     }
 
-    /// Takes an update to everybody.
+    /// Adds an update for every subscriber.
     mutating func publish(_ update: StoreUpdate<Item>, into deliveries: inout [Delivery]) {
-        // By index: a view of the keys would have every queue copied.
+        // By index, because a view of the keys would make every queue be copied.
         var index = subscribers.startIndex
         while index < subscribers.endIndex {
             if let reply = subscribers.values[index].asking.popFirst() {
@@ -109,10 +109,10 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         }
     }
 
-    /// Asks for a subscriber's next update; `everything` is the one for a subscriber that fell behind.
+    /// Requests a subscriber's next update; `everything` is the update for a subscriber that fell behind.
     mutating func next(
         of id: UInt64,
-        everything: StoreUpdate<Item>,
+        everything: @autoclosure () -> StoreUpdate<Item>,
         reply: @escaping StoreUpdateReply<Item>
     ) -> Delivery? {
         guard var subscriber = subscribers[id] else { return .update(nil, reply) }
@@ -121,7 +121,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         switch subscriber.pending {
         case .everything:
             subscriber.pending = emptyQueue
-            return .update(everything, reply)
+            return .update(everything(), reply)
         case .updates(var updates):
             subscriber.pending = .everything
             defer { subscriber.pending = .updates(updates) }
@@ -131,7 +131,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         }
     }
 
-    /// Takes all that waits for a subscriber; nil: it was too slow, and gets all items instead.
+    /// Takes all waiting updates of a subscriber; nil: it was too slow, and gets all items instead.
     mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
         guard let pending = subscribers[id]?.pending else { return [] }
         let nothing = emptyQueue

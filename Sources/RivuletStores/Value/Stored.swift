@@ -1,16 +1,16 @@
-/// A read-only array that is a ``Store``'s items; `$name` is the store.
+/// A read-only array of a ``Store``'s items; `$name` is the store.
 ///
 ///     @Stored(in: store) var notes: [Note]
 ///     try await $notes.insert(note)
 ///
-/// In a class with `@Observable` write `@ObservationIgnored` before it: the store is observed by itself.
+/// In an `@Observable` class, write `@ObservationIgnored` before `@Stored`, because the store itself is observable.
 /// Source: <Tests/Rows/Systems.md#e-17>.
 @propertyWrapper
 public struct Stored<Item: StorableItem>: Sendable {
     /// The store.
     public let projectedValue: Store<Item>
 
-    /// Reads from a store.
+    /// Creates an array of a store's items.
     public init(in store: Store<Item>) {
         projectedValue = store
     }

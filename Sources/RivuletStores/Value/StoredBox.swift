@@ -2,14 +2,15 @@ package import RivuletJSON
 
 /// The document `{"value": …}`.
 ///
-/// A box, because not every value is a JSON text of its own in all formats. Source: <Tests/Rows/Systems.md#e-19>.
+/// The value is boxed, because some formats do not accept every value as a whole JSON text.
+/// Source: <Tests/Rows/Systems.md#e-19>.
 package enum StoredBox {
     private static let member = "value"
 
-    /// The document of a value, which is there again after a restart.
+    /// Returns the document of a value, and checks that the value can be read again.
     ///
-    /// - Throws: ``StoreError/unrepresentable(key:)`` when JSON cannot carry the value; `key` is only for its words.
-    ///   ``StoreError/unreadable(type:place:)`` when the value cannot be read from its document.
+    /// - Throws: ``StoreError/unrepresentable(key:)`` if JSON cannot represent the value; `key` is only for its text.
+    ///   ``StoreError/unreadable(type:place:)`` if the value cannot be read from its document.
     static func document<Value: Codable>(of value: Value, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         writer.beginObject()
@@ -20,15 +21,15 @@ package enum StoredBox {
         do throws(JSONError) {
             _ = try Self.value(Value.self, of: writer.bytes)
         } catch {
-            // The error itself may repeat a part of a secret.
-            throw .unreadable(type: "\(Value.self)", place: ItemDocument.unreadablePlace(of: Value.self) ?? "")
+            // The error itself could repeat a part of a secret.
+            throw .unreadable(type: "\(Value.self)", path: ItemDocument.unreadablePath(of: Value.self) ?? "")
         }
         return writer.bytes
     }
 
-    /// The value of a document.
+    /// Returns the value of a document.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: The error of the document.
     package static func value<Value: Decodable>(_ type: Value.Type, of document: [UInt8]) throws(JSONError) -> Value {
         var reader = JSONReader(document)
         let start = reader

@@ -1,6 +1,6 @@
-// Owns the short forms of changes that depend on what a stored value is.
+// This file has the short forms of changes that depend on the present value of a stored value.
 
-// Each is there twice, as `set` is: suspending and throwing as ``StoredValue/set(_:)``, or blocking.
+// Each one exists twice, like `set`: suspending and throwing as ``StoredValue/set(_:)``, or blocking.
 
 extension StoredValue {
     /// Stores the value with another part at a key path.
@@ -27,47 +27,51 @@ extension StoredValue where Item == Bool {
 }
 
 extension StoredValue {
-    /// Adds an element at the end.
+    /// Appends an element.
     public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element] {
         try await edit { $0 + [element] }
     }
 
-    /// Adds an element at the end, and blocks until it is on disk.
+    /// Appends an element, and blocks until it is on disk.
     public func append<Element: Sendable>(_ element: Element) where Item == [Element] {
         edit { $0 + [element] }
     }
 
-    /// Removes all elements that equal this one, or adds it at the end where there is none.
+    /// Removes all elements that equal this one, or appends it if there are none.
     public func togglePresence<Element: Equatable & Sendable>(_ element: Element) async throws where Item == [Element] {
         try await edit { ValueEdit.togglingPresence(of: element, in: $0) }
     }
 
-    /// Removes all elements that equal this one, or adds it at the end where there is none, and blocks until it is on disk.
+    /// Removes all elements that equal this one, or appends it if there are none, and blocks until it is on disk.
     public func togglePresence<Element: Equatable & Sendable>(_ element: Element) where Item == [Element] {
         edit { ValueEdit.togglingPresence(of: element, in: $0) }
     }
 
-    /// Puts an element in the place of the first that equals the old one; false, with nothing written: there is none.
+    /// Replaces the first element that equals the old one.
+    ///
+    /// Returns false and writes nothing if there is no such element.
     @discardableResult
     public func replace<Element: Equatable & Sendable>(_ old: Element, with new: Element) async throws -> Bool
     where Item == [Element] {
         try await edit { ValueEdit.replacing(old, with: new, in: $0) }
     }
 
-    /// The same, and blocks until it is on disk; false also where storage did not take it.
+    /// Replaces the first element that equals the old one, and blocks until it is on disk.
+    ///
+    /// Returns false also if the storage refused the change.
     @discardableResult
     public func replace<Element: Equatable & Sendable>(_ old: Element, with new: Element) -> Bool
     where Item == [Element] {
         edit { ValueEdit.replacing(old, with: new, in: $0) }
     }
 
-    /// Gives a key a value; nil removes the key.
+    /// Sets the value of a key; nil removes the key.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) async throws
     where Item == [Key: Value] {
         try await edit { ValueEdit.updating(key, to: value, in: $0) }
     }
 
-    /// Gives a key a value, nil removes the key, and blocks until it is on disk.
+    /// Sets the value of a key, and blocks until it is on disk; nil removes the key.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) where Item == [Key: Value] {
         edit { ValueEdit.updating(key, to: value, in: $0) }
     }

@@ -2,28 +2,31 @@ public import Logging
 import RivuletBase
 public import RivuletObjects
 
-/// A value that is stored under a key, with a default while nothing is.
+/// A value that is stored under a key, with a default while nothing is stored.
 ///
-/// The wrapped value is read-only; `$name.set(_:)` and its like change it. Each of them is there twice: inside of `async` functions it
-/// suspends and throws, elsewhere it blocks the thread until the value is on disk, and logs an error, with nothing changed, where storage
-/// does not take it. An instance reads its value once: two instances with one key do not see each other's later writes.
+/// The wrapped value is read-only; `$name.set(_:)` and similar functions change it. Each of them exists twice. In
+/// `async` functions it suspends and throws. Elsewhere it blocks the thread until the value is on disk; if the
+/// storage refuses the change, it logs an error, and nothing has changed. An instance reads its value once: two
+/// instances with one key do not see each other's later writes.
 /// Source: <Tests/Rows/Systems.md#e-18> to E-21.
 @propertyWrapper
 public final class StoredValue<Item: Codable & Sendable>: Sendable {
-    /// The key under which it is stored.
+    /// The key of the stored value.
     public let key: String
-    /// What it is without a stored value, and after a reset.
+    /// The value if none is stored, and after a reset.
     public let defaultValue: Item
     package let box: ValueBox<Item>
     private let logger: Logger
 
-    /// A value of a storage; nothing is read before it is asked for.
+    /// Creates a value of a storage.
+    ///
+    /// Nothing is read before the value is used.
     ///
     /// - Parameters:
-    ///   - key: Any text; one value has it.
-    ///   - default: What it is while nothing that can be read is stored.
-    ///   - storage: Where it is kept.
-    ///   - logger: Takes what goes wrong where nothing can be thrown.
+    ///   - key: Any text, unique to this value.
+    ///   - default: The value while no readable value is stored.
+    ///   - storage: The collection that stores the value.
+    ///   - logger: Receives errors that cannot be thrown.
     public init(
         key: String,
         default: Item,
@@ -36,16 +39,16 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         box = ValueBox(
             key: key,
             storage: storage,
-            form: ValueForm(
+            codec: ValueCodec(
                 document: { try StoredBox.document(of: $0, key: key) },
                 value: { try $0.map { try StoredBox.value(Item.self, of: $0) } ?? `default` },
-                standard: `default`
+                defaultValue: `default`
             ),
             logger: logger
         )
     }
 
-    /// The same in a property declaration, whose initial value is the default.
+    /// Creates a value in a property declaration; the property's initial value is the default.
     public convenience init(
         wrappedValue: Item,
         key: String,
@@ -55,15 +58,17 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         self.init(key: key, default: wrappedValue, storage: storage, logger: logger)
     }
 
-    /// The value; the first time it is read from storage, which blocks the thread.
+    /// The value.
+    ///
+    /// The first read loads it from the storage, which blocks the thread.
     public var wrappedValue: Item { box.value }
 
-    /// What changes the value.
+    /// The value's object, with the functions that change the value.
     public var projectedValue: StoredValue { self }
 
-    /// The value now, then each one that was set, equal ones too.
+    /// The current value, then each value that is set, also an equal one.
     ///
-    /// A reader that is more than 1,024 values behind misses the oldest, never the newest.
+    /// A reader that is more than 1,024 values behind misses the oldest values, never the newest.
     public var values: AsyncStream<Item> { box.values }
 
     /// A binding to the value; writes block until they are on disk.
@@ -71,10 +76,10 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         Binding(get: { self.wrappedValue }, set: { self.set($0) })
     }
 
-    /// Stores a value; it is on disk on return.
+    /// Stores a value, which is on disk on return.
     ///
-    /// - Throws: ``ItemStorageError``, or ``StoreError``, also for a value that could not be read again after a restart, as one with a
-    ///   transient field without an initial value; nothing has changed then.
+    /// - Throws: ``ItemStorageError``, or ``StoreError``, also for a value that could not be read again after a
+    ///   restart, such as one with a transient field without an initial value. Nothing has changed then.
     public func set(_ value: Item) async throws {
         try await edit { _ in value }
     }
@@ -86,7 +91,7 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
 
     /// Stores the default.
     ///
-    /// - Throws: as ``set(_:)``.
+    /// - Throws: The errors of ``set(_:)``.
     public func reset() async throws {
         try await set(defaultValue)
     }
@@ -96,13 +101,13 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         set(defaultValue)
     }
 
-    /// Makes a change on the newest value.
+    /// Makes a change of the newest value.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item>.Edit) async throws -> Bool {
         try await box.change(edit).isWritten
     }
 
-    /// The same for a thread that can wait; false where nothing was written.
+    /// Makes a change of the newest value, on a thread that may block; returns false if nothing was written.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item>.Edit) -> Bool {
         do {

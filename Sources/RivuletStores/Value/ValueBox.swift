@@ -3,27 +3,27 @@ import Logging
 import RivuletBase
 import Synchronization
 
-/// How a value becomes a document, and a document a value.
-struct ValueForm<Value: Sendable>: Sendable {
-    /// What stands for the value in storage; nil: nothing does.
+/// The conversion of a value to a document, and of a document to a value.
+struct ValueCodec<Value: Sendable>: Sendable {
+    /// Returns the document of a value; nil if the value is stored without a document.
     ///
-    /// - Throws: what keeps the value from being stored.
+    /// - Throws: The error that prevents the storage of the value.
     let document: @Sendable (Value) throws -> [UInt8]?
-    /// The value of a document, or of none.
+    /// Returns the value of a document, or of no document.
     ///
-    /// - Throws: what is wrong with the document.
+    /// - Throws: The error of the document.
     let value: @Sendable ([UInt8]?) throws -> Value
-    /// Whether a document that can be read is to be written anew, for the same value has another one now.
+    /// Returns true if a readable document must be written again, because the same value has another document now.
     ///
-    /// - Throws: as `value`.
+    /// - Throws: The errors of `value`.
     var isOlder: @Sendable ([UInt8]) throws -> Bool = { _ in false }
-    /// The value while there is no document that can be read.
-    let standard: Value
+    /// The value while there is no readable document.
+    let defaultValue: Value
 }
 
-/// What storage has of a value.
+/// The relation of the stored document to the value.
 package enum StoredCondition {
-    /// Nothing, or the document that the value has now.
+    /// There is no document, or the value's current document.
     case current
     /// A document that the value had before.
     case older
@@ -31,42 +31,44 @@ package enum StoredCondition {
     case unreadable
 }
 
-/// Where a value stands.
+/// The state of a value in storage.
 package struct StoredStanding {
-    /// What storage has of it.
+    /// The relation of the stored document to the value.
     package var condition: StoredCondition
-    /// How often it was written since it was read.
+    /// The number of writes, and of repeated reads, since the value was first read.
     package var version: UInt64
 }
 
-/// What a change found and left.
+/// The result of a change.
 package struct ValueChange<Value: Sendable>: Sendable {
     package let before: Value
     package let after: Value
-    /// Where the value stands after it.
+    /// The state of the value after the change.
     package let standing: StoredStanding
-    /// Whether anything was written.
+    /// True if anything was written.
     package let isWritten: Bool
 }
 
-/// A value in memory that is stored before anybody sees it.
+/// A value in memory that is stored before any reader sees it.
 ///
-/// Changes happen one after the other, in the order in which they were asked for, each on what the one before left; the first one waits
-/// until the value is read. A change that storage does not take has not happened: not in memory, and no stream tells of it.
+/// Changes are made one after the other, in the order of their requests, each on the result of the one before. The
+/// first change waits until the value is read. A change that the storage refuses has no effect, neither in memory nor
+/// on streams.
 package final class ValueBox<Value: Sendable>: Sendable {
-    /// What makes another value of one; nil: it stays as it is, and nothing is written.
+    /// Returns the new value of a change; nil: the value stays unchanged, and nothing is written.
     package typealias Edit = @Sendable (Value) throws -> Value?
-    /// The same, for one that depends on where the value stands.
+    /// Returns the new value of a change that also depends on the value's state in storage.
     package typealias KnowingEdit = @Sendable (Value, StoredStanding) throws -> Value?
     package typealias Outcome = Result<ValueChange<Value>, any Error>
 
     /// The most changes that wait for storage.
     static var changesWaitingMax: Int { 4_096 }
 
-    /// The most values that wait for one reader of a stream; it misses older ones then, and has the newest.
+    /// The most values that wait for one reader of a stream; beyond it the reader misses the oldest values and gets
+    /// the newest.
     static var valuesPerStreamMax: Int { 1_024 }
 
-    /// The most bytes of documents of values that wait for one who follows; a single one may have more.
+    /// The most bytes of documents of values that wait for one follower; a single value may have more.
     static var bytesPerFollowerMax: Int { 4 << 20 }
 
     private struct Job {
@@ -75,22 +77,22 @@ package final class ValueBox<Value: Sendable>: Sendable {
     }
 
     private struct Content {
-        /// Nil until it is read.
+        /// Nil until the value is read.
         var value: Value?
-        /// Whether storage may have another one: nobody knows what a failed write left behind.
+        /// True if the storage may have another value, because the outcome of a failed write is unknown.
         var isDoubtful = false
         var standing = StoredStanding(condition: .current, version: 0)
         var jobs: Deque<Job> = []
-        /// Whether the storage has a request of the first job.
+        /// True if the storage works on a request of the first job.
         var isBusy = false
-        /// Whether a thread is about to look for the next job.
+        /// True if a thread is about to take the next job.
         var isLooking = false
         var readers: [UInt64: AsyncStream<Value>.Continuation] = [:]
         var followers: [UInt64: Follower] = [:]
         var nextReader: UInt64 = 0
     }
 
-    /// One who takes values when there are some.
+    /// A follower, which takes values when some are available.
     private struct Follower {
         let wake: @Sendable () -> Void
         private(set) var values: Deque<(version: UInt64, value: Value, byteCount: Int)> = []
@@ -100,7 +102,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
             self.wake = wake
         }
 
-        /// Adds the newest value, which the oldest make room for.
+        /// Adds the newest value, and removes the oldest ones if they exceed the limits.
         mutating func append(_ value: Value, _ version: UInt64, byteCount bytes: Int) {
             while values.count >= valuesPerStreamMax || byteCount + bytes > bytesPerFollowerMax {
                 guard let oldest = values.popFirst() else { break }
@@ -115,34 +117,37 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     package let key: String
     package let storage: ItemCollection
-    private let form: ValueForm<Value>
+    private let codec: ValueCodec<Value>
     private let logger: Logger
     private let content = Mutex(Content())
 
-    init(key: String, storage: ItemCollection, form: ValueForm<Value>, logger: Logger) {
+    init(key: String, storage: ItemCollection, codec: ValueCodec<Value>, logger: Logger) {
         self.key = key
         self.storage = storage
-        self.form = form
+        self.codec = codec
         self.logger = logger
     }
 
-    /// The value, read from storage if it was not yet; waits for that, at most once.
+    /// The value.
     ///
-    /// Without an answer from storage it is the value without a document, this time.
+    /// If it was not read yet, the call waits for the storage, at most once.
+    ///
+    /// Without an answer from the storage it is, for this call, the value without a document.
     var value: Value {
         if let value = content.withLock({ $0.isDoubtful ? nil : $0.value }) { return value }
         do {
             return try changeNow { _ in nil }.after
         } catch {
             logger.error("a stored value cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
-            return form.standard
+            return codec.defaultValue
         }
     }
 
-    /// The value now, and each one that a change leaves, equal ones too.
+    /// A stream of the current value, and of each value that a change leaves, also an equal one.
     var values: AsyncStream<Value> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.valuesPerStreamMax)) { continuation in
-            // As a change among the others: what it sees first, and what follows, has no gap.
+            // Queued as a change, so that there is no gap between the first value of the stream and the values after
+            // it.
             change({ _ in nil }) { [self] outcome in
                 if case .failure(let error) = outcome {
                     logger.error("a stored value cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
@@ -156,7 +161,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
         let number = content.withLock { content in
             content.nextReader += 1
             content.readers[content.nextReader] = continuation
-            continuation.yield(content.value ?? form.standard)
+            continuation.yield(content.value ?? codec.defaultValue)
             return content.nextReader
         }
         continuation.onTermination = { [weak self] _ in
@@ -166,7 +171,9 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     // MARK: - Followers
 
-    /// Adds one who is woken when there are values to take, and takes each that is set from now on.
+    /// Adds a follower that is woken when there are values to take.
+    ///
+    /// It takes each value that is set from now on.
     package func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
         content.withLock { content in
             content.nextReader += 1
@@ -175,29 +182,31 @@ package final class ValueBox<Value: Sendable>: Sendable {
         }
     }
 
-    /// Takes what was set since it was taken last, the newest values when there are many, and what the value is at this moment.
+    /// Takes the values that were set since the last call, and the current value.
+    ///
+    /// Of many values only the newest are returned.
     package func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value)
     {
         content.withLock { content in
             let values = content.followers[follower]?.values.map { ($0.version, $0.value) } ?? []
             content.followers[follower]?.removeAll()
-            return (values, content.standing.version, content.value ?? form.standard)
+            return (values, content.standing.version, content.value ?? codec.defaultValue)
         }
     }
 
-    /// Removes one who followed.
+    /// Removes a follower.
     package func unfollow(_ follower: UInt64) {
         content.withLock { content in content.followers[follower] = nil }
     }
 
     // MARK: - Changes
 
-    /// Asks for a change; the reply comes on storage's thread, or at once.
+    /// Requests a change; the reply is called on the storage's thread, or at once.
     package func change(_ edit: @escaping Edit, reply: @escaping @Sendable (Outcome) -> Void) {
         change(knowing: { value, _ in try edit(value) }, reply: reply)
     }
 
-    /// Asks for a change; the reply comes on storage's thread, or at once.
+    /// Requests a change; the reply is called on the storage's thread, or at once.
     package func change(knowing edit: @escaping KnowingEdit, reply: @escaping @Sendable (Outcome) -> Void) {
         let isTaken = content.withLock { content in
             guard content.jobs.count < Self.changesWaitingMax else { return false }
@@ -213,14 +222,14 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// Makes a change; durable on return.
     ///
-    /// - Throws: what the edit throws, or why storage did not take it; nothing has changed then.
+    /// - Throws: The error of the edit, or the reason that the storage refused it. Nothing has changed then.
     func change(_ edit: @escaping Edit) async throws -> ValueChange<Value> {
         try await change(knowing: { value, _ in try edit(value) })
     }
 
     /// Makes a change; durable on return.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of `change(_:)`.
     func change(knowing edit: @escaping KnowingEdit) async throws -> ValueChange<Value> {
         try await withCheckedThrowingContinuation { continuation in
             change(knowing: edit) { continuation.resume(with: $0) }
@@ -229,26 +238,26 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// Makes a change, and blocks the thread until it is durable.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     func changeNow(_ edit: @escaping Edit) throws -> ValueChange<Value> {
         try changeNow(knowing: { value, _ in try edit(value) })
     }
 
     /// Makes a change, and blocks the thread until it is durable.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: The errors of the suspending form.
     func changeNow(knowing edit: @escaping KnowingEdit) throws -> ValueChange<Value> {
         try storage.storage.open()
-        let answer = Waiting<Outcome>()
+        let answer = BlockingPromise<Outcome>()
         change(knowing: edit) { answer.give($0) }
         return try answer.take().get()
     }
 
     // MARK: - One after the other
 
-    /// Runs what waits, until storage takes its time.
+    /// Runs waiting jobs until the storage takes its time to answer.
     ///
-    /// A loop: a storage that answers at once must not make the stack grow with the jobs.
+    /// It is a loop, because a storage that answers at once must not make the stack grow with the jobs.
     private func goOn() {
         let isFirst = content.withLock { content in
             defer { content.isLooking = true }
@@ -281,17 +290,17 @@ package final class ValueBox<Value: Sendable>: Sendable {
     }
 
     private func run(_ job: Job, afterReading collection: StoredCollection) {
-        let key = ItemKey(key)
-        let document = collection.items.first { ItemKey($0.key) == key }?.document
+        let key = ByteText(key)
+        let document = collection.items.first { ByteText($0.key) == key }?.document
         var condition = StoredCondition.current
-        if collection.damaged.contains(where: { $0.key.map(ItemKey.init) == key }) {
+        if collection.damaged.contains(where: { $0.key.map(ByteText.init) == key }) {
             condition = .unreadable
             report("its document is damaged")
         }
-        var value = form.standard
+        var value = codec.defaultValue
         do {
-            value = try form.value(document)
-            if let document, try form.isOlder(document) { condition = .older }
+            value = try codec.value(document)
+            if let document, try codec.isOlder(document) { condition = .older }
         } catch {
             condition = .unreadable
             report(LogText.of(error))
@@ -312,7 +321,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
                 return end(job, .success(change))
             }
             after = edited
-            document = try form.document(edited)
+            document = try codec.document(edited)
         } catch {
             return end(job, .failure(error))
         }
@@ -331,7 +340,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
         }
     }
 
-    /// Takes a value that was written or read, and tells of it unless it is the first one.
+    /// Sets a value that was written or read, and notifies readers and followers, unless it is the first value.
     private func take(_ value: Value, _ condition: StoredCondition, byteCount: Int) -> StoredStanding {
         let (standing, wakes) = content.withLock { content -> (StoredStanding, [@Sendable () -> Void]) in
             let isFirst = content.value == nil
@@ -340,17 +349,17 @@ package final class ValueBox<Value: Sendable>: Sendable {
             if isFirst { return (content.standing, []) }
             content.standing.version += 1
             for reader in content.readers.values { reader.yield(value) }
-            let wakes = Self.note(value, content.standing.version, byteCount: byteCount, for: &content.followers)
+            let wakes = Self.record(value, content.standing.version, byteCount: byteCount, for: &content.followers)
             return (content.standing, wakes)
         }
         for wake in wakes { wake() }
         return standing
     }
 
-    /// Notes a value for those who take values.
+    /// Queues a value for the followers.
     ///
-    /// - Returns: whom to wake, those for whom nothing waited.
-    private static func note(
+    /// - Returns: The wake functions of the followers for which no value waited.
+    private static func record(
         _ value: Value,
         _ version: UInt64,
         byteCount: Int,

@@ -1,4 +1,4 @@
-/// Pure edits: a value in, another one out; nil where nothing is to be written.
+/// Pure edits, which return the changed value; nil if nothing is to be written.
 enum ValueEdit {
     static func setting<Root, Part>(_ path: WritableKeyPath<Root, Part>, to part: Part, in root: Root) -> Root {
         var root = root

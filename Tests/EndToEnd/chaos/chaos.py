@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-# The chaos test: many streams through disconnects, restarts and slow reading, each judged by its whole history.
+# The chaos test: many streams with disconnects, restarts and slow readers. The whole history of each stream is checked.
 """chaos.py [--minutes M | --seconds S] [--streams N] [--sessions N] [--seed N]
 
-Streams of sessions of the example apps come, go, dawdle and resume, writers dispatch, and the server is stopped and killed, on one data
-folder. After each round everything rests, and each stream's history is compared with the sessions' logs. The first findings are
-printed with all that the stream got; the exit status is then 1. The seed decides what is done, not when the machine does it.
+Streams of sessions of the example apps open, close and pause, and writers dispatch. The server is stopped and killed, always on the same data folder.
+After each round the test waits until nothing changes. It then compares the history of each stream with the logs of the sessions.
+The first findings are printed with all that their streams received, and the exit status is then 1.
+The seed decides what is done, but not the moment at which the machine does it.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 
-# The harness is one folder up; pytest finds it by itself, a plain run does not.
+# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import chaos_document as document
@@ -37,7 +38,7 @@ WILDCARDS = {"counter": ("/p/limits/*", "/p/history/*"), "todos": ("/p/todos/*/d
 
 
 class World:
-    """What all parts of one run share."""
+    """The state that all parts of one run share."""
 
     def __init__(self, options):
         self.options = options
@@ -47,14 +48,15 @@ class World:
         self.kills = self.stops = self.events = self.ends = self.acknowledged = self.rejected = self.deletions = self.repathed = 0
         self.findings = []
         self.is_over = self.is_resting = self.is_stopping = False
-        #: Mean seconds between what a stream does, and between the dispatches of a writer; the part of `retry` that is waited.
+        #: The mean seconds between the actions of a stream, the mean seconds between the dispatches of a writer, and
+        #: the part of `retry` that a stream waits.
         self.patience, self.pause, self.hurry = options.patience, options.pause, 0.1
         self.writing = asyncio.Event()
         self.sessions, self.streams, self.features = [], [], set()
         self._tasks = set()
 
     def start(self, coroutine):
-        """Runs it; a fault in it is a finding, not a silence."""
+        """Runs the coroutine. An error in it becomes a finding."""
         task = self.loop.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -81,7 +83,8 @@ class World:
     async def stop(self, is_kill):
         server, self.is_stopping = self.server, True
         if is_kill:
-            # Each connection knows the number that it began with: it moves before and after, for one may begin meanwhile.
+            # Each connection remembers the number that it began with. The number changes before and after the kill,
+            # because a connection can begin in between.
             self.kills += 0.5
             await self.loop.run_in_executor(None, server.kill)
             self.kills += 0.5
@@ -92,7 +95,7 @@ class World:
                 self.find(f"SIGTERM ended the server with {status}: {server.log_text()[-3000:]}")
         server.log.close()
 
-    # Before.
+    # Preparation.
 
     async def prepare(self):
         client = Client(self)
@@ -113,7 +116,7 @@ class World:
             self.streams.append(Stream(self, number, self.watch(self.chance.choice(self.sessions)), self.options.mangle))
 
     async def takes(self, query):
-        """Whether the server knows this kind of stream."""
+        """True if the server supports this kind of stream."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         target = f"/v1/apps/counter/sessions/pristine/changes?{query}"
         writer.write(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".encode())
@@ -135,7 +138,7 @@ class World:
         return watch
 
     def pointers(self, session, is_patch=False):
-        """What a stream of the session may watch."""
+        """Random paths that a stream of the session can watch."""
         chance = self.chance
         has_wildcards = "wildcards" in self.features and not is_patch
         pointers = POINTERS[session.app] + (WILDCARDS[session.app] if has_wildcards else ())
@@ -145,7 +148,7 @@ class World:
     # Chaos.
 
     async def disturb(self, seconds, how):
-        """One round: what happens to the server in it, and deletions."""
+        """Runs one round: a kill or a stop of the server, and deletions of sessions."""
         end = self.loop.time() + seconds
         moment = self.loop.time() + self.chance.uniform(0.3, 0.7) * seconds
         client = Client(self)
@@ -175,12 +178,12 @@ class World:
                 if status != 204:
                     self.find(f"DELETE {session.path}: {status} {answer}")
         except CUT:
-            pass  # The next look at the session tells whether it is gone.
+            pass  # The next read of the session shows if it is deleted.
         finally:
             session.is_closing = False
 
     async def synchronise(self, client, session):
-        """Reads what is new in a session's log."""
+        """Reads the new entries of a session's log."""
         status, information = await client.request("GET", session.path)
         session.current = information["epoch"] if status == 200 else None
         if status != 200:
@@ -196,7 +199,7 @@ class World:
     # Judgement.
 
     async def rest(self):
-        """Lets everything come to rest."""
+        """Waits until the streams are settled and no request is in flight."""
         self.writing.clear()
         self.is_resting, self.hurry = True, 0.02
         end = self.loop.time() + PATIENCE
@@ -240,9 +243,9 @@ class World:
             self.find(finding)
 
     async def settle(self, states):
-        """Waits for what may still be under way; who is not there then gets its finding.
+        """Waits for bytes that are still in flight. A stream that is not up to date afterwards gets its finding.
 
-        A socket whose small window was closed is asked again after 0.2 s, 0.4 s and so on.
+        A socket with a closed window is probed after 0.2 s, 0.4 s and so on.
         """
         end = self.loop.time() + PATIENCE
         while self.loop.time() < end:
@@ -251,7 +254,7 @@ class World:
             await asyncio.sleep(0.1)
 
     def forget(self):
-        """Drops the versions that no stream stands at any more."""
+        """Drops the versions that no stream is compared with any more."""
         needed = {}
         for stream in self.streams:
             if stream.oracle.received:
@@ -274,7 +277,7 @@ class World:
 
 
 async def run(options):
-    """The findings of a run, and its summary."""
+    """Runs the test, and returns its world with the findings."""
     world = World(options)
     await world.serve(options.data)
     try:
@@ -321,7 +324,8 @@ def options_of(arguments=None, **overrides):
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="(random)")
     parser.add_argument("--verbose", action="store_true", help="a line for each round")
     options = parser.parse_args(arguments)
-    #: For the tests of this test: what falsifies blocks on their way, what happens to the server, deletions each tenth of a second.
+    #: Options for test_chaos.py: a function that falsifies blocks, the ways to end the server, the chance of a deletion
+    #: each 0.1 s.
     options.mangle, options.ways, options.deletions = None, ("kill", "stop", None), 0.08
     for name, value in overrides.items():
         setattr(options, name, value)

@@ -1,4 +1,5 @@
-# The clients of the chaos test: streams that come, go and dawdle, and writers that keep what was acknowledged.
+# The clients of the chaos test: streams that open, close and pause, and writers that record the acknowledged
+# dispatches.
 
 import asyncio
 import json
@@ -11,16 +12,16 @@ from chaos_ledger import Dispatch
 from chaos_oracle import Fault, Oracle
 from chaos_wire import BlockReader, Malformed, ResponseReader, parse_block
 
-#: A reader with such a small window is behind after few events.
+#: The receive buffer of a slow reader. With so few bytes, a reader is behind after a few events.
 SMALL_WINDOW = 4_096
-#: The part of the dispatches that goes to sessions with long texts, and the bytes of such a text.
+#: The part of the dispatches that goes to sessions with long texts, and the range of bytes of such a text.
 HEAVY_PART, LONG_TEXT = 0.2, (20_000, 100_000)
 HOST = ("127.0.0.1",)
 CUT = (OSError, EOFError)
 
 
 class Stream(asyncio.Protocol):
-    """One subscriber over its whole life. `world` has the chance, the port, and takes findings."""
+    """One subscriber over its whole life. `world` has the random generator and the port, and takes findings."""
 
     def __init__(self, world, number, watch, mangle=None):
         self.world, self._opened_watch = world, watch
@@ -41,7 +42,7 @@ class Stream(asyncio.Protocol):
 
     @property
     def is_settled(self):
-        """Whether it is open and has what it was promised."""
+        """True if the stream is open and has the values and the paths that the server promised."""
         return self.is_joined and self.oracle.values is not None and not self.oracle.is_promised
 
     # Connecting.
@@ -68,7 +69,8 @@ class Stream(asyncio.Protocol):
         self._response, self._blocks = ResponseReader(), BlockReader()
         self._killed, self._stopped, self._came_late = world.kills, world.stops, world.is_stopping
         self._is_leaving = self.is_joined = self.was_paused = self._cuts_next = False
-        # An EventSource comes back with the URL that it was opened with, another client perhaps with what it watches now.
+        # An EventSource reconnects with its original URL. Another client can reconnect with the paths that it watches
+        # now.
         if chance.random() < 0.5:
             self._opened_watch = self.watch
         self.oracle.connected(cursor, self._opened_watch)
@@ -104,7 +106,7 @@ class Stream(asyncio.Protocol):
         self.last_bytes = self.world.loop.time()
         is_cut = self._cuts_next
         try:
-            # What comes after a cut is lost with the connection.
+            # The rest of the data after a cut is lost with the connection.
             self._read(data[: self.world.chance.randrange(len(data))] if is_cut else data)
         except (Fault, Malformed, Misfit) as fault:
             self.find(fault)
@@ -169,13 +171,13 @@ class Stream(asyncio.Protocol):
         self.world.ends += 1
         if joined and self._response.is_ended and not self.oracle.has_bye:
             raise Fault("the last chunk without a bye")
-        # It may have come while the server was being killed, and gone before that was over.
+        # The connection may have come and gone while the server was being killed.
         if self._killed != self.world.kills or self.world.kills % 1:
             return
-        # Who did not read while the server stopped may have lost its last words.
+        # A reader that was paused while the server stopped may have lost the last events.
         if self.was_paused and self._stopped != self.world.stops:
             return
-        # A connection that came while the server went may not have been accepted any more.
+        # A connection that came while the server stopped may not have been accepted.
         has_stopped = self._stopped != self.world.stops or self._came_late
         if not self.oracle.has_bye and (joined or not has_stopped):
             raise Fault(f"the server ended it without a bye ({error or 'FIN'})")
@@ -193,7 +195,7 @@ class Stream(asyncio.Protocol):
     # Chaos.
 
     def _plan(self):
-        """What it does next, and when."""
+        """Schedules the next action."""
         chance = self.world.chance
         self._timer = self.world.loop.call_later(chance.expovariate(1 / self.world.patience), self._act)
 
@@ -218,21 +220,21 @@ class Stream(asyncio.Protocol):
 
     def _resume(self):
         if self.transport is not None and not self.world.is_resting and self.world.chance.random() < 0.1:
-            self.leave(is_reset=True)  # With much that was never read.
+            self.leave(is_reset=True)  # Leaves with much unread data.
         elif self.transport is not None:
             self.oracle.note("reads again")
             self.transport.resume_reading()
             self._plan()
 
     async def change_paths(self):
-        """Has the open stream watch something else."""
+        """Changes the paths of the open stream."""
         oracle, connection, client = self.oracle, self.oracle.connection, Client(self.world)
         oracle.next_watch = watch = self.watch.at(self.world.pointers(self.watch.session, self.watch.is_patch))
         oracle.note(f"is to watch {watch.pointers}")
         try:
             status, answer = await client.request("PATCH", f"/v1/streams/{oracle.name}", {"paths": watch.pointers})
         except CUT:
-            return  # With the server went the stream.
+            return  # The stream ended with the server.
         finally:
             client.close()
         if oracle.connection != connection:
@@ -256,21 +258,21 @@ class Stream(asyncio.Protocol):
             self.transport.close()
 
     def hurry_up(self):
-        """Reads on, for the others wait."""
+        """Reads again, because the test waits for this stream."""
         if self.transport is not None and not self.transport.is_reading():
             self._timer.cancel()
             self._resume()
 
 
 class Client:
-    """Requests on a connection that is kept."""
+    """Requests on a persistent connection."""
 
     def __init__(self, world):
         self.world = world
         self._streams = None
 
     async def request(self, method, target, body=None):
-        """The status and the JSON of an answer; an error of CUT when the connection was lost on the way."""
+        """The status and the JSON of an answer. Raises an error of CUT if the connection was lost before the answer."""
         try:
             if self._streams is None:
                 self._streams = await asyncio.open_connection(*HOST, self.world.port, limit=1 << 26)
@@ -310,7 +312,7 @@ class Client:
 
 
 class Writer:
-    """Dispatches random events, one at a time, and keeps what became of them."""
+    """Dispatches random events, one at a time, and records their outcomes."""
 
     def __init__(self, world, number):
         self.world, self.number, self.count = world, number, 0

@@ -1,5 +1,5 @@
-# What a client of the chaos test knows of a state: values at watched paths, and how changes alter them.
-"""Values are never altered in place: a document of before stays what it was, and most of it is shared with the one after."""
+# The state as a client of the chaos test has it: values at watched paths, and functions that apply changes to them.
+"""Values are never altered in place: an earlier document stays the same, and the next one shares most of its parts."""
 
 
 class Absent:
@@ -11,7 +11,7 @@ ABSENT = Absent()
 
 
 class Misfit(Exception):
-    """A change that cannot be made to the document it is for."""
+    """A change that does not fit the document."""
 
 
 def tokens(pointer):
@@ -28,7 +28,7 @@ def text(path):
 
 
 def position(value, token):
-    """Where the token leads in a list: to the element of this id, or of this index where elements have no ids."""
+    """The index of the token's element in a list: of the element with this id, or with this index if elements have no ids."""
     if value and isinstance(value[0], dict) and "id" in value[0]:
         return next((at for at, element in enumerate(value) if str(element["id"]) == token), None)
     return int(token) if token.isdigit() and int(token) < len(value) else None
@@ -52,7 +52,7 @@ def value_at(value, path):
 
 
 def places(value, pattern, at=()):
-    """Each place that the pattern (`*` is any token) leads to, with its value."""
+    """Yields each path that matches the pattern, with its value. `*` matches any token."""
     if value is ABSENT:
         return
     if len(at) == len(pattern):
@@ -72,17 +72,17 @@ def places(value, pattern, at=()):
 
 
 def select(state, patterns):
-    """The values at the patterns, by concrete path: what a snapshot says."""
+    """The values at the patterns by concrete path, as a snapshot has them."""
     return {place: value for pattern in patterns for place, value in places(state, pattern)}
 
 
 def matches(pattern, path):
-    """Whether the pattern's first tokens are the path's, as far as both go."""
+    """True if the pattern and the path match up to the end of the shorter one."""
     return all(wanted in ("*", token) for wanted, token in zip(pattern, path))
 
 
 def altered(value, path, change, is_merged):
-    """The value with the change at the path below it made."""
+    """The value after the change at the path below it."""
     if len(path) > 1:
         inner = altered(child(value, path[0]), path[1:], change, is_merged)
         if isinstance(value, dict):
@@ -140,8 +140,17 @@ def _check_differs(before, after, is_merged):
         raise Misfit("the value is what it was")
 
 
-def applied(values, patterns, change, is_merged=False):
-    """The values by path with one change made. `is_merged`: the server cannot know exactly what the reader has."""
+def is_within(path, outer):
+    """True if the path is below the outer path."""
+    return len(outer) < len(path) and path[: len(outer)] == outer
+
+
+def applied(values, patterns, change, is_merged=False, told=()):
+    """The values by path after one change. `is_merged` means that the server cannot know exactly which values the reader has.
+
+    Each watched path gets its own change: a change alters the value at its path and the values that contain it, and none within.
+    `told` has the paths of the event's earlier changes. A containing value at or below one of these paths has the change already.
+    """
     if not {"op", "path"} <= set(change) <= {"op", "path", "value", "index", "transient"}:
         raise Misfit(f"not the members of a change: {sorted(change)}")
     operation = change["op"]
@@ -150,31 +159,55 @@ def applied(values, patterns, change, is_merged=False):
     path = tokens(change["path"])
     if not any(len(pattern) <= len(path) and matches(pattern, path) for pattern in patterns):
         raise Misfit("nothing at or above this path is watched")
+    if operation != "move" and any(is_within(other, path) for other in told):
+        raise Misfit("what is within this path was told before")
+    is_watched = any(len(pattern) == len(path) and matches(pattern, path) for pattern in patterns)
+    containers = [place for place in values if is_within(path, place)]
+    # Only an element that is watched alone, or a value at a watched path itself, has no container here.
+    if not containers and not is_watched:
+        raise Misfit("what contains this path is not there")
+    if operation == "move" and not containers:
+        raise Misfit("move of an element whose collection is not watched")
     after = dict(values)
-    for place in values:
-        if len(place) < len(path) and path[: len(place)] == place:
+    for place in containers:
+        if any(is_within(path, outer) and len(outer) >= len(place) for outer in told):
+            if value_at(values[place], path[len(place) :]) != change.get("value", ABSENT):
+                raise Misfit("not what the outer change gave")
+        elif is_merged and is_watched and operation == "remove" and value_at(values[place], path[len(place) :]) is ABSENT:
+            pass  # It was added and removed in between. The change is sent because a stream that watches this path alone needs it.
+        else:
             after[place] = altered(values[place], path[len(place) :], change, is_merged)
-    # Only an element that is watched alone, or what is at a watched path itself, has no container here.
-    if not any(len(place) < len(path) and path[: len(place)] == place for place in values):
-        if not any(len(pattern) == len(path) and matches(pattern, path) for pattern in patterns):
-            raise Misfit("what contains this path is not there")
+    if is_watched and operation != "move":
         _check_place(values.get(path, ABSENT), change, is_merged)
-    new = change.get("value", ABSENT)
-    if operation == "move":
-        return after
-    for place in [place for place in after if place[: len(path)] == path]:
-        del after[place]
-    for pattern in patterns:
-        if len(pattern) >= len(path) and matches(pattern, path):
-            rest = pattern[len(path) :]
-            after.update((path + below, value) for below, value in places(new, rest))
+        after.pop(path, None)
+        if "value" in change:
+            after[path] = change["value"]
     return after
+
+
+def check_nested(values, patterns):
+    """Checks that the values agree. Each position that a pattern finds within another value has a value of its own, and no other position has one.
+
+    A value within a watched place is there only as long as the place itself has a value.
+    """
+    for place in values:
+        for pattern in patterns:
+            outer = place[: len(pattern)]
+            if len(pattern) < len(place) and matches(pattern, place) and outer not in values:
+                raise Misfit(f"{[text(place)]} and {text(outer)!r}, which is not there, were told apart")
+    for outer, value in values.items():
+        for pattern in patterns:
+            if len(pattern) <= len(outer) or not matches(pattern, outer):
+                continue
+            expected = {outer + below: part for below, part in places(value, pattern[len(outer) :])}
+            known = {place: part for place, part in values.items() if is_within(place, outer) and len(place) == len(pattern) and matches(pattern, place)}
+            if known != expected:
+                wrong = [text(place) for place in known.keys() | expected.keys() if known.get(place, ABSENT) != expected.get(place, ABSENT)]
+                raise Misfit(f"{sorted(wrong)} and {text(outer)!r} were told apart")
 
 
 def _check_place(before, change, is_merged):
     operation = change["op"]
-    if operation == "move":
-        raise Misfit("move of an element whose collection is not watched")
     if is_merged:
         return
     if (before is ABSENT) != (operation == "add"):
@@ -184,7 +217,7 @@ def _check_place(before, change, is_merged):
 
 
 def patched(document, operations):
-    """The document after an RFC 6902 patch; ABSENT is null, as the contract has it."""
+    """The document after an RFC 6902 patch. ABSENT becomes null, as in the HTTP contract."""
     document = None if document is ABSENT else document
     for operation in operations:
         name, path = operation["op"], tokens(operation["path"])

@@ -1,4 +1,4 @@
-# What the chaos test knows of a session: what was asked of it, what was acknowledged, and what its log says.
+# The chaos test's record of a session: the requests, the acknowledgements, and the entries of its log.
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ class Dispatch:
     """One request that may change a session."""
 
     event: object
-    #: None until an answer came; of the answer: version, cursor, durable, changes.
+    #: None until an answer came. The answer has version, cursor, durable and changes.
     answer: dict | None = None
 
 
@@ -22,20 +22,20 @@ class Epoch:
     """One history of a session, replayed from its log."""
 
     def __init__(self, default, unknown):
-        self.states = {0: default}  # The persistent half by version.
+        self.states = {0: default}  # The stored half by version.
         self.entries = {}
         self.last = 0
-        #: False when the session was deleted and the log may have had more than was read.
+        #: False if the session was deleted, and the log may have had more entries than were read.
         self.is_open = True
         self.acknowledged = {}
         self.transients = {}
-        #: Requests whose answer was lost; they may have come into any epoch.
+        #: Requests without an answer. They may have been applied in any epoch.
         self.unknown = unknown
         self.findings = []
         self._checked = 0
 
     def acknowledge(self, dispatch):
-        """Notes an answer of 200."""
+        """Records an answer of 200."""
         answer = dispatch.answer
         version = answer["version"]
         if not answer["changes"]:
@@ -67,7 +67,7 @@ class Epoch:
             self.entries[version], self.states[version], self.last = entry, state[()]["p"], version
 
     def check(self):
-        """What was acknowledged is in the log, once, and nothing else is."""
+        """Checks that each acknowledged dispatch is in the log once, and that each other entry has a cause."""
         for version, dispatch in self.acknowledged.items():
             if version > self.last and self.is_open:
                 self.findings.append(f"version {version} was acknowledged and is not in the log: {dispatch}")
@@ -85,7 +85,7 @@ class Epoch:
         self._checked = self.last
 
     def _claim(self, entry):
-        """An entry nobody has an answer for belongs to a request whose answer was lost."""
+        """Assigns an entry without an acknowledgement to a request without an answer."""
         for dispatch in self.unknown:
             if normal(dispatch.event) == normal(entry["event"]):
                 self.unknown.remove(dispatch)
@@ -94,13 +94,13 @@ class Epoch:
             self.findings.append(f"nobody asked for version {entry['version']}: {json.dumps(entry)[:300]}")
 
     def forget(self, before):
-        """Drops what no stream will be compared with any more."""
+        """Drops the versions that no stream is compared with any more."""
         for version in [version for version in self.states if version < before]:
             del self.states[version]
             self.entries.pop(version, None)
 
     def is_visible(self, version, patterns):
-        """Whether streams of these paths have to get an event of this version: True, False, or None: it cannot be told."""
+        """True if streams of these paths must get an event of this version. None means that the log cannot decide it."""
         undecided = False
         before, after = self.states[version - 1], self.states[version]
         for change in self.entries[version]["changes"]:
@@ -120,7 +120,7 @@ class Epoch:
 
 
 def normal(event):
-    """The one form of an event's several."""
+    """One form for the several forms of an event."""
     if isinstance(event, list):
         events = [normal(each) for each in event]
         return events[0] if len(events) == 1 else events
@@ -135,7 +135,7 @@ class Session:
     def __init__(self, app, name, default, is_heavy, may_be_deleted):
         self.app, self.name, self.default = app, name, default
         self.path = f"/v1/apps/{app}/sessions/{name}"
-        #: Whether its texts are long, so that a slow reader is given merged changes.
+        #: True if its texts are long, so that a slow reader gets merged changes.
         self.is_heavy = is_heavy
         self.may_be_deleted = may_be_deleted
         self.epochs = {}

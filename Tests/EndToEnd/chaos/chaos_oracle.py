@@ -1,4 +1,4 @@
-# The judge of the chaos test: one stream's whole life, over all its connections, held against the session's log.
+# The judge of the chaos test. It compares one stream's whole life, over all its connections, with the session's log.
 
 import collections
 import dataclasses
@@ -10,32 +10,32 @@ import chaos_document as document
 CURSOR = re.compile(r"([a-z0-9]{8})\.(\d+)\.([a-z0-9]+)-(\d+)(u?)(?:\.[a-z0-9]+)?")
 REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow", "unavailable"},
            "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed", "places-unknown"}}
-#: What stands for the residence in cursors of readers who know the log only.
-LOG_RESIDENCE = "0000"
-#: For a reader for whom fewer bytes wait the server merges nothing: half of what may wait in a group, and a little for the other form
-#: that events have on the way. Source: <Documentation/HTTP.md#change-streams>
+#: The placeholder for the incarnation in cursors of readers that know only the log.
+LOG_INCARNATION = "0000"
+#: The server merges nothing for a reader with fewer waiting bytes. The number is half of the bytes that can wait in a
+#: group, and a little less because events have another form in transit. Source: <Documentation/HTTP.md#change-streams>
 UNSENT_MIN = 120 * 1024
-#: A snapshot or reset of so many bytes may be that of streams that joined before, and a merged change follows it.
+#: A snapshot or reset of so many bytes may be shared with streams that joined before. A merged change follows it.
 SHARED_MIN = 4096
 HISTORY_MAX = 60
 
 
 def shortened(value):
-    """A value for the eye: without what fills long texts."""
+    """A short form of a value for messages, without the filler of long texts."""
     return re.sub("x{12,}", "x…x", str(value))[:400]
 
 
 class Fault(Exception):
-    """What a stream got is wrong."""
+    """An error in the events of a stream."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """A cursor, taken apart."""
+    """The parts of a cursor."""
 
     epoch: str
     version: int
-    residence: str
+    incarnation: str
     transients: int
 
     @staticmethod
@@ -48,25 +48,26 @@ class Place:
 
 @dataclasses.dataclass
 class Received:
-    """One event that told values."""
+    """One event that has values."""
 
     place: Place
     values: dict
-    #: "start": all values are given; "catch-up": what was missed may be merged; "change": nothing may be missing before it.
+    #: "start": all values are given. "catch-up": missed changes may be merged. "change": no change before it may be
+    #: missing.
     kind: str
-    #: Numbers the connection.
+    #: The number of the connection.
     connection: int
     changes: list | None
-    #: What the stream watched then.
+    #: The paths that the stream watched then.
     patterns: list
-    #: What is wrong with it unless its reader was slow.
+    #: The error in the event, unless its reader was slow.
     misfit: Exception | None = None
-    #: Whether the log was told until then, so that it may be what no log has.
+    #: True if the stream read the log up to this event. The event may then have changes that are in no log.
     may_be_end_of_log: bool = False
 
 
 class Watch:
-    """What a stream asks for."""
+    """The request of a stream."""
 
     def __init__(self, session, pointers, resumes_all=False, interval=0, is_patch=False, is_gzip=False):
         self.session, self.pointers = session, pointers
@@ -74,7 +75,7 @@ class Watch:
         self.resumes_all, self.interval, self.is_patch, self.is_gzip = resumes_all, interval, is_patch, is_gzip
 
     def at(self, pointers):
-        """The same for other paths."""
+        """The same request for other paths."""
         return Watch(self.session, pointers, self.resumes_all, self.interval, self.is_patch, self.is_gzip)
 
     def __str__(self):
@@ -83,30 +84,31 @@ class Watch:
 
 
 class Oracle:
-    """Judges the events of one stream; what is wrong is raised as Fault."""
+    """Judges the events of one stream, and raises a Fault for a wrong one."""
 
     def __init__(self, number, watch):
         self.number, self.watch = number, watch
         self.history = collections.deque(maxlen=HISTORY_MAX)
         self.place, self.values, self.cursor = None, None, None
-        self.received = []  # Since the last verification, after one that was there before.
+        self.received = []  # The events since the last verification, after the last verified one.
         self.connection = 0
-        #: Events that made up for several versions because the reader was slow.
+        #: The number of events that merge several versions because the reader was slow.
         self.merged = 0
         self._expects, self._asked = None, None
         self._may_be_shared = False
         self._has_log_only_transients = False
-        #: The name of the stream that is open, as far as it was told; what it is to watch next, and whether it was promised that.
+        #: The name of the open stream if it is known, the request for its next paths, and True if the server promised
+        #: these paths.
         self.name, self.next_watch, self.is_promised = None, None, False
-        #: What its cursor is of, and whether it came back with other paths.
+        #: The paths of its cursor, and True if it reconnected with other paths.
         self._cursor_patterns, self._has_other_paths = watch.patterns, False
         self.has_bye = False
         self.is_told_not_to_return = False
 
-    # What the carrier says.
+    # Calls of the stream's connection.
 
     def connected(self, cursor, watch):
-        """A connection begins, with this cursor or without, and for these paths."""
+        """Records the start of a connection with these paths, and with a cursor or None."""
         self.note(f"connects with {cursor}" if cursor else "connects afresh")
         # The connection before this one may have ended before its first event.
         self._has_other_paths = watch.patterns != self._cursor_patterns
@@ -123,7 +125,7 @@ class Oracle:
         self.history.append(text)
 
     def event(self, event):
-        """Takes the next event."""
+        """Judges the next event."""
         self.note(f"{event.name} {event.cursor} {shortened(event.data)}")
         if event.name == "retry":
             return
@@ -163,7 +165,7 @@ class Oracle:
         if event.name == "snapshot" and self._expects != "fresh" and not is_repathed:
             raise Fault("a snapshot that is not the first event of a fresh stream")
         expected = {"version", "values"} | ({"reason"} if event.name == "reset" else set())
-        # What begins a connection names its stream.
+        # The first event of a connection names its stream.
         if set(event.data) - {"stream"} != expected or (self._expects and "stream" not in event.data):
             raise Fault(f"the members {sorted(event.data)}")
         if event.name == "reset":
@@ -175,6 +177,7 @@ class Oracle:
                 raise Fault(f"a value at {document.text(path)!r}, which is not watched")
         if self.place is not None and place.epoch == self.place.epoch and place.version < self.place.version:
             raise Fault(f"a version before {self.place}, which was shown")
+        document.check_nested(values, self.watch.patterns)
         self.values = values
         self._keep(place, "start", None)
         self._may_be_shared = len(json.dumps(event.data, ensure_ascii=False, separators=(",", ":")).encode()) >= SHARED_MIN
@@ -182,7 +185,7 @@ class Oracle:
     def _reset(self, reason, place):
         if reason not in REASONS["reset"]:
             raise Fault("a reset for no known reason")
-        # Which places of a wildcard went, when all above them changed, cannot be told without the values of before.
+        # If a value above a wildcard's matches changed, the removed matches are unknown without the old values.
         has_wildcard = any("*" in pattern for pattern in self.watch.patterns)
         is_merged = self._expects == "resume" or self.watch.interval > 0 or self.watch.session.is_heavy
         if reason == "places-unknown" and has_wildcard and is_merged:
@@ -190,47 +193,52 @@ class Oracle:
         if self._expects != "resume":
             raise Fault("a reset that is not the first event of a resumed stream")
         if self.place is None or self._asked != self.cursor:
-            return  # The cursor was a made-up one.
+            return  # The test had made the cursor up.
         if self._has_other_paths:
             if reason != "paths-changed":
                 raise Fault("a reset that does not say that the paths changed")
             return
-        # What was never stored begins anew with each residence.
+        # A session that was never stored begins a new epoch with each incarnation.
         may_be_gone = self.watch.session.deletions or self.place.version == 0
         if reason != "epoch-changed" or place.epoch == self.place.epoch or not may_be_gone:
             raise Fault("a reset that nothing gave a reason for")
 
     def _change(self, event, place):
         before = self.place
-        # What streams of a crowd begin with is followed by one change to the present.
+        # The first event of a crowd's streams is shared. One change to the present state follows it.
         may_be_bridge, self._may_be_shared = self._may_be_shared, False
         if self._expects == "fresh" or before is None:
             raise Fault("a change before a snapshot")
         if self._expects == "resume" and self._has_other_paths:
             raise Fault("a change after a cursor of other paths")
-        is_catch_up = self._expects == "resume" and not self.watch.resumes_all or may_be_bridge
-        is_other_residence = place.residence != before.residence
+        is_resume = self._expects == "resume" and not self.watch.resumes_all
+        # The first change of a large state is written on a work thread. One change to the present state follows it.
+        self._may_be_shared = is_resume and self.watch.session.is_heavy
+        is_catch_up = is_resume or may_be_bridge
+        is_other_incarnation = place.incarnation != before.incarnation
         if place.epoch != before.epoch:
             raise Fault(f"a change of another epoch than {before.epoch}")
-        # Who is told the log version by version goes on in the residence of now.
-        has_log_only = self.watch.resumes_all and before.residence == LOG_RESIDENCE
-        if is_other_residence and self.connection == self.received[-1].connection and not has_log_only:
-            raise Fault("another residence within a connection")
-        if not is_other_residence and (place.version, place.transients) <= (before.version, before.transients):
+        # A stream that reads the log version by version continues in the present incarnation.
+        has_log_only = self.watch.resumes_all and before.incarnation == LOG_INCARNATION
+        if is_other_incarnation and self.connection == self.received[-1].connection and not has_log_only:
+            raise Fault("another incarnation within a connection")
+        if not is_other_incarnation and (place.version, place.transients) <= (before.version, before.transients):
             raise Fault(f"not after {before}")
         if place.version < before.version:
             raise Fault(f"a version before {before}")
-        is_merged = is_catch_up or is_other_residence or self.watch.interval > 0
+        is_merged = is_catch_up or is_other_incarnation or self.watch.interval > 0
         changes, misfit, may_be_end_of_log = None, None, self.watch.resumes_all and (self._expects == "resume" or has_log_only)
-        # No log has what transient events did to transient fields, before its versions or after the last.
-        self._has_log_only_transients = may_be_end_of_log or place.residence == LOG_RESIDENCE
+        # The log does not have the changes that transient events made to transient fields, neither before a version nor
+        # after the last.
+        self._has_log_only_transients = may_be_end_of_log or place.incarnation == LOG_INCARNATION
         if self.watch.is_patch:
             self._patch(event.data)
         else:
             try:
                 changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
             except (Fault, document.Misfit) as fault:
-                # Perhaps it makes up for what a slow reader was not given, if only one long change; the log decides afterwards.
+                # The event may be a merged change for a slow reader, even of one long change only. The comparison with
+                # the log decides that later.
                 if is_merged or not self.watch.session.is_heavy:
                     raise
                 changes, misfit = self._changes(event, True, False), fault
@@ -239,10 +247,11 @@ class Oracle:
     def _changes(self, event, is_merged, is_transient):
         if set(event.data) != {"version", "changes"} or not event.data["changes"]:
             raise Fault("a change that is none")
-        values, told = self.values, set()
+        values, told, given = self.values, set(), []
         for change in event.data["changes"]:
             path = change.get("path")
-            # What went and came again while nobody looked is told as that; an element's value and its place are two things.
+            # A merged event gives a path twice if its value was removed and added again. A move may be beside a change
+            # of the element's value.
             if path in told and not (is_merged and change["op"] == "add") and not (change["op"] == "move" and (path, "move") not in told):
                 raise Fault(f"{path!r} twice in one event")
             told |= {path, (path, change["op"])}
@@ -250,9 +259,19 @@ class Oracle:
             if is_transient and not in_transients:
                 raise Fault(f"{path!r} changed without a version")
             is_vague = is_merged or (in_transients and self._has_log_only_transients)
-            values = document.applied(values, self.watch.patterns, change, is_vague)
+            values = document.applied(values, self.watch.patterns, change, is_vague, given)
+            given += [document.tokens(path)] if change["op"] != "move" else []
+        self._check_nested(values)
         self.values = values
         return event.data["changes"]
+
+    def _check_nested(self, values):
+        """Checks that the values of nested paths agree. Transient fields are left out if the values come from the log."""
+        if len(self.watch.patterns) == 1:
+            return
+        if self._has_log_only_transients:
+            values = {path: {"p": value["p"]} if path == () else value for path, value in values.items() if path[:1] != ("t",)}
+        document.check_nested(values, [pattern for pattern in self.watch.patterns if not self._has_log_only_transients or pattern[:1] == ("p",)])
 
     def _patch(self, operations):
         path = self.watch.patterns[0]
@@ -262,10 +281,10 @@ class Oracle:
     def _keep(self, place, kind, changes, *rest):
         self.received.append(Received(place, self.values, kind, self.connection, changes, self.watch.patterns, *rest))
 
-    # After the fact.
+    # Verification.
 
     def verify(self, is_live):
-        """Compares what came since the last time with the log; `is_live`: it is connected and has everything."""
+        """Compares the events since the last verification with the log. `is_live` means that the stream is connected and has every event."""
         last = None
         for received in self.received:
             self._verify(received, last)
@@ -290,7 +309,7 @@ class Oracle:
                 raise Fault(f"{place} is not in the log, which ends at {epoch.last}")
             return
         if place.version not in epoch.states:
-            return  # It was verified before, and stayed as the one to begin with.
+            return  # This event was verified before. It stays as the start of the comparison.
         expected = document.select({"p": epoch.states[place.version]}, stored_half(received.patterns))
         stored = {path: value for path, value in received.values.items() if path[:1] != ("t",)}
         if self.watch.is_patch:
@@ -307,9 +326,9 @@ class Oracle:
 
     def _verify_gap(self, epoch, last, received):
         place = received.place
-        is_transient = (place.version, f"{place.residence}-{place.transients}") in epoch.transients
+        is_transient = (place.version, f"{place.incarnation}-{place.transients}") in epoch.transients
         may_be_transient = is_transient or place.transients > last.place.transients
-        # A transient change has the version of the event before it, whose own event came already.
+        # A transient change has the version of the last stored event, and that event came already.
         versions = range(last.place.version + 1, place.version + is_transient)
         missed = [version for version in versions if epoch.is_visible(version, received.patterns)]
         is_slow = self._is_slow(epoch, received.patterns, range(last.place.version + 1, place.version + 1))
@@ -319,16 +338,17 @@ class Oracle:
         self.merged += bool(missed) and is_slow and not may_be_merged
         if missed and not (is_slow or may_be_merged):
             raise Fault(f"version {missed[0]} never came, before {place}: {shortened(epoch.entries[missed[0]])}")
-        # What a paced stream is told may be of any version since it was told something.
+        # An event of a paced stream may be caused by any version since the stream's last event.
         told = range(last.place.version + 1 if self.watch.interval else place.version, place.version + 1)
         is_seen = any(epoch.is_visible(version, received.patterns) is not False for version in told)
-        # What is merged has the version of the last change, seen or not; so has what no log has.
+        # A merged event has the version of the last change, visible or not. An event that is in no log has that
+        # version, too.
         is_merged = received.kind == "catch-up" or self._is_not_logged(received)
         if not (is_seen or missed or may_be_transient or is_merged):
             raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
 
     def _is_slow(self, epoch, patterns, versions):
-        """Whether these are so much that a slow reader is not given them one by one."""
+        """True if these versions have so many bytes that a slow reader gets a merged change."""
         if not self.watch.session.is_heavy:
             return False
         return sum(len(str(epoch.entries[version])) for version in versions
@@ -336,20 +356,20 @@ class Oracle:
 
     @staticmethod
     def _is_not_logged(received):
-        """Whether it ends what was told version by version from the log, with what transient fields have now."""
-        return received.may_be_end_of_log and received.place.residence != LOG_RESIDENCE and all(
+        """True if the event ends a read of the log version by version, and has the present values of transient fields."""
+        return received.may_be_end_of_log and received.place.incarnation != LOG_INCARNATION and all(
             document.tokens(change["path"])[:1] == ("t",) for change in received.changes)
 
     def _verify_transients(self, epoch, last, received):
-        """Between two events of one connection no acknowledged transient change is missing, and what came is what was told."""
+        """Checks that no acknowledged transient change is missing between two events of one connection, and that the event has the changes of its answer."""
         place = received.place
         if received.connection != last.connection or received.kind != "change" or self.watch.interval or self.watch.session.is_heavy:
             return
-        if place.residence != last.place.residence or self.watch.is_patch:
+        if place.incarnation != last.place.incarnation or self.watch.is_patch:
             return
         for number in range(last.place.transients + 1, place.transients + 1):
             for version in range(last.place.version, place.version + 1):
-                answer = epoch.transients.get((version, f"{place.residence}-{number}"))
+                answer = epoch.transients.get((version, f"{place.incarnation}-{number}"))
                 if answer is None or not (seen := self._whole(answer["changes"], received.patterns)):
                     continue
                 if (version, number) != (place.version, place.transients):
@@ -358,7 +378,7 @@ class Oracle:
                     raise Fault(f"{received.changes} came, and the answer was {answer}")
 
     def _whole(self, changes, patterns):
-        """Those of the changes that the stream sees as they are."""
+        """The changes that the stream sees unaltered."""
         paths = [(change, document.tokens(change["path"])) for change in changes]
         return [change for change, path in paths if change["op"] == "replace" and any(
             len(pattern) <= len(path) and document.matches(pattern, path) for pattern in patterns)]
@@ -372,24 +392,24 @@ class Oracle:
                 raise Fault(f"version {version} never came, and the session stands at {epoch.last}: {shortened(epoch.entries[version])}")
 
     def _is_even(self, epoch, before, after):
-        """Whether a resumed or a paced stream missed nothing but what was taken back."""
+        """True if a resumed, paced or slow stream missed only changes that were reverted."""
         if self.received[-1].connection == self.connection and not self.watch.interval and not self.watch.session.is_heavy:
             return False
         stored = stored_half(self.watch.patterns)
         return document.select({"p": epoch.states[before]}, stored) == document.select({"p": epoch.states[after]}, stored)
 
     def has(self, state):
-        """Whether the document is that of a session with this state."""
+        """True if the document is that of a session with this state."""
         return self._known(state) == document.select(state, self.watch.patterns)
 
     def verify_state(self, state):
-        """Compares the document with the state of a session that rests."""
+        """Compares the document with the state of a session without requests in flight."""
         if not self.has(state):
             expected = document.select(state, self.watch.patterns)
             raise Fault(f"it has {shortened(self._known(state))}, and the state is {shortened(expected)}")
 
     def _known(self, state):
-        """Its values, in a patched document without those that are null because there is nothing."""
+        """The stream's values. In a patched document, a null for an absent value is left out."""
         if not self.watch.is_patch or self.values is None:
             return self.values
         expected = document.select(state, self.watch.patterns)
@@ -404,7 +424,7 @@ def stored_half(patterns):
 
 
 def same_stored(values, expected):
-    """Whether values agree but for the transient half, which no log tells."""
+    """True if the values agree, apart from the transient half, which is in no log."""
     if values.keys() != expected.keys():
         return False
     return all(value == expected[path] if path else value["p"] == expected[path]["p"] for path, value in values.items())

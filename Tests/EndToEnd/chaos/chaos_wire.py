@@ -1,5 +1,6 @@
-# What the chaos test reads: an HTTP response and the event stream in it, byte by byte, with no mercy for what is malformed.
-"""Readers without I/O: bytes go in, blocks and events come out, and anything that is not exactly right is `Malformed`."""
+# The readers of the chaos test: an HTTP response and the event stream in it, byte by byte. Malformed bytes are never
+# accepted.
+"""Readers without I/O: bytes go in, blocks and events come out. Any deviation from the exact format is `Malformed`."""
 
 import functools
 import json
@@ -8,12 +9,12 @@ import zlib
 
 from chunks import Chunks, Malformed
 
-#: The most bytes of a response's head and of one block: more is a server that never ends them.
+#: The most bytes of a response's head and of one block. A server that sends more has not ended them.
 HEAD_MAX, BLOCK_MAX = 65_536, 64 << 20
 
 
 class Event(typing.NamedTuple):
-    """One event; several streams share it when they got the same bytes, and so nothing in it may be changed."""
+    """One event. Several streams share it if they got the same bytes, so that nothing in it may be changed."""
 
     name: str
     cursor: str | None
@@ -22,17 +23,17 @@ class Event(typing.NamedTuple):
 
 
 class ResponseReader:
-    """The head of a response, and its body by chunks or by length."""
+    """Reads the head of a response, and its body by chunks or by length."""
 
     def __init__(self):
         self.status, self.headers = None, {}
         self._bytes = bytearray()
-        self._rest = None  # Of the body that is under way.
+        self._rest = None  # The remaining bytes of the body that is being read.
         self._chunks = self._inflate = None
         self.is_ended = False
 
     def feed(self, received):
-        """The bytes of the body that these bytes end."""
+        """Returns the body bytes that these bytes complete."""
         self._bytes += received
         if self.status is None and not self._head():
             return b""
@@ -121,7 +122,7 @@ class BlockReader:
 
 @functools.lru_cache(maxsize=4_096)
 def parse_block(block):
-    """The event of a block, or `retry` with its time, or nothing of a comment."""
+    """The event of a block, `retry` with its time, or None for a comment."""
     try:
         lines = block.decode("utf-8").split("\n")[:-2]
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-# Runs the chaos test for a bounded time, and shows that it finds what it is there to find.
+# Runs the chaos test for a bounded time, and shows that it finds the errors that it must find.
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 import chaos
-from chaos_document import Misfit, applied
+from chaos_document import Misfit, applied, check_nested
 from chaos_ledger import Dispatch, Epoch
 from chaos_wire import BlockReader, Malformed, ResponseReader, parse_block
 
@@ -28,12 +28,12 @@ def run(data, **overrides):
 def test_no_stream_has_a_gap_a_double_or_a_wrong_value_through_disconnects_restarts_and_slow_reading(data):
     world = run(data, seconds=28, streams=250)
     assert not world.findings, f"{len(world.findings)} findings, seed {world.options.seed}: {world.findings[0]}"
-    # What the run is worth: it all happened.
+    # The run is only worth something if all of this happened.
     assert world.stops and world.kills and world.deletions and world.merged and world.events > 2_000 and world.ends > 100, world.summary()
 
 
 class Falsifier:
-    """Spoils one block of one stream that watches a session with short texts, and remembers that it did."""
+    """Falsifies one block of one stream that watches a session with short texts, and records that it did."""
 
     def __init__(self, fault):
         self.fault, self.held, self.victim, self.response, self.is_done, self.seen = fault, None, None, None, False, 0
@@ -44,7 +44,7 @@ class Falsifier:
     def block(self, stream, block):
         if self.held is not None and stream is self.victim and not self.fault.startswith("misrouted"):
             held, self.held = self.held, None
-            # A block that was held when its connection ended is sent again: nothing is spoilt by it.
+            # A block that was held when its connection ended is sent again, so that nothing is falsified.
             spoilt = self.later(held, block) if stream._response is self.response else [block]
             self.is_done = spoilt not in ([held, block], [block])
             return spoilt
@@ -67,7 +67,7 @@ class Falsifier:
     def name(self):
         return b"bye" if self.fault.startswith("without") else b"change"
 
-    # Each answers the blocks instead of one, or None when this one does not serve.
+    # Each of these methods returns the blocks in place of one, or None if this block is not suitable.
 
     def dropped(self, _, block):
         return []
@@ -91,7 +91,7 @@ class Falsifier:
     def cut(self, _, block):
         return self.hold(block)
 
-    # What is misrouted comes to its own stream, too: nothing else is wrong.
+    # A misrouted block also reaches its own stream, so that nothing else is wrong.
 
     def misrouted(self, stream, block):
         self.origin, self.held = stream.watch, block
@@ -108,8 +108,9 @@ class Falsifier:
         place = stream.oracle.place
         return [] if place and json.loads(block.split(b"data: ", 1)[1])["version"] == place.version else None
 
+    # Only a value without parts is altered. Otherwise a later change of a part of "altered" would be the finding.
     def altered(self, _, block):
-        return self.with_data(block, lambda data: self.is_stored(data) and data["changes"][0].update(value="of nobody"))
+        return self.with_data(block, lambda data: self.is_stored(data) and self.is_leaf(data) and data["changes"][0].update(value="altered"))
 
     def of_another_version(self, _, block):
         head, tail = block.split(b'"version":', 1)
@@ -122,6 +123,21 @@ class Falsifier:
         changes = [{"op": "replace", "path": "/p/filter", "value": stream.oracle.values.get(("p", "filter"))}]
         watches = ("p", "filter") in stream.oracle.values
         return self.with_data(block, lambda data: watches and data.update(changes=changes) is None)
+
+    def inner_dropped(self, _, block):
+        return self.with_data(block, lambda data: self.with_inner(data, lambda at, change: data["changes"].pop(at)))
+
+    def inner_altered(self, _, block):
+        return self.with_data(block, lambda data: self.with_inner(
+            data, lambda at, change: "value" in change and change.update(value="altered") is None))
+
+    @staticmethod
+    def with_inner(data, alter):
+        """Alters the first change of a path below another path of the event."""
+        paths = [change["path"] for change in data["changes"]]
+        inner = (at for at, path in enumerate(paths) if any(path.startswith(outer + "/") for outer in paths[:at]))
+        at = next(inner, None)
+        return at is not None and bool(alter(at, data["changes"][at]))
 
     def hold(self, block):
         self.held = block
@@ -144,6 +160,10 @@ class Falsifier:
     def is_stored(data):
         return data["changes"][0]["op"] == "replace" and data["changes"][0]["path"].startswith("/p/")
 
+    @staticmethod
+    def is_leaf(data):
+        return not isinstance(data["changes"][0]["value"], (dict, list))
+
     def is_foreign(self, stream):
         if stream.watch.is_patch:
             return False
@@ -160,14 +180,14 @@ class Falsifier:
         return [head + b"data: " + json.dumps(data).encode() + b"\n\n"] if alter(data) is not False else None
 
 
-#: By what each is found: a word of the first lines of findings.
+#: The finding of each falsification: a pattern in the first lines of findings.
 FAULTS = {
     "dropped": "never came|it has|Misfit", "doubled": "not after", "swapped": "not after|never came|it has|Misfit",
     "misrouted": "another epoch|a change before|not after",
     "misrouted_within_its_session": "is watched|not after", "transient_dropped": "never came|it has|Misfit",
     "cut": "Malformed", "merged": "never came|Misfit", "altered": "the log gives|is what it was", "of_another_version": "version and the cursor differ",
     "told_twice": "twice in one event", "without_bye": "the last chunk without a bye", "without_last_chunk": "a bye without the last chunk",
-    "not_changed": "is what it was|twice",
+    "not_changed": "is what it was|twice", "inner_dropped": "told apart", "inner_altered": "not what the outer change gave",
 }
 
 
@@ -184,7 +204,7 @@ CHANGE = {"op": "replace", "path": "/filter", "value": "open"}
 
 
 def ledger(*events):
-    """An epoch whose log has these events."""
+    """An epoch with a log of these events."""
     epoch = Epoch({"filter": "all"}, [])
     epoch.read([{"version": number, "event": event, "changes": [{**CHANGE, "path": "/p/filter", "value": str(number)}]}
                 for number, event in enumerate(events, 1)])
@@ -255,6 +275,55 @@ def test_changes_that_fit_are_made():
         after = applied(after, [("todos",)], change)
     assert after == {("todos",): [{"id": "c", "done": False}, {"id": "a", "done": True}]}
     assert [todo["id"] for todo in TODOS[("todos",)]] == ["a", "b"]
+
+
+PATHS = [("todos",), ("todos", "*", "done")]
+NESTED = TODOS | {("todos", "a", "done"): False, ("todos", "b", "done"): True}
+REPLACED = {"op": "replace", "path": "/todos", "value": [{"id": "c", "done": False}, {"id": "b", "done": True}]}
+WITHIN = [{"op": "remove", "path": "/todos/a/done"}, {"op": "add", "path": "/todos/c/done", "value": False}]
+
+
+def made(changes, is_merged=False):
+    """The values after an event with these changes."""
+    values, told = NESTED, []
+    for change in changes:
+        values = applied(values, PATHS, change, is_merged, told)
+        told.append(tuple(change["path"].split("/")[1:]))
+    check_nested(values, PATHS)
+    return values
+
+
+def test_nested_paths_are_told_both():
+    after = made([REPLACED, *WITHIN])
+    assert after == {("todos",): REPLACED["value"], ("todos", "b", "done"): True, ("todos", "c", "done"): False}
+
+
+def test_a_change_serves_each_place_that_it_is_in():
+    after = made([{"op": "replace", "path": "/todos/a/done", "value": True}])
+    assert after[("todos",)][0] == {"id": "a", "done": True} and after[("todos", "a", "done")] is True
+
+
+@pytest.mark.parametrize("changes", [
+    [REPLACED],
+    [REPLACED, WITHIN[0]],
+    [REPLACED, WITHIN[1]],
+    [*WITHIN, REPLACED],
+    [REPLACED, WITHIN[0], {**WITHIN[1], "value": True}],
+    [REPLACED, WITHIN[0], {**WITHIN[1], "op": "replace"}],
+    [REPLACED, *WITHIN, {"op": "replace", "path": "/todos/b/done", "value": True}],
+    [ADDED],
+    [{"op": "remove", "path": "/todos/a"}],
+], ids=str)
+def test_an_inner_change_that_is_missing_or_wrong_is_a_finding(changes):
+    with pytest.raises(Misfit):
+        made(changes)
+
+
+def test_a_place_that_came_and_went_may_be_told_as_gone_by_a_merged_change():
+    gone = [{"op": "remove", "path": "/todos/d/done"}]
+    assert made(gone, is_merged=True) == NESTED
+    with pytest.raises(Misfit):
+        made(gone)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

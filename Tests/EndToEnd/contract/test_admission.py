@@ -1,4 +1,4 @@
-# What the server decides by a request's head, and what bodies that do not come cost it.
+# Decisions that the server makes by a request's head, and the cost of bodies that never arrive.
 
 import contextlib
 import pathlib
@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def head(path, length, **fields):
-    """A POST's head that declares so many bytes."""
+    """The head of a POST that declares so many bytes."""
     return message("POST", path, None, EVENT | {"Content-Length": str(length)} | fields)
 
 
@@ -55,7 +55,7 @@ def test_a_larger_or_chunked_body_behind_a_refused_head_ends_the_connection(shar
         connection.send(message("POST", NOTHING, None, EVENT | framing))
         refused = connection.answer("POST")
         assert refused.problem["status"] == 404 and refused.headers["connection"] == "close"
-        # What still comes is read away, so that the answer is not lost to a reset.
+        # The server reads and drops further bytes, so that no reset destroys the answer.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.send(b"x" * 1024)
         assert connection.ended()
@@ -74,7 +74,7 @@ def test_a_refused_head_gets_no_100_continue(shared, method, target, status):
         length = str(MIB + 1 if status == 413 else 10)
         connection.send(message(method, target, None, EVENT | {"Content-Length": length, "Expect": "100-continue"}))
         first, fields = connection.head()
-        # Whether the body follows is for the client to know: the connection ends.
+        # Only the client knows if a body follows, so the connection ends.
         assert first == status and fields["connection"] == "close"
         assert connection.ended()
 
@@ -110,7 +110,7 @@ def test_silent_large_bodies_stop_no_small_dispatch_and_take_no_memory():
         for _ in range(20):
             assert session.dispatch("increment")["durable"] is not None
         with Connection(server) as connection:
-            # The body comes after its head, so it takes memory of its own share.
+            # The body is sent after its head, so it takes memory from the share for bodies.
             connection.send(head(session.path + "/events", 11, Expect="100-continue"))
             assert connection.head()[0] == 100
             connection.send(b'"increment"')
@@ -125,7 +125,7 @@ def test_silent_large_bodies_stop_no_small_dispatch_and_take_no_memory():
 
 
 def causes(server):
-    """How many requests the server has refused, by cause."""
+    """The number of requests that the server has refused, by cause."""
     counts = Metrics(server).nonzero("rivulet_requests_refused_total")
     return {dict(labels)["cause"]: count for labels, count in counts.items()}
 
@@ -176,7 +176,7 @@ def test_a_body_that_is_too_large_is_413_with_the_limit_and_what_to_do(shared, s
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Starts a server with room for three bodies of 64 KiB, and for four that wait; its program stands beside the binary under test."""
+    """Starts a server with room for three bodies of 64 KiB and for four that wait. Its program is beside the binary under test."""
     path = pathlib.Path(harness.binary()).with_name("ExplicitServer")
     if not path.exists():
         pytest.skip(f"no {path}: build it with `swift build`")
@@ -191,7 +191,7 @@ def narrow(monkeypatch):
 
 
 def silent(server, stack):
-    """A connection whose body has no byte yet; it is asked for when there is room for it."""
+    """A connection that has sent no byte of its body. The server asks for the body when it has room for it."""
     connection = stack.enter_context(Connection(server))
     connection.send(head("/v1/apps/tally/sessions/a/events", 65_536, Expect="100-continue"))
     return connection
@@ -215,7 +215,7 @@ def test_a_body_without_progress_makes_room_and_is_408_and_counted(narrow):
         assert connection.head()[0] == 100
     assert silent(server, stack).head()[0] == 100
     assert causes(server) == {"body_stalled": 1}
-    # They may have come within one millisecond: any of them is the one that was longest without progress.
+    # The bodies may have come within one millisecond. Any of them can be the one that was longest without progress.
     readable = select.select([connection.socket for connection in silents], [], [], PATIENCE)[0]
     [stalled] = [connection for connection in silents if connection.socket in readable]
     detail = stalled.answer("POST").problem["detail"]

@@ -1,4 +1,5 @@
-# Documentation/HTTP.md, the contract: its resources are the server's, its examples run, and each guarantee has its test.
+# Documentation/HTTP.md, the HTTP contract: its resources are the server's, its examples run, and each guarantee has its
+# test.
 
 import re
 
@@ -9,15 +10,15 @@ from harness import ROOT
 
 PAGE = ROOT / "Documentation" / "HTTP.md"
 TEXT = PAGE.read_text()
-#: The sections, which other pages link to.
+#: The sections that other pages link to.
 SECTIONS = ["Words", "Resources", "Dispatch", "Cursors", "Change streams", "Stores, values and secrets", "Errors", "Guarantees"]
-#: What the examples call addresses.
+#: The variables of addresses in the examples.
 ADDRESSES = {
     "H": "", "S": "/v1/apps/counter/sessions/demo", "T": "/v1/apps/todos/sessions/home", "N": "/v1/apps/notes"
 }  # fmt: skip
 #: The abbreviations of the table of resources.
 ABBREVIATIONS = {"A": "/v1/apps/{app}", "S": "/v1/apps/{app}/sessions/{session}"}
-#: The collections of an app: each of their members has a path of its own in the OpenAPI document.
+#: The collections of an app. Each of their members has a separate path in the OpenAPI document.
 MEMBERS = r"/(stores|values|secrets)/[^/{]+"
 
 
@@ -26,7 +27,7 @@ def section(title):
 
 
 def template(path):
-    """The path with all names in braces alike."""
+    """The path with the same empty braces for every name."""
     return re.sub(r"\{[^}]*\}", "{}", path)
 
 
@@ -40,7 +41,7 @@ def resources_of_the_document(document):
     for path, item in document["paths"].items():
         path = re.sub(r"^/v1/apps/[^/]+", "/v1/apps/{app}", path)
         path = re.sub(MEMBERS, r"/\1/{}", path)
-        # Each field of a state has a path of its own.
+        # Each field of a state has a separate path.
         path = re.sub(r"(/sessions/\{session\}/state)/.+", r"\1/{}", path)
         for method in item.keys() - {"parameters"}:
             yield method.upper(), template(path)
@@ -60,8 +61,8 @@ def test_the_resources_of_the_page_are_those_of_the_openapi_document(shared):
 
 
 def test_every_path_of_the_page_has_the_methods_of_its_rows(shared):
-    """OPTIONS names them, with HEAD where GET is but for streams."""
-    # Only the app and, for a binding, the key path have to be there.
+    """OPTIONS names the methods, with HEAD where there is GET. Streams have no HEAD."""
+    # Only the app and, for a binding, the key path must exist.
     names = {"{app}": "counter", "{key path}": "p/count", "{problem}": "not-found", "{stream}": "0-0-0-0"}
     methods = {}
     for method, path in rows_of_the_page():

@@ -1,4 +1,4 @@
-# The details of problems name the cause and a remedy that works.
+# The details of problems name the cause and a fix that works.
 
 import pytest
 

@@ -1,4 +1,4 @@
-# Events of the app `counter`, and what a dispatch answers, by <Documentation/HTTP.md#dispatch>.
+# Events of the app `counter`, and the answers of dispatches, by <Documentation/HTTP.md#dispatch>.
 
 import json
 import re

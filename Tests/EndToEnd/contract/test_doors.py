@@ -1,4 +1,4 @@
-# Which requests the server handles: by the host that they name, and by the page that they come from.
+# The requests that the server handles: by the host that they name, and by the page that sent them.
 
 import socket
 
@@ -12,14 +12,14 @@ ME = "/v1/apps/counter/sessions/me"
 
 
 def lines(server, *head, body=b""):
-    """The answer to a request whose head has exactly these lines."""
+    """The answer to a request with exactly these header lines."""
     with Connection(server) as connection:
         connection.send("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         return connection.answer(head[0].split(" ")[0])
 
 
 def raw(server, *head):
-    """The whole answer as text, every header line included."""
+    """The whole answer as text, with every header line."""
     with Connection(server) as connection:
         connection.send("\r\n".join([*head, "Connection: close"]).encode() + b"\r\n\r\n")
         assert connection.ended()
@@ -28,7 +28,7 @@ def raw(server, *head):
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
-    """A server with a name of its own, pages that it allows, and a proxy that it trusts."""
+    """A server with a public URL, allowed hosts, allowed pages, and trusted proxies."""
     options = ["--allowed-hosts", "a.example, .b.example", "--allowed-origins", f"{PAGE},https://*.b.example",
                "--public-url", "https://rivulet.example", "--trusted-proxies", "127.0.0.0/8,::1"]  # fmt: skip
     with Server(tmp_path_factory.mktemp("guarded") / "data", arguments=options) as server:
@@ -233,7 +233,7 @@ def test_a_request_that_cannot_be_read_is_answered_to_its_page(guarded):
                     assert "Access-Control" not in text and "\r\nCross-Origin-Resource-Policy: same-origin\r\n" in text
     text = raw(guarded, post, "Host: localhost", f"Origin: {PAGE}", "A: " + "x" * 17_000)
     assert text.startswith("HTTP/1.1 431 ") and f"\r\nAccess-Control-Allow-Origin: {PAGE}\r\n" in text
-    # No page has two origins.
+    # A request cannot have two origins.
     assert "Access-Control" not in raw(guarded, post, f"Origin: {PAGE}", f"Origin: {PAGE}")
 
 
@@ -404,6 +404,6 @@ def test_the_first_refusal_of_a_kind_is_explained_in_the_log(serve):
 
 def test_a_star_is_warned_of(serve):
     server = serve(None, arguments=["--allowed-origins", "*"])
-    # Its lines come after the address.
+    # The start's log lines come after its address line.
     assert server.stop() == 0
     assert "--allowed-origins has *: pages of every site may read and change all sessions except me." in server.log_text()

@@ -1,4 +1,4 @@
-# The log, the past, restore, fork and reset, by <Documentation/HTTP.md#resources>.
+# The log, earlier states, restore, fork and reset, by <Documentation/HTTP.md#resources>.
 
 import itertools
 import json
@@ -28,7 +28,7 @@ def past(session, version, pointer="", **headers):
 
 @pytest.fixture
 def counted(session):
-    """A session at version 5, whose count is its version."""
+    """A session at version 5. Its count equals its version."""
     for count in range(1, 6):
         session.dispatch({"setCount": count})
     return session
@@ -114,7 +114,7 @@ def test_a_session_that_does_not_exist_has_no_log_and_no_past_but_its_default(sh
     assert shared.get(session.path).status == 404
 
 
-# The past
+# Earlier states
 
 
 def test_the_state_of_every_version_can_be_read(counted):

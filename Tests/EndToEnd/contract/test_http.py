@@ -1,4 +1,4 @@
-# HTTP/1.1 itself: framing, limits, pipelining, and what the server refuses, by <Documentation/HTTP.md#errors>.
+# HTTP/1.1 itself: framing, limits, pipelining and refusals, by <Documentation/HTTP.md#errors>.
 
 import time
 
@@ -7,6 +7,8 @@ import pytest
 from harness import Connection, message
 
 EVENT = {"Content-Type": "application/json"}
+CHUNKED = b"POST /v1/apps/counter/sessions/malformed/events HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" \
+    b"Content-Type: application/json\r\n\r\n"
 
 
 def test_a_body_at_the_limit_is_read_and_one_byte_more_is_413(session):
@@ -103,10 +105,13 @@ def test_a_connection_is_kept_until_somebody_closes_it(shared):
         b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
         b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: +1\r\n\r\nx",
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Zero: a\0b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: %zz\r\n\r\n",
+        CHUNKED + b"5;\r\nhello\r\n0\r\n\r\n",
+        CHUNKED + b'5;a="b\r\nhello\r\n0\r\n\r\n',
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
     ids=["bare LF", "no Host", "two Hosts", "space before colon", "folded", "two spaces", "TE and CL", "two lengths",
-         "signed length", "NUL", "TLS"],
+         "signed length", "NUL", "escaped Host", "extension without a name", "open quote", "TLS"],
 )
 def test_malformed_http_is_400_and_closes(shared, text):
     with Connection(shared) as connection:

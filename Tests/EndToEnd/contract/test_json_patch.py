@@ -1,4 +1,4 @@
-# Change streams as RFC 6902 patches, applied by a library that knows nothing of Rivulet.
+# Change streams as RFC 6902 patches, applied by an independent library.
 
 import json
 import random
@@ -10,7 +10,7 @@ PATHS = ["", "/p", "/p/todos", "/p/todos/a", "/p/todos/b/title", "/p/filter", "/
 
 
 class Copy:
-    """What a reader has of the document at a path."""
+    """A reader's copy of the document at a path."""
 
     def __init__(self, session, path):
         self.session, self.path = session, path
@@ -28,7 +28,7 @@ class Copy:
         event = self.stream.next()
         self.cursor = event.cursor
         if event.name == "change":
-            # Through text, as a library in another process would have it.
+            # The patch passes through text, as it would to a library in another process.
             patch = jsonpatch.JsonPatch.from_string(json.dumps(event.data))
             self.document = patch.apply(self.document)
         else:
@@ -72,7 +72,7 @@ def program(seed, steps):
 
 
 def accepted(session, body):
-    """Dispatches what may be refused, as events of todos that are not there are."""
+    """Dispatches events that may be refused. An event of a todo that does not exist is refused."""
     answer = session.post(body)
     assert answer.status in (200, 422), answer
 
@@ -87,7 +87,7 @@ def test_snapshots_and_patches_give_the_state(todos, seed):
         accepted(todos, body)
         for index, copy in enumerate(copies):
             if (step // 4 + index) % 5 == 0:
-                # Away for a while; what it missed comes as one patch.
+                # The reader is away for a while. Its missed changes come as one patch.
                 if copy.stream:
                     copy.close()
                 continue

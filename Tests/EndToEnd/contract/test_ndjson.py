@@ -69,7 +69,7 @@ def test_each_line_has_a_key_of_its_own(data, serve):
     server.kill()
     session = serve(data).session("s")
     again = lines(session, "increment", {"rename": ""}, "increment", "increment", Idempotency_Key='"k"')
-    # What was done is not done again; what was refused, and what is new, is tried.
+    # An accepted line is not applied again. A refused line and a new line are tried.
     assert [again.body.splitlines()[i] == first.body.splitlines()[i] for i in range(3)] == [True, True, True]
     assert "idempotency-replayed" not in again.headers
     assert session.state("/p/count") == 3
@@ -109,7 +109,7 @@ def test_answers_that_grow_too_large_leave_the_rest_undone(todos):
     got = answers(lines(todos, *events))
     done = [answer for answer in got if "status" not in answer]
     undone = got[len(done) :]
-    # A few lines wait in the session's queue at once; those had been dispatched before the answers grew too large.
+    # A few lines wait in the session's queue at once. Those were dispatched before the answers grew too large.
     assert 3 <= len(done) < 200 and {answer["status"] for answer in undone} == {413}
     assert "lineAnswerBytesMax" in undone[0]["detail"]
     assert todos.info()["version"] == 4 and len(todos.state("/p/todos")) == 100_000

@@ -1,4 +1,5 @@
-# /openapi.json, judged by others: a validator of OpenAPI, one of JSON Schema, and schemathesis, which sends what the document allows.
+# /openapi.json, checked by independent tools: a validator of OpenAPI, one of JSON Schema, and schemathesis, which sends
+# the requests that the document allows.
 
 import re
 import subprocess
@@ -11,12 +12,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from harness import ROOT, environment, run
 from notes import APP, SECRET, STORE, Shared, note
 
-#: The operations that schemathesis is not sent to: streams, which do not end.
+#: The operations that schemathesis skips: streams, because they do not end.
 STREAMS = r"/changes$|/stores/[^/]+/events$"
-#: What it checks of each answer.
+#: The checks of each answer.
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 SECONDS = 20
-#: Where what all sessions share is, which has a run of its own: the other operations are so many that it would have no turn.
+#: The paths of shared stores, values and secrets. They have a separate run, because the many other operations would
+#: leave no time for them.
 SHARED = r"/(stores|values|secrets)/"
 
 
@@ -36,7 +38,7 @@ def operations(document):
 
 
 def schema_validator(document, schema):
-    """A validator of one of the document's schemas, whose references are into the document."""
+    """A validator of one of the document's schemas. Its references point into the document."""
     return Draft202012Validator(schema | {"components": document["components"]})
 
 
@@ -82,7 +84,7 @@ def test_every_schema_is_one_and_every_example_fits_it(document):
 
 
 def test_the_example_of_each_event_is_taken(document, shared):
-    """Its reducer may reject it; that it does not decode is a fault of the document."""
+    """The reducer may reject the event. An event that does not decode is an error of the document."""
     for app in ("counter", "todos", "notes"):
         path = f"/v1/apps/{app}/sessions/{{session}}/events"
         media = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]

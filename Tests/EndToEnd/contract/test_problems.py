@@ -1,4 +1,4 @@
-# The pages that the types of problem documents lead to.
+# The pages behind the types of problem documents.
 
 import html
 import json
@@ -11,7 +11,7 @@ from harness import PUBLIC, QUOTA_EXCEEDED
 
 @pytest.fixture(scope="module")
 def rows(shared):
-    """Each type with its status and its title, as the list has them."""
+    """Each type with its status and its title, as in the list."""
     rows = re.findall(r'<tr><td>(\d+)<td><a href="(.+?)">(.+?)</a><td>(.+)', shared.get("/problems").body.decode())
     assert len(rows) > 50
     assert [path for _, path, _, _ in rows] == [f"/problems/{name}" for _, _, name, _ in rows]

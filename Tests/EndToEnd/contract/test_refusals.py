@@ -1,5 +1,6 @@
-# Compiles states and events with types that JSON cannot have, against the modules of the build: one error each, that says what to do.
-"""What the compiler says of an app that cannot be; no server runs here."""
+# Compiles states and events with types that JSON does not support, against the modules of the build. Each gives one
+# error with its fix.
+"""The compiler's errors for an invalid app. No server runs here."""
 
 import pathlib
 import re
@@ -11,8 +12,8 @@ from harness import PATIENCE, ROOT, binary
 
 FIELD = "a field of a state needs a type that JSON can have"
 VALUE = "a value of a case needs a type that JSON can have"
-TRAITS = "var persist: Bool { true }; var isUIEvent: Bool { false }"
 BOXED = "@ObservableStateWrapper(Box<Plain>.self) @ObservationStateIgnored var x: Plain"
+WRAPPED = "@Wrapped(Boxed.self) var x: Plain"
 
 
 def errors(folder, declaration):
@@ -23,7 +24,7 @@ def errors(folder, declaration):
         pytest.skip(f"{built} has no modules: the binary was built elsewhere")
     source = folder / "Refused.swift"
     source.write_text(f"import RivuletEngine\nimport RivuletJSON\nimport RivuletObservation\nstruct Plain {{}}\n{declaration}\n")
-    # A package's C module has its map in the build folder, if it does not have one beside its headers.
+    # The map of a package's C module is in the build folder if it is not beside the headers.
     maps = (ROOT / "Sources" / "CCurrentRun").rglob("module.modulemap"), (built / "CCurrentRun.build").rglob("module.modulemap")
     options = [part for found in maps for path in found for part in ("-Xcc", f"-fmodule-map-file={path}")]
     # With -typecheck, the compiler leaves out bodies of generated members that nothing calls.
@@ -43,10 +44,12 @@ def errors(folder, declaration):
     ("@ObservableState struct A { var x: [Plain]? }", FIELD),
     (f"@ObservableState struct A {{ {BOXED} }}", FIELD),
     (f"@ObservableState struct A {{ {BOXED} = Plain() }}", FIELD),
+    (f"@ObservableState struct A {{ {WRAPPED} }}", FIELD),
+    (f"@ObservableState struct A {{ {WRAPPED} = Plain() }}", FIELD),
     ("@ObservableState enum A { case none, some(Plain) }", VALUE),
     ("@ObservableState enum A { case none, some(x: Plain) }", VALUE),
-    (f"@AppEvent enum A {{ case none, some(Plain); {TRAITS} }}", VALUE),
-    (f"@AppEvent enum A {{ case none, some(x: Plain, y: Int); {TRAITS} }}", VALUE),
+    ("@AppEvent enum A { case none, some(Plain) }", VALUE),
+    ("@AppEvent enum A { case none, some(x: Plain, y: Int) }", VALUE),
 ])
 def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, message):
     found = errors(tmp_path, declaration)
@@ -55,11 +58,11 @@ def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, messag
 
 def test_what_json_can_have_is_no_error(tmp_path):
     state = "@ObservableState struct A { var x: [Int]?; @Transient var y = 1 }"
-    assert errors(tmp_path, f"{state}\n@AppEvent enum E {{ case a(Int); {TRAITS} }}") == []
+    assert errors(tmp_path, f"{state}\n@AppEvent enum E {{ case a(Int) }}") == []
 
 
 def binding(event, values):
-    return f"@AppEvent enum E {{ case a({values}); {TRAITS} }}\nlet bindings: [StateBinding<E>] = [StateBinding(\"/p/x/*/y\", {event})]"
+    return f"@AppEvent enum E {{ case a({values}) }}\nlet bindings: [StateBinding<E>] = [StateBinding(\"/p/x/*/y\", {event})]"
 
 
 @pytest.mark.parametrize(("event", "values"), [
@@ -85,11 +88,64 @@ def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
     assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
 
 
+@pytest.mark.parametrize(("field", "message"), [
+    ("@Wrapped(Boxed.self) var x = text()", "'@Wrapped' needs the type of the field"),
+    ("@Wrapped(Boxed.self) @ObservationStateIgnored var x = 1", "remove '@ObservationStateIgnored'"),
+    ("@Wrapped(Presented.self) var x = 1", "'Presented' needs an optional field"),
+    ("@Wrapped(Boxed.self) @ObservableStateWrapper(Box<Int>.self) @ObservationStateIgnored var x: Int = 1", "remove one"),
+])
+def test_a_field_that_cannot_be_wrapped_is_one_error(tmp_path, field, message):
+    found = errors(tmp_path, f"func text() -> String {{ \"\" }}\n@ObservableState struct A {{ {field} }}")
+    assert len(found) == 1 and message in found[0], found
+
+
+@pytest.mark.parametrize(("field", "message"), [
+    ("@Wrapped(Clamped.self, 0...9) let x = 1", "'@Wrapped' needs a 'var'"),
+    ("@Wrapped(Box.self) var x = 1", "'@Wrapped' needs the kind 'Boxed'"),
+    ("@ObservableStateWrapper(Box<Int>.self) @ObservationStateIgnored @Wrapped(Boxed.self) var x: Int = 1", "remove one"),
+])
+def test_a_field_that_the_compiler_refuses_too_has_an_error_with_the_remedy(tmp_path, field, message):
+    found = errors(tmp_path, f"@ObservableState struct A {{ {field} }}")
+    assert len(found) == 2 and any(message in error for error in found), found
+
+
+def test_a_wrapped_field_outside_of_a_state_is_one_error(tmp_path):
+    found = errors(tmp_path, "struct A { @Wrapped(Boxed.self) var x = 1 }")
+    assert len(found) == 1 and "a struct with '@ObservableState'" in found[0], found
+
+
+def reducing(reduce):
+    return f"""@ObservableState struct S: PersistentState {{ var x = 1 }}
+@AppEvent enum E {{ case a }}
+struct App: AppDefinition {{
+    let name = "a"
+    let defaultState = AppState(t: EmptyTransient(), p: S())
+    {reduce}
+}}"""
+
+
+@pytest.mark.parametrize("reduce", [
+    "",
+    "func reduces(into state: inout AppState<S, EmptyTransient>, event: E) {}",
+    "func reduce(into state: inout AppState<S, EmptyTransient>, events: E) {}",
+    "func reduce(into state: inout AppState<S, EmptyTransient>, event: E) async {}",
+    "func reduce(_ state: AppState<S, EmptyTransient>, event: E) -> AppState<S, EmptyTransient> { state }",
+])
+def test_an_app_without_its_reducer_has_an_error_with_the_form(tmp_path, reduce):
+    conformance, form = errors(tmp_path, reducing(reduce))
+    assert conformance == "type 'App' does not conform to protocol 'SharedApp'"
+    assert "func reduce(into state: inout State, event: MyEvent) throws" in form
+
+
+def test_an_app_whose_reducer_does_not_throw_is_no_error(tmp_path):
+    assert errors(tmp_path, reducing("func reduce(into state: inout AppState<S, EmptyTransient>, event: E) {}")) == []
+
+
 def sharing(protocol):
     return f"""import RivuletSessions
 import RivuletStores
 @ObservableState struct S: PersistentState {{ var x = 1 }}
-@AppEvent enum E {{ case a; {TRAITS} }}
+@AppEvent enum E {{ case a }}
 struct App: {protocol} {{
     let name = "a"
     let defaultState = AppState(t: EmptyTransient(), p: S())
@@ -113,7 +169,7 @@ def test_a_store_a_value_and_a_secret_are_no_error_in_an_app_that_shares(tmp_pat
 
 
 def messages():
-    """What Documentation/Observation.md says that the compiler says, by the words that it quotes."""
+    """The compiler's messages that Documentation/Observation.md quotes."""
     page = (ROOT / "Documentation" / "Observation.md").read_text()
     table = page[page.index("| It says |"):].split("\n\n")[0]
     return re.findall(r'^\| "(?:… )?(.*?)" \|', table, re.M)
@@ -124,9 +180,14 @@ REFUSED = {
     "property wrapper cannot": "@propertyWrapper struct W { var wrappedValue = 1 }; @ObservableState struct A { @W var x: Int }",
     "type 'Plain' does not": "@ObservableState struct A { var x: Keyed<Plain> = [] }",
     "requires the types": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self) @ObservationStateIgnored var x: Int = 1 }",
+    "reference to generic type": """struct Rounding<Value: BinaryInteger>: ObservableWrapper {
+            var wrappedValue: Value
+            static func makeWrapper(from value: Value, config: Value) -> Rounding { Rounding(wrappedValue: value - value % config) }
+        }
+        @ObservableState struct A { @Wrapped(Rounding.self, 10) var x = 1 }""",
     "cannot assign to": f"{ELEMENT}; struct A {{ var x: Keyed<E> = []; mutating func f() {{ x[0].text = 1 }} }}",
     "type 'App' does not": f"""struct S: PersistentState {{ var x = 1 }}
-        @AppEvent enum E {{ case a; {TRAITS} }}
+        @AppEvent enum E {{ case a }}
         struct App: AppDefinition {{
             let name = "a"
             let defaultState = AppState(t: EmptyTransient(), p: S())
@@ -134,7 +195,17 @@ REFUSED = {
         }}""",
     "missing argument for": "@ObservableState struct S { var x: Int }; let s = S()",
     "value of optional type": "@ObservableState struct A { @ObservableStateWrapper(Clamped<Int>.self, config: 0...9) @ObservationStateIgnored var x: Int? = 1 }",
-    "type 'Event' does not": "@AppEvent enum Event { case a }",
+    "an app needs this": """@ObservableState struct S: PersistentState { var x = 1 }
+        struct App: AppDefinition {
+            let name = "a"
+            let defaultState = AppState(t: EmptyTransient(), p: S())
+        }""",
+    "overlapping accesses": """@ObservableState struct Person: Identifiable, Equatable, Sendable { var id = ""; var lastSeen = 0 }
+        @ObservableState struct S: Equatable, Sendable { var people: Keyed<Person> = []; var clock = 0 }
+        @ObservableState struct P: PersistentState { var x = 1 }
+        func touch(_ state: inout AppState<P, S>, id: String) {
+            state.t.people[id: id]?.lastSeen = state.t.clock
+        }""",
 }
 
 

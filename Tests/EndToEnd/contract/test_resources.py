@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from notes import note
+
 
 def test_health_and_readiness(shared):
     assert shared.get("/healthz").status == 200
@@ -171,3 +173,11 @@ def test_head_answers_as_get_without_a_body(shared, session):
         full, head = shared.get(target), shared.request("HEAD", target)
         assert (head.status, head.body) == (200, b"")
         assert head.headers["content-length"] == full.headers["content-length"]
+
+
+def test_a_leap_second_is_refused_and_a_date_keeps_its_microseconds(store):
+    assert store.post(note("leap") | {"created": "2016-12-31T23:59:60Z"}).status == 422
+    assert store.ids() == []
+    for fraction in (".123456", ".999999", ".000001"):
+        date = f"2026-01-02T03:04:05{fraction}Z"
+        assert store.put(note("a") | {"created": date}, "/a").json["created"] == date

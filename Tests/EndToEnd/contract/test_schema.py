@@ -1,4 +1,5 @@
-# What an app says of itself, judged by others: PyPI's jsonschema for the schemas, the TypeScript compiler for the types.
+# An app's description of itself, checked by independent tools: PyPI's jsonschema for the schemas, the TypeScript
+# compiler for the types.
 
 import subprocess
 
@@ -7,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from harness import PATIENCE
 
-#: Forms of <Documentation/HTTP.md#dispatch> that the server takes.
+#: Forms of <Documentation/HTTP.md#dispatch> that the server accepts.
 ACCEPTED = [
     "increment",
     {"increment": {}},
@@ -22,7 +23,7 @@ ACCEPTED = [
     "setNote",
     {"setLimits": {"warnAt": 1, "label": "x"}},
 ]
-#: What it answers with 422.
+#: Forms that the server answers with 422.
 REFUSED = [
     {"setLimits": {"label": "x", "more": 1, "warnAt": 1}},
     "gone",
@@ -55,7 +56,7 @@ export function total(state: State): Int64 { return state.p.count + state.p.limi
 export const text = events.length + paths.join();
 export function warning(state: State): string { return state.t.warning === null ? "" : state.t.warning.text; }
 """
-#: Uses of them that must not; each alone.
+#: Uses of the types of `counter` that must not compile, each tried alone.
 WRONG = [
     'export const event: Event = "gone";',
     'export const event: Event = { setCount: "5" };',
@@ -71,7 +72,7 @@ WRONG = [
 
 @pytest.fixture
 def description(shared):
-    """What `counter` says of itself."""
+    """The schema answer of `counter`."""
     return shared.get("/v1/apps/counter").json
 
 
@@ -120,7 +121,7 @@ def test_a_state_that_cannot_be_is_not_valid(shared, session, place, value):
 
 
 def test_defaults_are_valid_and_are_what_a_new_session_has(shared, session, description):
-    """Every default in the schema, in place of the field that it is the default of."""
+    """The default state: every default of the schema at the position of its field."""
     state = session.state()
     for field in description["fields"]:
         if field["omitted"]:
@@ -167,7 +168,7 @@ def test_each_event_has_a_schema_of_its_own(description):
 
 
 def test_the_types_compile_and_refuse_what_is_wrong(shared, apps, tmp_path):
-    """One run of the compiler, for it takes seconds to start; its messages begin with the file's name."""
+    """Runs the compiler once for all apps, because it takes seconds to start. Its messages begin with the file's name."""
     for app in apps:
         (tmp_path / f"{app}.d.ts").write_bytes(shared.get(f"/v1/apps/{app}/types.d.ts").body)
     opening = 'import type { Event, Int64, KeyPath, State } from "./counter";\n'

@@ -1,4 +1,4 @@
-# The app `todos`: a keyed collection over HTTP, told element by element.
+# The app `todos`: a keyed collection over HTTP, with changes of single elements.
 
 import random
 
@@ -21,7 +21,7 @@ def ids(session):
 
 
 def made(elements, changes):
-    """The elements with changes below /p/todos made one after the other, by <Documentation/HTTP.md#change-streams>."""
+    """The elements after the changes below /p/todos, applied in order, by <Documentation/HTTP.md#change-streams>."""
     elements = [dict(element) for element in elements]
     for change in changes:
         if change["path"] == "/p/todos":
@@ -158,7 +158,7 @@ def test_too_many_changes_at_once_are_one_replacement(todos):
 
 
 def test_a_hundred_thousand_cost_no_more_to_change_than_ten(todos):
-    # Without the todos in its answer: what is measured here is the next one.
+    # The answer has no todos, because the test measures the next answer.
     added = todos.post({"addMany": {"count": 100_000}}, {"Prefer": "return=minimal"})
     assert added.status == 204
     with todos.stream("/p/todos/n77777") as stream:
@@ -243,7 +243,7 @@ def test_a_long_random_history_is_told_exactly(todos):
 
 
 def random_event(generator, known, fresh):
-    """An event that can be accepted, made to `known`, the ids in their order, as well."""
+    """A random event that can be accepted. It is also applied to `known`, the ids in their order."""
     kind = generator.choice(["add", "insert", "toggle", "rename", "remove", "move"]) if known else "add"
     identifier = generator.choice(known) if known else None
     if kind == "add":

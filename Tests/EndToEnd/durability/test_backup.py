@@ -1,4 +1,4 @@
-# `rivulet backup`: one command beside a running server, and the way back.
+# `rivulet backup`: one command beside a running server, and the restore of its copy.
 
 import os
 import resource
@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from damage import edited
 from harness import binary, environment, run
 
 NOTES = "/v1/apps/notes/stores/notes"
@@ -19,7 +20,7 @@ ME = "/v1/apps/counter/sessions/me"
 
 
 def fill(server):
-    """One of everything; answers the cookie of a session `me`."""
+    """Writes one resource of each kind, and returns the cookie of a session `me`."""
     server.session("list", app="todos").dispatch({"add": {"id": "a", "title": "A"}})
     document = {"id": "n", "text": "kept", "created": "2026-01-01T00:00:00Z"}
     assert server.request("POST", NOTES, document).status == 201
@@ -63,7 +64,7 @@ def test_a_backup_beside_a_running_server_can_be_restored_with_everything(serve,
 
 
 def seconds(body):
-    """The time that a durable dispatch takes."""
+    """The seconds that a durable dispatch takes."""
     start = time.monotonic()
     assert body()["durable"]
     return time.monotonic() - start
@@ -76,7 +77,7 @@ def test_durable_dispatches_go_on_while_a_reader_holds_its_transaction(serve, da
     reader = sqlite3.connect(data / "rivulet.db", isolation_level=None)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM log").fetchone() == (1,)
-    # The log of 64 MiB is the mark from which on a checkpoint would have the log start again, and wait for the reader.
+    # From 64 MiB of log, a checkpoint would restart the log and wait for the reader.
     log, index, times = data / "rivulet.db-wal", 0, []
     while log.stat().st_size < 72 << 20:
         title = {"add": {"id": "a", "title": "x" * 700_000}}
@@ -87,7 +88,7 @@ def test_durable_dispatches_go_on_while_a_reader_holds_its_transaction(serve, da
     assert reader.execute("SELECT count(*) FROM log").fetchone() == (1,), "the transaction is still that of the beginning"
     reader.execute("COMMIT")
     reader.close()
-    # A checkpoint that waits for the reader takes lockWaitMilliseconds: 5 s.
+    # A checkpoint that waits for the reader takes lockWaitMilliseconds, 5 s.
     assert max(times) < 4, max(times)
     assert busy.info()["version"] == index + 1
 
@@ -177,10 +178,8 @@ def test_damage_is_named_and_is_not_restored(serve, data, tmp_path):
     outcome = run("backup", "verify", tmp_path / "cut")
     assert outcome.returncode == 1
     assert "secret.key is missing" in outcome.stdout and "rivulet.db has changed since the backup was made" in outcome.stdout
-    database = sqlite3.connect(data / "rivulet.db")
-    database.execute("UPDATE log SET changes = x'00' WHERE sid = (SELECT sid FROM session WHERE id = 'two')")
-    database.commit()
-    database.close()
+    with edited(data) as database:
+        database.execute("UPDATE log SET changes = x'00' WHERE sid = (SELECT sid FROM session WHERE id = 'two')")
     outcome = run("backup", "--data", data, tmp_path / "damaged")
     assert outcome.returncode == 1 and "session counter/two: the log entry of version 1 fails its checksum" in outcome.stderr
     assert not (tmp_path / "damaged").exists()
@@ -222,7 +221,7 @@ FILE_BYTES_MAX = 256 << 10
 
 
 def run_until_killed(*arguments):
-    """Runs a command that the kernel kills with SIGXFSZ when a file grows too large: always in the middle of its copy."""
+    """Runs a command that the kernel kills with SIGXFSZ if a file grows too large, always in the middle of its copy."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -234,7 +233,7 @@ def run_until_killed(*arguments):
 
 @pytest.fixture
 def large(serve, data):
-    """A data folder whose database is larger than a killed command may write."""
+    """A data folder with a database that is larger than a killed command may write."""
     server = serve(data)
     server.session("one", app="todos").dispatch({"add": {"id": "a", "title": "x" * 500_000}})
     assert server.stop() == 0
@@ -271,7 +270,7 @@ def test_a_vacuum_that_was_killed_leaves_the_database_as_it_was(large, serve):
     assert (large / "rivulet.db.vacuum").exists()
     assert serve(large).session("one", app="todos").info()["version"] == 1
     names = {path.name for path in large.iterdir()}
-    assert names == {"rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.lock", "secret.key"}
+    assert names == {"rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.db.reserve", "rivulet.lock", "secret.key"}
 
 
 @pytest.mark.parametrize("command", [("backup",), ("backup", "create")], ids=" ".join)

@@ -1,11 +1,10 @@
-# What a restart keeps, and what the server does about a data folder that is taken, closed or damaged.
+# Restarts and their data, and the server's behaviour if a data folder is in use, not writable or damaged.
 
-import sqlite3
 import subprocess
 
 import pytest
 
-from damage import damage
+from damage import damage, edited
 from harness import Server, binary, environment, run
 
 
@@ -104,9 +103,8 @@ def test_guarantee_9_damaged_storage_is_reported_and_damages_one_session_only(se
 
 def test_a_newer_schema_is_refused_with_a_remedy(serve, data):
     serve(data).stop()
-    with sqlite3.connect(data / "rivulet.db") as database:
+    with edited(data) as database:
         database.execute("PRAGMA user_version = 999")
-    database.close()
     outcome = run("serve", "--port", 0, "--data", data)
     assert outcome.returncode == 1 and "999" in outcome.stderr
 
@@ -125,7 +123,7 @@ def test_the_log_goes_to_standard_error_and_one_line_to_standard_output(data):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of its own with 600 KiB; answers its folder and how to make it larger."""
+    """A separate disk of 600 KiB. Returns its folder and a function that makes the disk larger."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]

@@ -1,4 +1,4 @@
-# Deletion erases: the text of what was deleted is in no file of the data folder, also across kill -9.
+# A deletion erases: no file of the data folder has the text of the deleted data, also after kill -9.
 
 import re
 import sqlite3
@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from damage import edited
 from harness import PATIENCE, run
 from notes import note
 
@@ -28,7 +29,7 @@ def wait_until_gone(folder, text=CANARY):
 
 
 def fill(server, identifier=CANARY, events=12, padding=20):
-    """A session whose id, events, state and kept answers have the canary."""
+    """A session with the canary in its id, events, state and idempotency records."""
     session = server.session(identifier, app="todos")
     for index in range(events):
         title = f"{CANARY} {'x' * padding} {CANARY}"
@@ -94,7 +95,7 @@ def test_items_values_and_secrets_that_were_removed_or_replaced_are_in_no_file(s
 
 
 def secret_bytes(folder):
-    """A part of the sealed secret that nothing else has."""
+    """A unique part of the sealed secret."""
     database = sqlite3.connect(folder / "rivulet.db")
     [(document,)] = database.execute("SELECT document FROM item WHERE key LIKE '%apiToken%'").fetchall()
     database.close()
@@ -105,18 +106,19 @@ def test_an_older_database_says_so_and_vacuum_makes_its_deletions_erase(serve, d
     server = serve(data)
     fill(server, "one", events=3)
     assert server.stop() == 0
-    database = sqlite3.connect(data / "rivulet.db")
-    database.execute("PRAGMA secure_delete = OFF")
-    database.execute("DELETE FROM log")
-    database.execute("DELETE FROM log_index")
-    database.execute("DELETE FROM session")
-    database.execute("DELETE FROM answer")
-    database.execute("DELETE FROM snapshot")
-    database.execute("DROP TABLE erasing")
-    database.execute("DROP TABLE secured")
-    database.execute("PRAGMA user_version = 5")
-    database.commit()
-    database.close()
+    with edited(data) as database:
+        database.execute("PRAGMA secure_delete = OFF")
+        database.execute("DELETE FROM log")
+        database.execute("DELETE FROM log_index")
+        database.execute("DELETE FROM session")
+        database.execute("DELETE FROM answer")
+        database.execute("DELETE FROM snapshot")
+        database.execute("DROP TABLE renewal")
+        database.execute("DROP TABLE erasing")
+        database.execute("DROP TABLE secured")
+        database.execute("ALTER TABLE log DROP COLUMN earlier_sid")
+        database.execute("ALTER TABLE log DROP COLUMN earlier_v")
+        database.execute("PRAGMA user_version = 5")
     assert files_with(data)
     server = serve(data)
     server.session("two").dispatch("increment")
@@ -141,7 +143,7 @@ def test_the_folder_and_its_files_are_for_their_owner_alone_whatever_the_umask(s
     server = serve(data, umask=umask)
     server.session("one").dispatch("increment")
     assert modes(data) == {"data": 0o700} | dict.fromkeys(
-        ["rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.lock", "secret.key"], 0o600
+        ["rivulet.db", "rivulet.db-wal", "rivulet.db-shm", "rivulet.db.reserve", "rivulet.lock", "secret.key"], 0o600
     )
     assert run("backup", "--data", data, tmp_path / "backup", umask=umask).returncode == 0
     assert modes(tmp_path / "backup") == {"backup": 0o700} | dict.fromkeys(["rivulet.db", "rivulet.backup", "secret.key"], 0o600)

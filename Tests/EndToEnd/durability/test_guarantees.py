@@ -1,4 +1,4 @@
-# The guarantees of <Documentation/HTTP.md#guarantees>, each by its number, under load and under kill -9.
+# The guarantees of <Documentation/HTTP.md#guarantees>, each by its number, under load and with kill -9.
 
 import itertools
 import random
@@ -10,7 +10,7 @@ import pytest
 
 from harness import Connection, Server, all_bytes, message, threads
 
-#: Errors that a client sees when the server is killed under it.
+#: Errors that a client sees if the server is killed during its request.
 CUT = (OSError, EOFError)
 
 
@@ -69,7 +69,7 @@ def test_guarantee_3_pipelined_dispatches_reach_a_stream_once_each_and_in_order(
 
 
 class Ledger:
-    """What the clients of one session know after their servers were killed."""
+    """The clients' records of one session, kept over kills of their servers."""
 
     def __init__(self, name):
         self.name = name
@@ -79,7 +79,7 @@ class Ledger:
         self.shown = 0
 
     def check(self, server):
-        """Compares the ledger with what a restarted server has."""
+        """Compares the ledger with the state of a restarted server."""
         info = server.get(server.session(self.name).path)
         if info.status == 404:
             assert not self.acked, f"{self.name}: the session is lost"
@@ -97,7 +97,7 @@ class Ledger:
 
 
 def hammer(server, ledger, numbers):
-    """Dispatches until the server is gone; notes each acknowledgement, and the one dispatch that got no answer."""
+    """Dispatches until the server is gone. Records each acknowledgement, and the one dispatch without an answer."""
     try:
         with Connection(server) as connection:
             while True:
@@ -106,7 +106,7 @@ def hammer(server, ledger, numbers):
                     ledger.unanswered.add(text)
                 answer = connection.request("POST", server.session(ledger.name).path + "/events", label(text))
                 with ledger.lock:
-                    if answer.status == 503:  # A stopping server: nothing has changed.
+                    if answer.status == 503:  # The server is stopping: nothing has changed.
                         ledger.unanswered.discard(text)
                         return
                     assert answer.status == 200 and answer.json["durable"], answer
@@ -119,7 +119,7 @@ def hammer(server, ledger, numbers):
 
 
 def watch(server, ledger):
-    """Reads a stream until the server is gone; versions only grow."""
+    """Reads a stream until the server is gone. Checks that versions only grow."""
     try:
         with server.session(ledger.name).stream("/p/limits/label") as stream:
             version = stream.expect("snapshot").data["version"]
@@ -177,7 +177,7 @@ def test_guarantee_3_a_stream_is_a_snapshot_and_then_every_change_in_order_once(
                 connection.request("POST", session.path + "/events", {"setWarnAt": n})
 
     def read_on(_):
-        """One stream from beginning to end: no version is left out."""
+        """Reads one stream from beginning to end. Checks that no version is missing."""
         with session.stream("/p/limits/warnAt") as stream:
             snapshot = stream.expect("snapshot")
             value = snapshot.data["values"]["/p/limits/warnAt"]
@@ -189,7 +189,7 @@ def test_guarantee_3_a_stream_is_a_snapshot_and_then_every_change_in_order_once(
                 value += 1
 
     def come_and_go(i):
-        """A reader that is cut off again and again: it goes on where it stood, or is told that it cannot."""
+        """A reader that disconnects again and again. Its stream resumes at its cursor, or reports with a reset that it cannot."""
         chance, cursor, value = random.Random(i), None, None
         while value != 1000 + last:
             with session.stream("/p/limits/warnAt", cursor=cursor) as stream:
@@ -233,7 +233,7 @@ def test_guarantee_5_no_event_for_a_path_whose_value_did_not_change(session):
 
 
 class TestGuarantee6:
-    """Clamped and omitted fields hold at every exit and every entry."""
+    """Clamped and omitted fields hold at every input and every output."""
 
     secret = "n0te-that-nobody-may-see"
 
@@ -297,7 +297,8 @@ def test_guarantee_8_a_slow_reader_costs_no_more_than_its_limit(serve, data):
     before = server.memory()
     for n in range(100):
         session.dispatch(label(f"{n:03}" + "x" * 200_000))
-    # Unbounded, twenty readers times 20 MB would wait in memory; 64 MiB leaves room for what the session itself keeps.
+    # Without bounds, twenty readers with 20 MB each would wait in memory. 64 MiB leaves room for the session's own
+    # data.
     assert server.memory() - before < 64 * 1024 * 1024
     for stream in slow:
         value, version = None, -1

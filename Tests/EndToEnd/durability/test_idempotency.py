@@ -1,4 +1,4 @@
-# Idempotency-Key: a retry gets the first answer again, and an event is in the log exactly once, also across kill -9.
+# Idempotency-Key: a retry gets the first answer again, and an event is in the log exactly once, also after kill -9.
 
 import hashlib
 import random
@@ -18,7 +18,7 @@ def keyed(session, event, key, **headers):
 
 
 def logged(data, session):
-    """How often each key stands in the log."""
+    """The number of log entries of each key."""
     with sqlite3.connect(f"file:{data}/rivulet.db?mode=ro", uri=True) as database:
         rows = database.execute(
             "SELECT cmd, count(*) FROM log JOIN session USING (sid) WHERE id = ? AND cmd IS NOT NULL GROUP BY cmd",
@@ -28,7 +28,7 @@ def logged(data, session):
 
 
 def same(first, again):
-    """The retry's answer is the first one, and says so."""
+    """Checks that the retry's answer is the first one, and that it is marked as replayed."""
     assert again.headers.pop("idempotency-replayed") == "true"
     assert "idempotency-replayed" not in first.headers
     for name in ("date",):
@@ -201,7 +201,7 @@ def test_an_event_is_in_the_log_exactly_once_however_often_the_server_is_killed(
     for number in range(rounds):
         server = serve(data)
         session = server.session("s", app="todos")
-        # What was not answered before the last kill comes first: the client cannot know whether it was done.
+        # An event without an answer before the kill is sent first. The client cannot know if it was applied.
         end = threading.Timer(dice.uniform(0.05, 0.4), server.process.kill)
         end.start()
         try:

@@ -1,4 +1,4 @@
-# Sessions leave memory under their streams, come back as they were, and do not grow without end.
+# Sessions are passivated under their streams, return unchanged, and do not grow without limit.
 
 import pathlib
 import time
@@ -10,7 +10,7 @@ import harness
 
 @pytest.fixture
 def serve_tally(monkeypatch):
-    """Starts the server for tests, which stands beside the binary under test, with limits that can be reached; answers a session."""
+    """Starts the test server beside the binary under test, with small limits, and returns a session."""
     path = pathlib.Path(harness.binary()).with_name("ExplicitServer")
     if not path.exists():
         pytest.skip(f"no {path}: build it with `swift build`")
@@ -29,12 +29,12 @@ def serve_tally(monkeypatch):
         server.__exit__()
 
 
-def wait_until_parked(server, times=1):
-    """Waits until the log says so many times that a watched session has left memory, and nothing is left there."""
+def wait_until_passivated(server, times=1):
+    """Waits until the log reports `times` times that a watched session was passivated and none is resident."""
     end = time.monotonic() + harness.PATIENCE
     while time.monotonic() < end:
         lines = [line.split() for line in server.log_text().splitlines() if "sessions left memory" in line]
-        if sum({"watched=1", "resident=0", "parked=1"} <= set(line) for line in lines) >= times:
+        if sum({"watched=1", "resident=0", "passivated=1"} <= set(line) for line in lines) >= times:
             return
         time.sleep(0.02)
     raise AssertionError(f"no session left memory: {server.log_text()}")
@@ -47,21 +47,21 @@ def test_a_watched_session_leaves_memory_and_its_stream_goes_on(serve_tally):
         snapshot = stream.expect("snapshot")
         assert snapshot.data["version"] == 1
         assert snapshot.data["values"] == {"/p/count": 1, "/t/lastEvent": "add"}
-        wait_until_parked(session.server)
-        # The transient field has the same value before and after, so it is in no change: nobody lost it meanwhile.
+        wait_until_passivated(session.server)
+        # The transient field has the same value before and after, so it is in no change. Its value was not lost.
         answer = session.dispatch({"add": 1})
         change = stream.expect("change")
         assert change.data == {"version": 2, "changes": [{"op": "replace", "path": "/p/count", "value": 2}]}
         assert change.cursor == answer["cursor"]
-        # The same residence: what a client knows of before is good.
+        # The incarnation is the same, so the client's earlier values remain valid.
         assert change.cursor.split(".")[2].split("-")[0] == snapshot.cursor.split(".")[2].split("-")[0]
-        wait_until_parked(session.server, times=2)
+        wait_until_passivated(session.server, times=2)
         session.dispatch("peek")
         change = stream.expect("change")
         assert change.data["version"] == 2 and change.changed == {"/t/lastEvent": "peek"}
-        wait_until_parked(session.server, times=3)
+        wait_until_passivated(session.server, times=3)
     with session.stream("/p/count", "/t/lastEvent", cursor=change.cursor) as stream:
-        # Nothing was missed, so nothing comes before the next change.
+        # No change was missed, so none comes before the next one.
         assert stream.quiet_until(session, {"set": 7}).changed == {"/p/count": 7, "/t/lastEvent": "set"}
 
 

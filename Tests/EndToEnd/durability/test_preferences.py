@@ -1,4 +1,4 @@
-# Values and secrets of a program that names no storage: in its data folder, over kills and a change of its key.
+# Values and secrets of a program that configures no storage: in its data folder, over kills and a change of its key.
 
 import pathlib
 import stat
@@ -11,7 +11,7 @@ import harness
 
 @pytest.fixture
 def program(data):
-    """Runs the program, which stands beside the binary under test, on one data folder."""
+    """Runs the program beside the binary under test on one data folder."""
     path = pathlib.Path(harness.binary()).with_name("PreferencesProgram")
     if not path.exists():
         pytest.skip(f"no {path}: build it with `swift build`")
@@ -35,12 +35,12 @@ def program(data):
 
 
 def lines(process):
-    """What the program printed until its end."""
+    """The output of the program until its end."""
     return process.communicate(timeout=harness.PATIENCE)[0].splitlines()
 
 
 def kill_when(process, count):
-    """Kills the program when it has printed so many lines."""
+    """Kills the program after `count` printed lines."""
     printed = [process.stdout.readline() for _ in range(count)]
     process.kill()
     process.wait()

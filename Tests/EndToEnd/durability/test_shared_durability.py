@@ -1,41 +1,43 @@
-# What is acknowledged of stores, values, secrets and sessions together survives kill -9, a full disk and a damaged record.
+# Acknowledged changes of stores, values, secrets and sessions together survive kill -9, a full disk and a damaged
+# record.
 
 import itertools
 import random
-import sqlite3
 import subprocess
 import threading
 import time
 
 import pytest
 
+from damage import edited
 from harness import Connection, Server, threads
 from notes import APP, SECRET, STORE, Shared, Store, apply, note
 
-#: Errors that a client sees when the server is killed under it.
+#: Errors that a client sees if the server is killed during its request.
 CUT = (OSError, EOFError)
 VALUES = APP + "/values"
 
 
 class Ledger:
-    """What clients know of a server's shared things after it was killed."""
+    """The clients' record of a server's shared resources, kept over kills."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.numbers = itertools.count()
-        #: The notes that were acknowledged, by their versions' order within one life of the server, and all lives in theirs.
+        #: The acknowledged notes in the order of their versions: those of earlier lives of the server, and those of the
+        #: present life with their versions.
         self.order = []
         self.life = []
-        #: What is known of each note: the texts of which one must be there, None for no note.
+        #: The possible texts of each note. One of them must be there; None is for no note.
         self.notes = {}
-        #: The same of each value, and of the secret, whose text is whether there is one.
+        #: The possible values of each value, and of the secret: true if it is set.
         self.values = {"theme": ["light"], "recent": [[]], "secret": [False]}
-        #: Texts of the session that was acknowledged last, and that had no answer.
+        #: The version and text of the session's last acknowledged event, and the texts without an answer.
         self.session = (0, None, set())
         self.acked = 0
 
     def check(self, server):
-        """Compares the ledger with what a restarted server has, which is what is known from then on."""
+        """Compares the ledger with the data of a restarted server. The ledger then has that data only."""
         items = {item["id"]: item["text"] for item in Store(server).items()}
         for name, texts in self.notes.items():
             assert items.get(name) in texts, f"note {name} is {items.get(name)!r}, which is none of {texts}"
@@ -86,7 +88,7 @@ def write_new_notes(ledger, connection):
 
 
 def writer_of_a_note(ledger, name):
-    """Writes one note again and again, or removes it: by itself, or with another in one transaction."""
+    """Returns a function that writes or removes one note again and again: alone, or with another note in one transaction."""
 
     def write(connection):
         text = f"{next(ledger.numbers)}"
@@ -151,13 +153,13 @@ def write_the_session(ledger, connection):
 
 
 def watch(server, shown):
-    """Follows the store until the server is gone; what it was shown has to be durable."""
+    """Follows the store until the server is gone. The notes that the stream had must be durable."""
     try:
         with Store(server).events(cursor="none") as stream:
             items = {}
             while True:
                 apply(stream.next(), items)
-                # The names are new ones each, and nothing removes them.
+                # The names are always new, and no client removes them.
                 shown |= {name for name in items if name.startswith("new")}
     except CUT:
         pass
@@ -217,7 +219,7 @@ def test_a_stop_under_load_keeps_what_was_acknowledged(serve, data):
             pass
 
     with threads(6, insert):
-        time.sleep(0.2)  # So that there is a load.
+        time.sleep(0.2)  # To have a load.
         assert server.stop() == 0
     assert acked and set(acked) <= set(Store(serve(data)).ids())
 
@@ -238,7 +240,7 @@ def test_memory_keeps_nothing(serve):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of its own with 600 KiB; answers its folder and how to make it larger."""
+    """A separate disk of 600 KiB. Returns its folder and a function that makes the disk larger."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
@@ -286,13 +288,12 @@ def test_a_full_disk_is_507_changes_nothing_and_is_told_to_nobody(small_disk):
 
 
 def damage(data, key):
-    """Flips one bit of what is stored under a key, as a failing disk would."""
-    with sqlite3.connect(data / "rivulet.db") as database:
+    """Flips one bit of the stored value of a key, as a failing disk would."""
+    with edited(data) as database:
         [(place, document)] = database.execute("SELECT place, document FROM item WHERE key = ?", [key]).fetchall()
         broken = bytearray(document)
         broken[len(broken) // 2] ^= 1
         database.execute("UPDATE item SET document = ? WHERE place = ?", (bytes(broken), place))
-    database.close()
 
 
 @pytest.mark.parametrize("mend", ["put", "delete", "delete all", "operations"])

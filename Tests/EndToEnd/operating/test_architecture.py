@@ -1,4 +1,5 @@
-# Documentation/Architecture.md leads to the code of today: each file that it links exists, and each name before a file is declared there.
+# Documentation/Architecture.md matches the present code: each file that it links exists, and each name before a file is
+# declared there.
 
 import re
 
@@ -20,12 +21,13 @@ def sections():
 
 
 def declares(text, name):
-    """Whether a Swift source declares this name."""
-    return re.search(rf"^(?!\s*//).*\b(?:func|var|let|case|struct|class|enum|protocol|actor|typealias) {name}\b", text, re.M) is not None
+    """True if a source declares this name, in Swift or as a function in C."""
+    swift = rf"^(?!\s*//).*\b(?:func|var|let|case|struct|class|enum|protocol|actor|typealias) {name}\b"
+    return re.search(rf"{swift}|^(?:static )?\w+ {name}\(.*{{", text, re.M) is not None
 
 
 def fault_of_link(title, path):
-    """The fault of a link to a file of the repository; nil where it leads to the file that it reads."""
+    """The error of a link to a file of the repository; None if the link leads to the file of its text."""
     file = ROOT / path
     if not file.is_file():
         return f"{path} does not exist"
@@ -33,7 +35,7 @@ def fault_of_link(title, path):
 
 
 def fault(step):
-    """The fault of a step on the page; nil where it leads to a declaration of each name."""
+    """The error of a step on the page; None if it leads to a declaration of each name."""
     names, title, path = step
     if found := fault_of_link(title, path):
         return found
@@ -47,7 +49,7 @@ def test_the_page_has_its_sections():
 
 def test_each_name_on_the_page_is_declared_in_its_file():
     steps = STEP.findall(PAGE.read_text())
-    # The pattern finds all: a name with a link that it misses would not be checked.
+    # The count ensures that the pattern finds all steps. A step that it misses would not be checked.
     assert len(steps) > 40
     assert len(steps) == len(re.findall(r"` in\s+\[", PAGE.read_text()))
     faults = [found for step in steps if (found := fault(step))]

@@ -1,5 +1,5 @@
 # The load generator of Benchmarks, against a server that loses, doubles, swaps and garbles events on purpose.
-"""The load generator counts each fault of a server, and no other."""
+"""The load generator counts each error of a server, and no other."""
 
 import contextlib
 import json
@@ -39,12 +39,12 @@ def doubling(number, event):
 
 
 def garbling(number, event):
-    """An event that was never sent comes as well."""
+    """Sends an additional event that was never published."""
     return [event, re.sub(rb'("t":)\d', rb"\g<1>9", event)] if is_fifth(number) else [event]
 
 
 def swapping():
-    """Event 9 comes after event 10, 19 after 20, and so on; the last of them never."""
+    """Event 9 comes after event 10, event 19 after 20, and so on. The last event never comes."""
     held = []
 
     def swap(number, event):
@@ -57,14 +57,14 @@ def swapping():
 
 
 class Framing:
-    """The bytes of a stream's head and of what is sent on it."""
+    """The bytes of a stream's head and of its events."""
 
     def __init__(self, is_chunked, line_end):
         self.head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + (b"Transfer-Encoding: chunked\r\n" if is_chunked else b"") + b"\r\n"
         self.is_chunked, self.line_end = is_chunked, line_end
 
     def frame(self, text):
-        """In odd pieces: a chunk may end anywhere in a line."""
+        """Splits the text at odd positions, because a chunk may end anywhere in a line."""
         pieces = [piece for piece in (text[:7], text[7:8], text[8:]) if piece]
         return b"".join(b'%x;ext="ab"\r\n%s\r\n' % (len(piece), piece) for piece in pieces) if self.is_chunked else text
 
@@ -76,14 +76,14 @@ FRAMINGS = {"to_the_end": Framing(False, b"\n"), "chunked": Framing(True, b"\n")
 
 
 class FaultyServer:
-    """Streams of one topic. `fault` has the number and the text of an event, and answers what is sent of it."""
+    """Streams of one topic. `fault` takes the number and the text of an event, and returns the events to send in its place."""
 
     def __init__(self, fault, framing):
         self.fault, self.framing = fault, framing
         self.streams, self.count = [], 0
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
-        # The streams come first and the one publisher last, so the connections are served in turn.
+        # The streams connect first and the one publisher last, so the connections are served in turn.
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -122,7 +122,7 @@ def read_head(requests):
 
 
 def load(port, *arguments):
-    """The figures of a run, and its exit status. A stream is ready after its first event, which is none of those that were sent."""
+    """The figures of a run, and its exit status. A stream is ready after its first event, which the publisher did not send."""
     command = [tools.build("load"), "--port", port, "--subs", STREAMS, "--ready-events", 1, "--count", EVENTS,
                "--window", 0, "--settle", 0.01, "--drain", 0.2, *arguments]
     outcome = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=PATIENCE)
@@ -130,7 +130,8 @@ def load(port, *arguments):
     return json.loads(outcome.stdout), outcome.returncode
 
 
-#: Of each fault: the function or what makes it, and what each stream loses, has twice, has late, and does not know.
+#: For each error: the function or its factory, and the numbers of lost, doubled, late and unknown events of each
+#: stream.
 CASES = {
     "faithful": (lambda: faithful, (0, 0, 0, 0)),
     "losing": (lambda: losing, (10, 0, 0, 0)),

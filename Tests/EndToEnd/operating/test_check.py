@@ -1,7 +1,9 @@
-# `rivulet check`: what a build could not read of a data folder, before it is deployed.
+# `rivulet check`: the data of a folder that a build cannot read, found before the deployment.
 
+import contextlib
 import sqlite3
 
+from damage import edited, stamp
 from harness import give_sessions_to, run
 
 
@@ -25,12 +27,10 @@ def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
     server = fill(serve, tmp_path)
     server.session("two").dispatch({"setStep": 3})
     server.stop()
-    database = sqlite3.connect(tmp_path / "rivulet.db")
-    database.execute("UPDATE session SET app = 'gone' WHERE app = 'todos'")
-    damage = "UPDATE log SET changes = CAST(replace(changes, '3', 'x') AS BLOB)"
-    database.execute(f"{damage} WHERE sid = (SELECT sid FROM session WHERE id = 'two')")
-    database.commit()
-    database.close()
+    with edited(tmp_path) as database:
+        database.execute("UPDATE session SET app = 'gone' WHERE app = 'todos'")
+        damage = "UPDATE log SET changes = CAST(replace(changes, '3', 'x') AS BLOB)"
+        database.execute(f"{damage} WHERE sid = (SELECT sid FROM session WHERE id = 'two')")
     before = (tmp_path / "rivulet.db").read_bytes()
     outcome = run("check", "--data", tmp_path)
     assert outcome.returncode == 1 and outcome.stderr == ""
@@ -38,6 +38,7 @@ def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
     assert lines[0].startswith("counter/two: ")
     assert lines[1] == 'gone/*: this build hosts no app "gone"'
     assert lines[2] == "2 sessions: 1 can be read, 0 of them would be migrated; 1 cannot"
+    assert lines[3].startswith("damage: rivulet.db: session counter/two: ")
     assert (tmp_path / "rivulet.db").read_bytes() == before
 
 
@@ -52,15 +53,14 @@ def test_items_and_values_that_cannot_be_read_are_listed(serve, tmp_path):
     assert (outcome.returncode, outcome.stderr) == (0, "")
     assert outcome.stdout.splitlines()[1:] == ["3 items and values: 0 cannot be read"]
     server.stop()
-    database = sqlite3.connect(tmp_path / "rivulet.db")
-    database.execute("UPDATE item SET document = x'7b' WHERE key = CAST('a' AS BLOB) OR key = 'a'")
-    assert database.total_changes == 1
-    database.commit()
-    database.close()
+    with edited(tmp_path) as database:
+        database.execute("UPDATE item SET document = x'7b' WHERE key = CAST('a' AS BLOB) OR key = 'a'")
+        assert database.total_changes == 1
     outcome = run("check", "--data", tmp_path)
     assert outcome.returncode == 1
     assert outcome.stdout.splitlines()[0].startswith("notes/stores/notes/a: ")
-    assert outcome.stdout.splitlines()[-1] == "3 items and values: 1 cannot be read"
+    assert outcome.stdout.splitlines()[-2] == "3 items and values: 1 cannot be read"
+    assert outcome.stdout.splitlines()[-1].startswith("damage: rivulet.db: item ")
     assert "hunter2" not in outcome.stdout
 
 
@@ -89,3 +89,44 @@ def test_a_folder_without_a_database_is_refused_in_one_line(tmp_path):
     outcome = run("check", "--data", tmp_path)
     assert outcome.returncode == 1 and outcome.stdout == ""
     assert str(tmp_path) in outcome.stderr and len(outcome.stderr.splitlines()) == 1
+
+
+def break_index(data, name):
+    """Flips a bit of a session's name in the index of names, and stamps the page, so that only the index is wrong."""
+    path = data / "rivulet.db"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        (root,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_session_1'").fetchone()
+    content = bytearray(path.read_bytes())
+    content[content.index(f"counter{name}".encode(), (root - 1) * 4096) + len(f"counter{name}") - 1] ^= 16
+    path.write_bytes(content)
+    stamp(path)
+
+
+def test_a_damaged_index_is_named_and_repaired(serve, tmp_path):
+    fill(serve, tmp_path).stop()
+    server = serve(tmp_path)
+    server.session("two").dispatch("increment")
+    refused = run("check", "--repair", "--data", tmp_path)
+    assert refused.returncode == 1 and "rivulet.lock is locked by process" in refused.stderr
+    state = server.session("two").state()
+    assert server.stop() == 0
+    break_index(tmp_path, "two")
+    before = (tmp_path / "rivulet.db").read_bytes()
+
+    found = run("check", "--data", tmp_path)
+    assert found.returncode == 1 and found.stderr == ""
+    assert any(line.startswith("damage: rivulet.db: session counter/two: ") for line in found.stdout.splitlines()), found.stdout
+    assert (tmp_path / "rivulet.db").read_bytes() == before
+
+    repaired = run("check", "--repair", "--data", tmp_path)
+    assert (repaired.returncode, repaired.stderr) == (0, ""), repaired
+    (kept,) = tmp_path.glob("rivulet.db.before-repair-*")
+    assert kept.read_bytes() == before
+    lines = repaired.stdout.splitlines()
+    assert lines[0] == f"{tmp_path}/rivulet.db was copied to {kept}"
+    assert lines[1].startswith(f"{tmp_path}/rivulet.db was written anew: all indexes are built from its rows (")
+    assert run("check", "--data", tmp_path).returncode == 0
+    assert run("check", "--repair", "--data", tmp_path).stdout == f"{tmp_path}/rivulet.db has no damage\n"
+    server = serve(tmp_path)
+    assert server.session("two").state()["p"] == state["p"]
+    assert server.stop() == 0

@@ -1,4 +1,4 @@
-# The command `rivulet`: options, environment, signals, and errors that name their remedy.
+# The command `rivulet`: options, environment, signals, and errors that name their fix.
 
 import contextlib
 import json
@@ -64,7 +64,7 @@ def test_an_impossible_data_folder_is_refused_for_the_folder(place, tmp_path):
     if place == "read-only":
         tmp_path.chmod(0o500)
         place = tmp_path / "data"
-        # Root may write anywhere.
+        # Root may write to any file.
         options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     outcome = run("serve", "--port", "0", "--data", place, **options)
     tmp_path.chmod(0o700)
@@ -77,7 +77,7 @@ def test_a_folder_of_another_user_is_refused_for_the_folder_though_it_has_a_key(
     server = serve(data)
     assert server.stop() == 0 and (data / "secret.key").exists()
     tmp_path.chmod(0o755)
-    # The key can be reached, and neither it nor the folder can be used.
+    # The key is reachable, but neither it nor the folder is usable.
     data.chmod(0o555)
     (data / "secret.key").chmod(0o000)
     options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
@@ -88,7 +88,7 @@ def test_a_folder_of_another_user_is_refused_for_the_folder_though_it_has_a_key(
 
 
 def output(*arguments, **variables):
-    """The first line and what follows until the stop, both streams as one."""
+    """The first line, and the output until the stop, with both streams as one."""
     process = subprocess.Popen(
         [binary(), "serve", "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=environment() | variables,
@@ -252,7 +252,7 @@ def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_
             head, _, body = message("POST", path, "increment", {"Expect": "100-continue"}).partition(b"\r\n\r\n")
             connection = Connection(server)
             connection.send(head + b"\r\n\r\n")
-            assert b" 100 " in connection.until(b"\r\n\r\n")  # So the loop has the request before the stop.
+            assert b" 100 " in connection.until(b"\r\n\r\n")  # The loop has the request before the stop.
             connections.append((connection, body))
         server.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
@@ -260,7 +260,7 @@ def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_
             pass
         for connection, rest in connections:
             connection.send(rest)
-            assert connection.answer("POST").status in (200, 503)  # Its loop may not have heard of the stop yet.
+            assert connection.answer("POST").status in (200, 503)  # The loop may not know of the stop yet.
             connection.close()
         assert server.wait() == 0
 
@@ -274,7 +274,7 @@ def test_arguments_count_where_the_system_has_no_proc():
 
 
 def health(*arguments, **variables):
-    """Runs `rivulet health`; answers its exit status, and the line that it says."""
+    """Runs `rivulet health`, and returns its exit status and its line of output."""
     variables = {f"RIVULET_{name}": str(value) for name, value in variables.items()}
     outcome = subprocess.run(
         [binary(), "health", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, env=environment() | variables
@@ -285,7 +285,7 @@ def health(*arguments, **variables):
 
 @contextlib.contextmanager
 def peer(*parts):
-    """A server that reads a request, sends these parts, and then says nothing; answers its port, and what it has read."""
+    """A server that reads a request, sends these parts, and then stays silent. Returns its port and the bytes that it has read."""
     requests = []
 
     def serve():

@@ -1,4 +1,4 @@
-# What readers notice when the server starts again with another build: another shape of the state is told, the same one is not.
+# The effect of a deployment on clients: another shape of the state resets their streams, the same shape does not.
 
 import pytest
 
@@ -7,7 +7,7 @@ from harness import give_sessions_to
 
 @pytest.fixture
 def deployed(serve, data):
-    """A session before and after such a deployment: its cursor and tags of before, and the session of now."""
+    """A session before and after such a deployment: its cursor and tags from before, and the session afterwards."""
     server = serve(data)
     todos = server.session("s", app="todos")
     todos.dispatch({"add": {"id": "a", "title": "A"}})

@@ -1,4 +1,5 @@
-# An app under the policy `.explicit`: only POST and PUT make sessions, everything else of an unknown one is 404.
+# An app under the policy `.explicit`: only POST and PUT create sessions. Any other request to an unknown session is
+# 404.
 
 import pathlib
 
@@ -9,7 +10,7 @@ import harness
 
 @pytest.fixture
 def tally(monkeypatch):
-    """A session of such an app, not made yet; its server stands beside the binary under test."""
+    """A session of such an app that is not created yet. Its server program is beside the binary under test."""
     path = pathlib.Path(harness.binary()).with_name("ExplicitServer")
     if not path.exists():
         pytest.skip(f"no {path}: build it with `swift build`")
@@ -70,5 +71,5 @@ def test_the_description_tells_the_policy(tally):
 
 
 def test_a_program_that_keeps_nothing_says_nothing_of_a_secret_key(tally):
-    tally.server.get("/healthz")  # Its one loop answers when the start is over.
+    tally.server.get("/healthz")  # Its one loop answers after the start.
     assert "server started" in tally.server.log_text() and "key" not in tally.server.log_text()

@@ -1,4 +1,4 @@
-# The server's log: what it says of requests, in both formats, and what it never says.
+# The server's log: its lines about requests, in both formats, and the data that it never has.
 
 import json
 import re
@@ -21,7 +21,7 @@ def fields(server, text):
 
 @pytest.fixture
 def logged(serve):
-    """A server with a log of JSON lines, one loop, so that lines before an answer are there when it comes."""
+    """A server with a log of JSON lines and one loop, so that the lines before an answer are written when the answer comes."""
     return lambda *arguments, data=None: serve(data, arguments=("--log-format", "json", "--workers", "1", *arguments))
 
 

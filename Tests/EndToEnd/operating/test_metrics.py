@@ -1,4 +1,4 @@
-# What the server counts, read with the parser of Prometheus's own client.
+# The server's metrics, read with the parser of Prometheus's own client.
 
 import concurrent.futures
 import re
@@ -22,7 +22,7 @@ def test_a_scenario_is_counted_exactly(serve, data):
     for session in sessions:
         session.dispatch("increment")
         session.dispatch({"setCount": 5})
-    # Nothing changes: it is accepted, and nothing is appended.
+    # The event is accepted but changes nothing, so nothing is appended.
     sessions[0].dispatch({"setCount": 5})
     assert sessions[0].post("unknown").status == 422
     assert sessions[0].post("increment", headers={"If-Match": '"zzzzzzzz.1"'}).status == 412
@@ -50,17 +50,17 @@ def test_a_scenario_is_counted_exactly(serve, data):
     assert metrics.nonzero("rivulet_request_problems_total") == {
         labels(status="404"): 3, labels(status="405"): 1, labels(status="412"): 1, labels(status="422"): 1,
     }
-    # Each request had a connection of its own, the one for the metrics too.
+    # Each request had a separate connection, including the request for the metrics.
     assert metrics["rivulet_connections_accepted_total"] == 27
     assert metrics.nonzero("rivulet_connections_refused_total") == {}
     assert metrics["rivulet_sessions_resident"] == 8
     assert metrics["rivulet_sessions_bytes"] > 0
-    # One client, so no two events of a session are appended at once.
+    # There is one client, so no two events of a session are appended at once.
     assert metrics.nonzero("rivulet_storage_appends_total") == {labels(outcome="committed"): 17}
     assert metrics["rivulet_storage_append_entries_sum"] == 17
     assert metrics["rivulet_storage_append_seconds_count"] == 17
     assert metrics["rivulet_loop_turns_total"] > 27
-    # The answer to a scrape is counted when it is given.
+    # The answer to a scrape is counted after it was sent.
     again = Metrics(server)
     assert again["rivulet_requests_total", {"method": "get", "status": "2xx"}] == 1
     assert again["rivulet_connections_accepted_total"] == 28
@@ -107,7 +107,8 @@ def test_open_connections_come_and_go(serve, data):
         connection.close()
     end = time.monotonic() + PATIENCE
     while Metrics(server)["rivulet_connections"] > 1:
-        # A connection is gone when the server has read its end; scrapes before that one may linger too.
+        # The server counts a connection until it has read its end. Connections of earlier scrapes may remain for a
+        # moment, too.
         assert time.monotonic() < end
 
 
@@ -156,7 +157,7 @@ def test_the_page_for_operators_names_exactly_what_is_measured(shared):
     documented = {name: (kind, set(re.findall(r"`(\w+)`", names)), text) for name, kind, names, text in rows}
     measured = {}
     for family in shared_families.values():
-        # The parser takes the `_total` from a counter's name.
+        # The parser removes `_total` from a counter's name.
         name = family.name + ("_total" if family.type == "counter" else "")
         names = {label for sample in family.samples for label in sample.labels} - {"le"}
         measured[name] = (family.type, names, family.documentation)

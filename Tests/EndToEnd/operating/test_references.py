@@ -1,4 +1,4 @@
-# Nothing in the repository refers to a file, a heading or a page that a reader cannot have.
+# No text of the repository refers to a file, a heading or a page that a reader cannot open.
 
 import os
 import pathlib
@@ -9,18 +9,19 @@ import pytest
 
 from harness import ROOT
 
-#: The top folders with texts of ours.
+#: The top folders with the project's own texts.
 FOLDERS = (".ci", "Benchmarks", "Documentation", "Public", "Sources", "Tests")
-#: Folders of builds and caches within them.
+#: Folders of builds and caches within the top folders.
 PRODUCTS = re.compile(r"\.build.*|__pycache__|node_modules|\.venv")
-#: Paths that a page names as those of the reader's own project.
-OTHERS = {"Sources/votes/main.swift"}
-#: What a `Source:` may name beside an address in angle brackets: an RFC, a draft of one, or a manual page.
+#: Paths on a page that belong to the reader's own project.
+OTHERS = {"Sources/votes/main.swift", "Sources/votes-server/main.swift"}
+#: The references that a `Source:` may name apart from an address in angle brackets: an RFC, a draft of one, or a manual
+#: page.
 PUBLIC = re.compile(
     r"(?:RFC \d{1,5}|draft-[a-z0-9-]+-\d\d)(?:(?: sections? | ?§)\d+(?:\.\d+)*(?:(?:, ?§?| and )\d+(?:\.\d+)*(?!\d* ?\())*)?"
     r"|[a-z_0-9]+\(\d\)"
 )
-#: Folders and pages that once stood beside the repository.
+#: Folders and pages that were once beside the repository.
 OUTSIDE = re.compile(
     r"(?:\.\./|(?<![\w./-]))(?:(?:spec|shared|research)/|(?:design|systems|language|style|house|http|examples)\.md\b)|(?<![\w./-])/work/"
 )
@@ -28,7 +29,7 @@ COMMENT = re.compile(r"^\s*(///?|#:?|\*)(?: |$)")
 
 
 def without_code(text):
-    """The lines of a page that are not in a fenced block; the others are empty."""
+    """The lines of a page outside of fenced blocks. A line within a block is empty."""
     lines, fence = [], None
     for line in text.split("\n"):
         mark = re.match(r"\s*(```+|~~~+)", line)
@@ -41,7 +42,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """The anchors that GitHub gives a page: of its headings, and those that it sets itself."""
+    """The anchors that GitHub gives a page: of its headings, and those that the page sets itself."""
     found = set()
     for line in without_code(text):
         found.update(re.findall(r'<a (?:id|name)="([^"]+)">', line))
@@ -62,7 +63,7 @@ def line_of(match):
 
 
 class Repository:
-    """The texts of a folder, and the faults in what they refer to: each a line `PATH:LINE: FAULT`."""
+    """The texts of a folder, and the errors of their references, each as a line `PATH:LINE: ERROR`."""
 
     def __init__(self, root):
         self.root = pathlib.Path(root)
@@ -71,9 +72,10 @@ class Repository:
         paths = [path for path in self.root.iterdir() if path.is_file()]
         for folder in FOLDERS:
             for path, folders, files in os.walk(self.root / folder):
-                folders[:] = [name for name in folders if not PRODUCTS.fullmatch(name)]
+                # The texts of the corpora are by others.
+                folders[:] = [] if path.endswith("/Tests/Corpora") else [name for name in folders if not PRODUCTS.fullmatch(name)]
                 paths += [pathlib.Path(path) / name for name in files]
-        # This file shows what is wrong.
+        # This file contains wrong references as examples.
         for path in sorted(set(paths) - {pathlib.Path(__file__)}):
             try:
                 self.texts[path.relative_to(self.root).as_posix()] = path.read_text()
@@ -84,7 +86,7 @@ class Repository:
         return {path: text for path, text in self.texts.items() if path.endswith(".md")}
 
     def resolve(self, target, page=""):
-        """The fault of a reference, with its `#anchor`, from a page or from the top; nil where there is none."""
+        """The error of a reference with its `#anchor`, from a page or from the top folder; None if it is valid."""
         parts = urllib.parse.urlsplit(target)
         if parts.scheme or parts.netloc:
             is_public = parts.scheme == "https" and re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc or "")
@@ -106,7 +108,7 @@ class Repository:
         return self.known[key]
 
     def sources(self):
-        """Each `Source:` of a comment: its path, its line, and what follows it in the comment's paragraph."""
+        """Each `Source:` of a comment: its path, its line, and the text after it in the comment's paragraph."""
         for path, text in self.texts.items():
             lines = [] if path.endswith(".md") else text.split("\n")
             for number, line in enumerate(lines):
@@ -124,7 +126,7 @@ class Repository:
 
     def faults_of_sources(self):
         for path, line, text in self.sources():
-            # The references come first, with commas between them; what follows them is prose.
+            # The references come first, with commas between them. The text after them is prose.
             while True:
                 address = re.match(r"<([^<>\s]*)>", text)
                 named = PUBLIC.match(text)
@@ -145,7 +147,7 @@ class Repository:
                 text = text[comma.end() :]
 
     def faults_of_addresses(self):
-        """Of each `<path>` or `<path#anchor>` of a page in the sources, wherever it stands."""
+        """Errors of each `<path>` or `<path#anchor>` of a page in the sources, at any position."""
         for path, text in self.texts.items():
             for match in re.finditer(r"<((?:Documentation|Tests|Benchmarks|README|CHANGELOG)[\w/.-]*\.md(?:#[^<>\s]*)?)>", text):
                 if fault := self.resolve(match[1]):
@@ -161,7 +163,7 @@ class Repository:
                         yield f"{path}:{number}: {fault}"
 
     def faults_of_paths(self):
-        """Of each path that a page names as code: `Sources/…`, `Tests/…`, `X.md`."""
+        """Errors of each path that a page has as code: `Sources/…`, `Tests/…`, `X.md`."""
         tops = "|".join(map(re.escape, FOLDERS))
         for path, text in self.pages().items():
             for number, line in enumerate(without_code(text), 1):
@@ -183,14 +185,14 @@ class Repository:
 
 def test_every_reference_of_the_repository_leads_somewhere():
     repository = Repository(ROOT)
-    # The patterns find what there is: without these a fault in them would pass.
+    # The counts ensure that the patterns find references. Without the counts, a broken pattern would pass.
     assert len(list(repository.sources())) > 150
     assert sum(text.count("](") for text in repository.pages().values()) > 80
     faults = repository.faults()
     assert not faults, "\n" + "\n".join(faults)
 
 
-#: A page with headings, an anchor of its own, a file, and a source that refers to them.
+#: A page with headings, an anchor that it sets itself, a file, and a source that refers to them.
 SOUND = {
     "Documentation/Page.md": "# A page\n\n## Stores, values & `keys`\n\n## Again\n\n## Again\n\n"
     '| <a id="a-01"></a>A-01 | [here](#again-1), [there](../README.md#top) |\n\n```\n[no link](nowhere.md), `Sources/none.swift`\n```\n',

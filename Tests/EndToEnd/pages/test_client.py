@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def page(browser, shared):
-    """An empty page of the server's origin with both modules at hand."""
+    """An empty page of the server's origin with both modules loaded."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(shared.url + "/healthz")
@@ -53,7 +53,9 @@ KEYED = [{"id": "a", "n": 1}, {"id": "b", "n": 2}]
         ({"a/b": 1, "m~n": 2}, {"op": "remove", "path": "/a~1b"}, {"m~n": 2}),
         ({"~1": 1}, {"op": "replace", "path": "/~01", "value": 2}, {"~1": 2}),
         ([1, 2], {"op": "add", "path": "/1", "value": 9}, [1, 9, 2]),
+        ([1, 2], {"op": "add", "path": "/1", "value": 2}, [1, 2]),
         ([1, 2], {"op": "add", "path": "/-", "value": 9}, [1, 2, 9]),
+        ([1, 2], {"op": "add", "path": "/-", "value": 2}, [1, 2, 2]),
         ([1, 2], {"op": "remove", "path": "/0"}, [2]),
         ([1, 2], {"op": "remove", "path": "/7"}, [1, 2]),
         (KEYED, {"op": "replace", "path": "/b/n", "value": 5}, [{"id": "a", "n": 1}, {"id": "b", "n": 5}]),
@@ -210,6 +212,19 @@ def test_a_wider_observer_gets_its_values_and_the_others_keep_theirs(do):
         await until(() => first.at(-1)[1] === 2);
         return [kept, second, s.value("/p/title")];
     """) == [1, ["Counter"], "Counter"]
+
+
+def test_paths_within_others_leave_the_local_copy_as_the_server_has_it(do):
+    assert do("""
+        let told = [];
+        await s.dispatch("increment");
+        s.observe("/p/history", (_, { changes }) => { told = changes; });
+        s.observe("/*/history/*", () => {});
+        await until(() => s.value("/p/history"));
+        for (let i = 0; i < 3; i++) await s.dispatch("increment");
+        await until(() => told.at(-1)?.path === "/p/history/3");
+        return [told.map((change) => change.op), s.value("/p/history")];
+    """) == [["replace", "add"], [1, 2, 3, 4]]
 
 
 def test_an_observer_of_known_paths_is_told_without_a_request(do):

@@ -1,4 +1,4 @@
-# Pages of other origins in a real browser: what attacks the server changes nothing, and what is allowed works.
+# Pages of other origins in a real browser: an attack changes nothing, and an allowed page works.
 
 import functools
 import http.server
@@ -17,7 +17,7 @@ SECURITY = ROOT / "Documentation" / "Security.md"
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """Another server with a page; `at(host)` is the page's address under that host, and so of an origin of its own."""
+    """Another server with a page. `at(host)` is the page's address under that host, so that each host is another origin."""
     folder = tmp_path_factory.mktemp("elsewhere")
     pathlib.Path(folder, "index.html").write_text("<!doctype html><title>elsewhere</title><link rel=icon href=data:,>")
 
@@ -33,7 +33,7 @@ def elsewhere(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser):
-    """Opens a page in a context of its own."""
+    """Opens a page in a separate browser context."""
     contexts = []
 
     def open(address):
@@ -48,12 +48,12 @@ def visit(browser):
 
 
 def evaluate(page, script, *arguments):
-    """The script's result; playwright itself would wait for ever."""
+    """The script's result. playwright itself would wait without limit."""
     late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('the script did not end')), {1000 * PATIENCE}))"
     return page.evaluate(f"(values) => Promise.race([({script})(values), {late}])", list(arguments))
 
 
-#: Every way by which a page sends a request without asking first.
+#: Every way in which a page can send a request without a preflight.
 ATTACK = """async ([server, session]) => {
     const calm = (promise) => promise.then(() => 1, () => 1);
     const settled = (element) => new Promise((done) => { element.onload = element.onerror = done; setTimeout(done, 3000); });
@@ -184,7 +184,7 @@ def test_a_page_of_an_allowed_origin_works(serve, elsewhere, visit):
 
 
 def test_the_recipe_for_a_dev_server_works(serve, elsewhere, visit):
-    """The page's part of the recipe, as it is written, with the port of this server."""
+    """The page's part of the recipe, unchanged except for the port of this server."""
     recipe = re.search(r"```js\n(const server = .*?)```", SECURITY.read_text(), re.S)[1]
     origin = elsewhere("127.0.0.1")
     server = serve(None, arguments=["--allowed-origins", origin])

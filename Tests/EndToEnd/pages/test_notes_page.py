@@ -1,4 +1,5 @@
-# The notes' page in Chromium: what one browser publishes, changes or sets, every other one has at once.
+# The notes' page in Chromium: every browser shows at once the notes that another browser publishes and the values that
+# it sets.
 
 import pytest
 from playwright.sync_api import expect
@@ -45,7 +46,7 @@ class NotesTab(Tab):
         return self.page.evaluate("document.activeElement.id || document.activeElement.dataset.copy || document.activeElement.classList[0] || ''")
 
     def unexpected(self):
-        """What the browser complained about, but for refusals, which it always notes."""
+        """The complaints of the browser, without refusals, because it always logs them."""
         return [fault for fault in self.faults if "status of 412" not in fault]
 
 
@@ -60,7 +61,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def open_tab(browse, server):
-    """Opens the page in a browser of its own, or of `server`."""
+    """Opens the page in a separate browser context, of the shared server or of `server`."""
     server.request("DELETE", STORE)
     for value in ("theme", "hapticsEnabled", "recent"):
         server.request("DELETE", f"{APP}/values/{value}")
@@ -240,7 +241,7 @@ def test_an_opened_note_is_shown_in_full_and_remembered(open_tab, server):
         expect(one.page.locator("#recent button").first).to_have_text(text)
     expect(one.page.locator("#recent button")).to_have_text(list("BFEDC"))
     assert one.page.locator("#notes [aria-expanded=true]").text_content() == "B"
-    # The other browser does not know yet, and what it opens comes before what others opened.
+    # The other browser may not have the change yet. The note that it opens comes before the notes that others opened.
     two.row("G").locator(".open").click()
     expect(two.page.locator("#recent button")).to_have_text(list("GBFED"))
     two.page.locator("#recent button", has_text="B").click()
@@ -322,7 +323,7 @@ def test_the_switch_is_toggled_where_it_is_what_it_shows(open_tab, server):
     one.page.check("#haptics")
     expect(one.page.locator("#haptics:enabled")).to_be_checked()
     one.until("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json())")
-    # The other one shows it off still: what it wants is that it is on.
+    # The other page still shows it as off. Its user's intent is to switch it on.
     two.page.check("#haptics")
     two.until("performance.getEntriesByName(location.origin + '/v1/apps/notes/values/hapticsEnabled/toggle').length === 1")
     expect(two.page.locator("#haptics")).to_be_checked()

@@ -1,4 +1,4 @@
-# The demo page in Chromium: it shows what the server has, two tabs agree, and it comes back after kill -9.
+# The demo page in Chromium: it shows the server's state, two tabs agree, and it reconnects after kill -9.
 
 import pytest
 from playwright.sync_api import expect

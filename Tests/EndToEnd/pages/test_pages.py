@@ -1,4 +1,5 @@
-# What all pages have in common while the server is away, on a phone: the status is seen, and what fails says so beside its control.
+# The common behaviour of all pages on a phone while the server is away: the status is visible, and a failure is shown
+# beside its control.
 
 import pytest
 from playwright.sync_api import expect
@@ -6,7 +7,7 @@ from playwright.sync_api import expect
 from tab import Tab
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-#: Of each page: its address, what to tap for an action, and the control beside which its error has to be.
+#: For each page: its address, the control to tap for an action, and the control beside which its error must be.
 PAGES = {
     "counter": ("/#s", "#increment", ".steps"),
     "todos": ("/todos.html?session=s", "#todos .check", "#todos li"),

@@ -1,4 +1,4 @@
-# shared.js in a real browser: local copies of stores and values that miss nothing, whatever happens while they are fetched.
+# shared.js in a real browser: local copies of stores and values that miss no change, even while they are fetched.
 
 import pytest
 
@@ -30,7 +30,7 @@ class Notes:
             assert self.server.request("DELETE", THEME.replace("theme", value)).status == 200
 
     def ids(self):
-        """Of all items, page by page."""
+        """The ids of all items, page by page."""
         ids, after = [], ""
         while True:
             page = self.server.get(f"{STORE}?limit=1000{after}").json
@@ -55,7 +55,7 @@ def notes(server):
 
 @pytest.fixture
 def page(browser, server):
-    """A page of the server's origin with a followed store `s` and value `v` as soon as a test observes them."""
+    """A page of the server's origin. It follows a store `s` and a value `v` when a test observes them."""
     context = browser.new_context()
     page = context.new_page()
     page.faults = []
@@ -81,7 +81,7 @@ def observe(page):
 
 
 def settle(page, notes):
-    """Waits until the page has what the server has, in its order."""
+    """Waits until the page has the server's items in the server's order."""
     page.wait_for_function("(ids) => s.isKnown && JSON.stringify(s.items.map(({ id }) => id)) === ids", arg=compact(notes.ids()))
 
 
@@ -128,7 +128,7 @@ def test_an_observer_that_ended_hears_nothing_and_the_last_one_ends_the_stream(p
 
 
 class Between:
-    """Does something after the server has given so many pages of the list, before the page gets the last of them."""
+    """Runs an action after the server has sent `number` pages of the list, and before the page gets the last of them."""
 
     def __init__(self, page, number, action):
         self.number, self.action, self.pages = number, action, 0

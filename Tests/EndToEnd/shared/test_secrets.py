@@ -1,39 +1,41 @@
-# Secrets go in and never come out: not over HTTP, not in streams, not in the log, not on the disk; and their keys can be replaced.
+# Secrets can be written but never read: they are not in HTTP answers, streams, the log or on the disk. Their keys can
+# be replaced.
 
 import base64
 import json
-import sqlite3
 import zlib
 
 import pytest
 
+from damage import edited
 from harness import Connection, all_bytes, message
 from notes import APP, SECRET, Shared, Store, note
 
-#: Letters that JSON escapes and UTF-8 spells with several bytes, around some that no encoding leaves as they are.
+#: Characters that JSON escapes and that UTF-8 encodes with several bytes, around some that no encoding leaves
+#: unchanged.
 TOKEN = 'tök"en\\8f2c-nobody-may-see-4b7a/é'
 OTHER = "an0ther-t0ken-9e1d-that-replaces-it"
-#: Parts that would be seen in any spelling of the rest.
+#: Parts that are visible in any spelling of the rest.
 CORES = ["8f2c-nobody-may-see-4b7a", "t0ken-9e1d-that-replaces-it"]
 KEYS = {"old": "the-old-key-" * 4, "new": "the-new-key-" * 4}
 
 
 def spellings(text):
-    """The bytes by which a text could be found."""
+    """The byte sequences that reveal a text."""
     plain = text.encode()
     yield from (plain, json.dumps(text)[1:-1].encode(), json.dumps(text, ensure_ascii=False)[1:-1].encode())
     yield from (plain.hex().encode(), plain.hex().upper().encode(), text.encode("utf-16-le"), text.encode("utf-16-be"))
     yield "".join(f"%{byte:02X}" for byte in plain).encode()
     yield plain[::-1]
     for shift in range(3):
-        # Base64 of a text inside another one: what its neighbours have a part in is cut off.
+        # Base64 of a text inside another text. Characters that also encode neighbouring bytes are cut off.
         encoded = base64.b64encode(b"." * shift + plain)
         middle = encoded[4 if shift else 0 : -4]
         yield from (middle, middle.replace(b"+", b"-").replace(b"/", b"_"))
 
 
 def check_hidden(places):
-    """Looks for the secrets, and for the keys that seal them, in all bytes of each place."""
+    """Searches for the secrets, and for the keys that seal them, in all bytes of each place."""
     for place, found in places.items():
         assert found, f"nothing of {place} was looked at"
         for text in [TOKEN, OTHER, *CORES, *KEYS.values()]:
@@ -52,7 +54,7 @@ def test_the_search_finds_what_it_looks_for():
 
 @pytest.fixture
 def start(serve, data, monkeypatch):
-    """Starts a server with keys; answers its secret."""
+    """Starts a server with keys, and returns the client of its secret."""
 
     def start(key="old", older=None, arguments=()):
         settings = {"RIVULET_SECRET_KEY": KEYS[key]} if key else {}
@@ -117,7 +119,7 @@ def test_the_documents_name_the_secret_and_say_that_it_is_written_only(start):
 
 
 def bodies():
-    """Requests that have the secret in them, each wrong in its way, with the status of its answer."""
+    """Requests that contain the secret, each with a different error, and the status of its answer."""
     token = json.dumps(TOKEN).encode()
     for body, status in [
         (token[:-1], 400), (token + token, 400), (b"{" + token, 400), (b"{" + token + b":1," + token + b":2}", 400), (b"[" * 200 + token, 400),
@@ -136,7 +138,7 @@ def bodies():
 
 
 def broken(server):
-    """Answers to messages whose secret the server does not take for a body."""
+    """Answers to messages in which the server does not treat the secret as a body."""
     for data in (
         message("PUT", SECRET, b"", {"Content-Type": "application/json"}) + json.dumps(TOKEN).encode() + b"\r\n\r\n",
         f"PUT {SECRET} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{CORES[0]}\r\n".encode(),
@@ -170,7 +172,7 @@ def test_a_secret_is_in_no_answer_no_stream_no_log_and_no_file(start, data, work
             answers.extend(server.get(path) for path in reads)
             answers.append(server.request("HEAD", SECRET))
             store.post(note("a")), theme.put("dark"), session.dispatch({"select": f"{len(answers)}"})
-            # What a stream shows of a change shows that nothing came before it.
+            # The next event of each stream shows that no event came before it.
             names = [stream.next() for stream in streams]
             assert [event.name for event in names] == ["insert", "change", "change"]
             seen.extend(event.raw for event in names)
@@ -284,12 +286,11 @@ def test_a_secret_that_was_moved_or_damaged_on_disk_does_not_open(start, data):
     secret = start()
     secret.put(TOKEN)
     assert secret.server.stop() == 0
-    with sqlite3.connect(data / "rivulet.db") as database:
+    with edited(data) as database:
         [(place, document)] = database.execute("SELECT place, document FROM item WHERE key LIKE '%apiToken%'").fetchall()
         broken = bytearray(document)
         broken[-1] ^= 1
         database.execute("UPDATE item SET document = ? WHERE place = ?", (bytes(broken), place))
-    database.close()
     secret = start()
     assert secret.value == {"set": True, "readable": False}
     assert "apiToken" in secret.server.log_text()

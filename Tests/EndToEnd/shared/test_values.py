@@ -9,7 +9,7 @@ from harness import Connection, threads
 from notes import APP, Shared
 
 VALUES = APP + "/values"
-#: Each value, its default, and others that it can have.
+#: Each value, its default, and other values that it can have.
 KINDS = {
     "theme": ("light", ["dark", "", 'ü"\n\u2028']),
     "hapticsEnabled": (False, [True, False]),
@@ -19,7 +19,7 @@ KINDS = {
 
 @pytest.fixture
 def value(shared):
-    """Answers a value by its name, at its default."""
+    """Returns the client of a value by its name, after a reset to the default."""
 
     def reset(name):
         value = Shared(shared, f"{VALUES}/{name}")

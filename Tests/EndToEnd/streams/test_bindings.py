@@ -1,4 +1,4 @@
-# PUT S/state/{key path}: a written value becomes the event that the app has bound to the path.
+# PUT S/state/{key path}: a written value becomes the event that the app binds to the path.
 
 import pytest
 

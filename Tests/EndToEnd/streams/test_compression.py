@@ -1,4 +1,4 @@
-# Answers that are compressed for those who take it, and the tags and cursors that come with them.
+# Compressed answers for clients that accept them, and their tags and cursors.
 
 import gzip
 import json
@@ -10,19 +10,19 @@ from harness import Connection, Stream
 from notes import note
 
 GZIP = {"Accept-Encoding": "gzip"}
-#: The fewest bytes that are compressed.
+#: The fewest bytes of an answer that is compressed.
 LARGE = 1_024
 
 
 @pytest.fixture
 def large(session):
-    """A session whose state is large enough."""
+    """A session with a large enough state."""
     session.dispatch({"rename": "A title, and again a title. " * 100})
     return session
 
 
 def decoded(answer):
-    """The body as it was before it was compressed."""
+    """The decompressed body."""
     assert answer.headers["content-encoding"] == "gzip", answer.headers
     assert "accept-encoding" in answer.headers["vary"].lower()
     body = gzip.decompress(answer.body)
@@ -71,7 +71,7 @@ def test_the_tag_that_came_is_good_for_every_condition(large):
     assert large.read(If_None_Match=zipped, Accept_Encoding="gzip").headers["etag"] == zipped
     assert large.read(If_None_Match=f'W/{zipped}', Accept_Encoding="gzip").status == 304
     assert large.post("increment", headers={"If-Match": zipped}).status == 200
-    # The session has moved on.
+    # The session has changed since.
     assert large.post("increment", headers={"If-Match": zipped}).status == 412
     assert large.read(If_None_Match=zipped, Accept_Encoding="gzip").status == 200
     written = large.server.request(
@@ -159,7 +159,7 @@ def test_a_large_answer_holds_up_nobody(serve, data):
         quick.request("GET", "/healthz")
         slow.send(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
         answered = 0
-        # Health is answered between the parts: once at least, before the large answer begins.
+        # Health is answered between the parts, and at least once before the large answer begins.
         slow.socket.setblocking(False)
         while True:
             assert quick.request("GET", "/healthz").status == 200
@@ -187,7 +187,7 @@ def test_more_large_answers_than_are_compressed_at_once_all_arrive(serve, data):
     zipped = [answer for answer in answers if "content-encoding" in answer.headers]
     assert all(decoded(answer) == plain for answer in zipped)
     assert all(answer.body == plain for answer in answers if "content-encoding" not in answer.headers)
-    # So many at once, whoever comes when one is done not counted.
+    # At least 16 answers are compressed at once. A connection that gets a freed slot comes on top.
     assert len(zipped) >= 16
     for connection in connections:
         connection.close()
@@ -200,7 +200,7 @@ def test_a_client_that_goes_while_its_answer_is_compressed_costs_nothing(serve, 
     for _ in range(40):
         with Connection(server) as connection:
             connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
-    # Had one of the places not been given back, there would be none left.
+    # If a slot had not been freed, none would be left.
     deadline = time.monotonic() + 20
     while "content-encoding" not in session.read(Accept_Encoding="gzip").headers:
         assert time.monotonic() < deadline

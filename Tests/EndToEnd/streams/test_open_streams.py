@@ -1,4 +1,4 @@
-# Open streams as resources: the list for operators, other paths for an open stream, its end.
+# Open streams as resources: the list for operators, the change of an open stream's paths, and its end.
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_changes_while_paths_change_are_neither_lost_nor_doubled(session):
                 assert dispatcher.answer().status == 200
             for _ in range(10):
                 assert patcher.answer().status == 200
-        # Whoever changes the paths again before the snapshot of the last ones gets that of the newest alone.
+        # If the paths change again before the snapshot of the last change, only the snapshot of the newest paths comes.
         version = 0
         while version < 40:
             event = stream.next()
@@ -183,7 +183,8 @@ def test_a_session_that_is_deleted_while_paths_change_says_bye(session):
                 events = [stream.next()]
                 while events[-1].name != "bye":
                     events.append(stream.next())
-                # Who asks for the snapshot while the deletion is under way is to come back, and then it is gone.
+                # A snapshot request during the deletion gets a `bye` with `reconnect`. The session is gone at the next
+                # attempt.
                 assert events[-1].data["reason"] in ("deleted", "unavailable")
                 assert events[-1].data["reconnect"] is (events[-1].data["reason"] == "unavailable")
                 assert all(event.cursor.split(".")[1] != "0" for event in events[:-1]), events
@@ -220,7 +221,7 @@ def test_an_interval_merges_what_comes_too_fast(session):
         for number in range(1, 31):
             session.dispatch({"setCount": number})
         text = connection.until(b'"value":30}]}\n\n')
-        # The first at once, and the rest in few.
+        # The first change comes at once, and the rest in few events.
         assert text.count(b"event: change") <= 4
 
 
@@ -262,7 +263,7 @@ def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
             text += connection.until(b"\n\n")
         versions = [json.loads(line[6:])["version"] for line in text.decode().splitlines() if line.startswith("data: ")]
         assert versions == list(range(2, 1_202))
-        # And live from there.
+        # The stream is live from there.
         server.session("long").dispatch({"setCount": 55})
         assert b'"value":55' in connection.until(b'"version":1202,') + connection.until(b"\n\n")
 
@@ -284,7 +285,7 @@ def test_an_address_has_as_many_streams_as_it_may(serve):
         assert bye.data["reason"] == "limit" and bye.data["reconnect"] is True and bye.data["after"] >= 5_000
         assert one_more.ended()
     assert 'rivulet_streams_refused_total{reason="limit"} 1\n' in server.get("/metrics").body.decode()
-    # The sessions of others know nothing of it, and a place that becomes free is taken.
+    # The other streams are not affected, and a freed slot is used again.
     name = list_streams(server)[0]["stream"]
     assert server.request("DELETE", f"/v1/streams/{name}").status == 204
     with session.stream("/p/count") as again:

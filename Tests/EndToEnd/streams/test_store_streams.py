@@ -1,4 +1,5 @@
-# The streams of stores, by <Documentation/HTTP.md#stores-values-and-secrets>: the latest event, then each later one once and in order, or a reset.
+# The streams of stores, by <Documentation/HTTP.md#stores-values-and-secrets>: the latest event, then each later one
+# once and in order, or a reset.
 
 import itertools
 import json
@@ -12,12 +13,12 @@ from notes import APP, STORE, Store, apply, note
 
 
 def texts(store):
-    """The texts of the store by identifier, as `apply` makes them of events."""
+    """The texts of the store by identifier, in the form that `apply` builds from events."""
     return {item["id"]: item["text"] for item in store.items()}
 
 
 def loading(stream):
-    """The `loaded` of a server that has just started; `initialized` comes first where the stream was there before the items."""
+    """The `loaded` event of a server that has just started. `initialized` comes first if the stream opened before the items were read."""
     event = stream.next()
     if event.name == "initialized":
         assert (event.cursor, event.data) == (None, {"version": 0, "operation": "initialized", "items": []})
@@ -246,14 +247,14 @@ def test_a_cursor_whose_history_is_gone_gets_a_reset(store):
 
 @pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
 def busy(request, serve, data):
-    """A store of a server of its own."""
+    """A store of a separate server."""
     store = Store(serve(data, arguments=["--workers", request.param]))
     store.insert(note("start"))
     return store
 
 
 def write(store, writer, count):
-    """Inserts, replaces and removes, over one connection."""
+    """Inserts, replaces and removes notes over one connection."""
     chance = random.Random(writer)
     with Connection(store.server) as connection:
         for n in range(count):
@@ -319,7 +320,7 @@ def test_readers_that_are_cut_off_go_on_without_a_gap_or_a_repetition(busy):
 
 
 def test_who_joins_while_others_write_has_the_same_items_in_the_end(busy):
-    """A reset and what follows it make the store; so does a list and what follows its cursor."""
+    """A reset and the later events give the store. A list and the events after its cursor give it, too."""
 
     def join(i):
         items = {}
@@ -378,7 +379,7 @@ def test_neither_slow_readers_nor_the_past_of_a_store_cost_more_than_their_limit
     before = store.server.memory()
     for number in range(1, 41):
         assert store.put(note("a", f"{number:03}" + large), "/a").status == 200
-    # 36 MB went through; what is kept of that is bounded by bytes, in the store's past and for each reader.
+    # 36 MB were sent. The store's history and each reader's queue are bounded in bytes.
     assert store.server.memory() - before < 24 << 20
     for stream in slow:
         text, version = "", -1
@@ -396,7 +397,7 @@ def test_an_event_that_is_too_large_comes_as_a_reset_and_tells_where_the_list_go
         assert store.post(note(name, "x" * 400_000)).status == 201
 
     def whole(event):
-        """The identifiers of an event's items, and of those behind them."""
+        """The identifiers of an event's items, and of the items on the following pages."""
         assert len(event.raw) < 2 << 20
         page, ids = event.data, [item["id"] for item in event.data["items"]]
         while "next" in page:

@@ -1,4 +1,4 @@
-"""Streams as clients of other makers read them: each event before the next is sent, a `bye` as an end, and a lost server as a fault."""
+"""Streams as third-party clients read them: each event before the next is sent, a `bye` as an end, and a lost server as an error."""
 
 import contextlib
 import gzip
@@ -12,13 +12,13 @@ import pytest
 import requests
 from harness import PATIENCE, Connection, message
 
-#: What a client says of itself when nobody tells it to, and what asks for plain text.
+#: The default encoding header of a client, and a header that requests plain text.
 CODINGS = {"gzip": {}, "identity": {"Accept-Encoding": "identity"}}
 
 
 @contextlib.contextmanager
 def pieces(client, coding, address):
-    """Opens a stream with `requests` or `httpx`; gives its answer and an iterator of the pieces of its text as they come."""
+    """Opens a stream with `requests` or `httpx`. Returns its answer, and an iterator of the pieces of its text as they arrive."""
     headers = {"Accept": "text/event-stream"} | CODINGS[coding]
     if client == "requests":
         with requests.get(address, headers=headers, stream=True, timeout=PATIENCE) as answer:
@@ -29,7 +29,7 @@ def pieces(client, coding, address):
 
 
 class Reader:
-    """Reads a stream on a thread of its own, and hands over each event as it comes."""
+    """Reads a stream on a separate thread, and queues each event as it arrives."""
 
     def __init__(self, client, coding, address):
         self.events = queue.Queue()
@@ -123,7 +123,7 @@ def test_a_killed_server_cuts_off_what_drains_as_a_whole(serve):
 
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
 def test_http_1_0_gets_the_same_text_until_the_close(session, coding):
-    """It shares a group, and its blocks, with streams of HTTP/1.1."""
+    """The stream shares a group, and its blocks, with streams of HTTP/1.1."""
     old, new = Connection(session.server), session.stream("/p/count")
     target = session.path + "/changes?path=/p/count"
     old.send(message("GET", target, headers={"Accept-Encoding": coding}).replace(b"HTTP/1.1", b"HTTP/1.0"))
@@ -176,7 +176,7 @@ FETCH = """async ([path]) => {
 
 
 def until(tab, expression, argument=None):
-    """Waits until the expression is true; a page's policy may forbid playwright's own way."""
+    """Waits until the expression is true. A page's policy may forbid playwright's own wait."""
     end = time.monotonic() + PATIENCE
     while not tab.evaluate(expression, argument):
         assert time.monotonic() < end, f"it never came true: {expression}"
@@ -185,7 +185,7 @@ def until(tab, expression, argument=None):
 
 @pytest.fixture
 def tab(browser):
-    """An empty page; the test goes to its server."""
+    """An empty page. The test opens its server in it."""
     context = browser.new_context()
     yield context.new_page()
     context.close()

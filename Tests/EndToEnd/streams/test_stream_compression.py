@@ -1,4 +1,4 @@
-# Streams as gzip bodies: what Python, curl and a reader of single bytes make of them.
+# Streams as gzip bodies, read by Python, by curl and by a reader of single bytes.
 
 import gzip
 import json
@@ -11,7 +11,7 @@ from harness import Connection, message
 
 
 class Body:
-    """A stream that was asked for with gzip, decoded as it comes."""
+    """A stream that was requested with gzip, decoded as it arrives."""
 
     def __init__(self, session, *paths, chunk=65536):
         self.connection = Connection(session.server)
@@ -44,7 +44,7 @@ class Body:
 
 
 def changes(text):
-    """The data of all events that have the name `change`."""
+    """The data of all `change` events."""
     blocks = [block.splitlines() for block in text.decode().split("\n\n")]
     return [json.loads(block[-1].removeprefix("data: ")) for block in blocks if block[:1] == ["event: change"]]
 
@@ -59,7 +59,7 @@ def test_a_compressed_stream_has_each_event_at_once(session, chunk):
         body.until(f"title {number} ".encode())
     body.until(b"title 19 long \"}]}\n\n")
     assert [change["version"] for change in changes(body.text + b"\n\n")] == list(range(1, 21))
-    # A change like the one before it is a fraction of its text.
+    # A change that resembles the one before it compresses to a fraction of its text.
     assert len(body.raw) < len(body.text) / 2
 
 

@@ -93,6 +93,17 @@ def test_resume_brings_what_was_missed_in_one_change(session, how):
         assert stream.quiet_until(session, "increment").changed == {"/p/count": 4}
 
 
+@pytest.mark.parametrize("path", ["/p/todos/new", "/p/todos/new/title", "/p/todos/*"])
+def test_a_place_that_came_meanwhile_is_added_on_resume_as_it_is_live(todos, path):
+    with todos.stream(path) as stream:
+        cursor = stream.expect("snapshot").cursor
+        todos.dispatch({"add": {"id": "new", "title": "N"}})
+        live = stream.expect("change").data["changes"]
+    assert [change["op"] for change in live] == ["add"]
+    with todos.stream(path, cursor=cursor) as stream:
+        assert stream.expect("change").data["changes"] == live
+
+
 def test_resume_with_nothing_to_catch_up_sends_no_event(session):
     cursor = session.dispatch("increment")["cursor"]
     with session.stream("/p/count", cursor=cursor) as stream:

@@ -1,4 +1,4 @@
-# View objects over HTTP: what they say, and what their streams are told.
+# View objects over HTTP: their answers and their streams.
 
 import copy
 
@@ -6,7 +6,7 @@ from harness import Stream
 
 
 def view(session, name):
-    """The view of a session, which is read and watched as the session is."""
+    """The view of a session. It is read and watched as the session is."""
     view = copy.copy(session)
     view.path = f"{session.path}/views/{name}"
     return view

@@ -6,7 +6,7 @@ import RivuletObservation
 import RivuletSchema
 import Testing
 
-// WallsTests checks that every sample of that page stands here, line by line.
+// DocumentationTests checks that this file has every sample of that page, line by line.
 
 @ObservableState
 struct Errand: Equatable, Sendable, Identifiable {
@@ -40,9 +40,7 @@ enum Plan: Equatable, Sendable {
 struct House: Equatable, Sendable {
     var plan = Plan.none
     var guests: Keyed<Errand>?
-    @ObservableStateWrapper(Box<Keyed<Errand>>.self)
-    @ObservationStateIgnored
-    var archive: Keyed<Errand> = []
+    @Wrapped(Boxed.self) var archive: Keyed<Errand> = []
     @Transient var dragged: Keyed<Errand> = []
 }
 
@@ -51,7 +49,7 @@ struct DocumentedCollectionsTests {
     @Test
     func `the documented calls do what the page says`() {
         var errands: Keyed = [Errand(id: "a", title: "Cook"), Errand(id: "b", title: "Sweep")]
-        errands[id: "a"]?.isDone = true  // in place, O(1)
+        errands[id: "a"]?.isDone = true  // in place
         errands[id: "b"] = nil  // removes
         errands[id: "c"] = Errand(id: "c")  // appends, or replaces the element of this id
         errands.append(Errand(id: "c", title: "Dust"))  // leaves the known one as it is: (inserted: false, index: 1)

@@ -1,4 +1,4 @@
-// This file owns the tests of what Swift's Observation tells of keyed collections.
+// This file owns the tests of Swift's Observation on keyed collections.
 
 import Observation
 import RivuletObservation
@@ -9,7 +9,7 @@ import Testing
 struct KeyedObservationTests {
     private let owner = ObservedState(Tasks(tasks: [Task(id: "a"), Task(id: "b")]))
 
-    /// Whether `write` tells an observer of what `read` reads.
+    /// True if `write` notifies an observer of the values that `read` reads.
     private func isTold(_ read: () -> Void, _ write: () -> Void) -> Bool {
         let isTold = Mutex(false)
         withObservationTracking(read) { isTold.withLock { $0 = true } }

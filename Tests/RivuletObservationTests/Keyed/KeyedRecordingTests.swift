@@ -1,4 +1,4 @@
-// This file owns the tests of what runs record of keyed collections, and of how that is replayed.
+// This file owns the tests of the changes that runs record of keyed collections, and of their replay.
 
 import ChangeOracle
 import RivuletJSON
@@ -292,7 +292,7 @@ struct KeyedRecordingTests {
     }
 }
 
-/// An element with a number that JSON may not carry.
+/// An element with a number that JSON may not be able to represent.
 @ObservableState
 struct Ratio: Equatable, Sendable, Identifiable {
     var id = 0

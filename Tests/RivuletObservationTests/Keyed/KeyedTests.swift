@@ -167,7 +167,7 @@ struct KeyedTests {
         var tasks: Keyed = [Task(id: "a")]
         tasks[id: "a"]?.notes.reserveCapacity(1_000)
         tasks[id: "a"]?.notes.append("note")
-        // A copy of the array would be as large as what it holds.
+        // A copy would only have the capacity for its elements.
         #expect((tasks[id: "a"]?.notes.capacity ?? 0) >= 1_000)
     }
 
@@ -213,7 +213,7 @@ struct Tasks: Equatable, Sendable {
     var tasks: Keyed<Task> = []
 }
 
-/// A random author of edits of a collection and of the same array, with copies of both.
+/// A random program of edits of a collection and of the same array, with copies of both.
 struct KeyedProgram {
     private var generator: SeededGenerator
     private var keyed: Keyed<Task> = []
@@ -251,13 +251,13 @@ struct KeyedProgram {
         }
     }
 
-    /// Takes as many elements as there are ids.
+    /// Adds one element for each id.
     mutating func fill() {
         array = (0..<ids).map { Task(id: "\($0)") }
         keyed = Keyed(array)
     }
 
-    /// Keeps a copy, then does one thing so often that the edits of a shared collection no longer stand beside it.
+    /// Keeps a copy, then repeats one kind of edit until a shared collection no longer stores its edits separately.
     mutating func burst() {
         if pick(3) > 0 { keepOrPut() }
         let kind = pick(4)

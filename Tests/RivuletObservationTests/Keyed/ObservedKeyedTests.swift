@@ -1,4 +1,4 @@
-// This file owns the tests of who is told of what happens in a keyed collection, and of what derived values read in one.
+// This file owns the tests of the observers that a keyed collection notifies, and of derived values that read one.
 
 import Foundation
 import Observation

@@ -1,4 +1,5 @@
-// This file owns the oracle: random programs of writes, and what was recorded against the whole JSON before and after.
+// This file owns the oracle: random programs of writes. It compares the recorded changes with the whole JSON before and
+// after.
 
 import ChangeOracle
 import RivuletJSON
@@ -37,7 +38,8 @@ struct ChangeRecorderOracleTests {
         }
     }
 
-    // Compares bytes: two strings that are equal in Swift may be spelled differently, and a client sees the spelling.
+    // Compares bytes, because two strings that are equal in Swift may have different spellings, and a client sees the
+    // spelling.
     private func check(_ recording: Recording, _ before: OracleRoot, _ after: OracleRoot, _ place: Comment) throws {
         let new = try JSONValue(parsing: after.jsonBytes())
         var applied = try JSONValue(parsing: before.jsonBytes())
@@ -50,7 +52,7 @@ struct ChangeRecorderOracleTests {
                 try applied.applying(change, change.value),
                 "\(place): \(change.path) can be made"
             )
-            // An element's operation differs in its collection.
+            // For an element's operation, the difference is in its collection.
             let around = change.operation == .replace ? path : path.dropLast()
             #expect(edited.bytes(at: around) != applied.bytes(at: around), "\(place): \(change.path) really differs")
             applied = edited
@@ -78,7 +80,7 @@ struct ChangeRecorderOracleTests {
     private func checkCovering(_ changes: [StateChange], _ place: Comment) {
         for (index, change) in changes.enumerated() where change.operation != .move {
             let isCovered = changes.enumerated().contains { other, outer in
-                // An element that moves keeps what it is, so its fields have changes of their own.
+                // An element that moves stays the same, so its fields have their own changes.
                 other != index && outer.operation != .move
                     && (change.path.utf8.elementsEqual(outer.path.utf8)
                         || change.path.utf8.starts(with: (outer.path + "/").utf8))

@@ -1,4 +1,4 @@
-// This file owns the tests of a run: what each kind of write is recorded as.
+// This file owns the tests of a run: the record of each kind of write.
 
 import FoundationEssentials
 import RivuletJSON

@@ -1,4 +1,4 @@
-// This file owns the tests of derived values: what they depend on, and when they are computed again.
+// This file owns the tests of derived values: their dependencies, and the moments at which they are computed again.
 
 import RivuletJSON
 import RivuletObservation
@@ -10,12 +10,12 @@ import Testing
 struct DerivedTests {
     private var state = Screen()
 
-    /// Edits the state and gives what changed.
+    /// Edits the state and returns the changes.
     private mutating func edit(_ body: (inout Screen) -> Void) -> [StateChange] {
         ChangeRecorder.record(&state, body).changes
     }
 
-    /// Edits the state and brings a value up to date.
+    /// Edits the state and updates a value.
     private mutating func update<Value>(_ derived: inout Derived<Screen, Value>, _ body: (inout Screen) -> Void) -> Bool
     {
         let changes = edit(body)
@@ -174,7 +174,7 @@ struct DerivedTests {
         let before = state
         let derived = state.observe { $0.address }
         #expect(derived.value == before.address)
-        #expect(state._$place == nil)
+        #expect(state._$node == nil)
     }
 
     @Test
@@ -187,13 +187,13 @@ struct DerivedTests {
     }
 }
 
-/// A state with a state that has a wrapper.
+/// A state with a nested state that has a wrapper.
 @ObservableState
 struct NovelShelf: Equatable, Sendable {
     var book = Novel()
 }
 
-/// The inner one.
+/// The nested state.
 @ObservableState
 struct Novel: Equatable, Sendable {
     var title = ""
@@ -209,7 +209,7 @@ struct Backlog: Equatable, Sendable {
     var other = 0
 }
 
-/// An element of it.
+/// An element of the collection.
 @ObservableState
 struct BacklogItem: Equatable, Sendable, Identifiable {
     var id = ""

@@ -23,7 +23,7 @@ struct Screen: Equatable, Sendable {
     var alert: Address?
 }
 
-/// Says whether an observer of what `read` reads is told of what `write` writes.
+/// True if an observer of the values that `read` reads is notified of the writes of `write`.
 func fires<Owner>(_ owner: Owner, reading read: (Owner) -> Void, writing write: (Owner) -> Void) -> Bool {
     let isTold = Mutex(false)
     withObservationTracking {

@@ -1,11 +1,11 @@
-// This file owns the test that property observers of an observable value do what those of a plain struct do.
+// This file owns the test that property observers of an observable value behave like those of a plain struct.
 
 import RivuletObservation
 import Testing
 
 @Suite
 struct ObserverShapesTests {
-    /// What a program left behind: every field, and what observers logged in their order.
+    /// The result of a program: every field, and the log of the observers in order.
     private struct Outcome: Equatable {
         var fields: [String]
         var log: [String]
@@ -204,7 +204,8 @@ extension ObserverShapesTests {
     @Test
     func `the first write of an initialiser runs no observer, and a later one does`() {
         #expect(Begun(level: 1).log == [])
-        // A plain struct runs no observer here: a setter that a macro writes cannot know that an initialiser calls it.
+        // A plain struct runs no observer here. A setter that a macro generates cannot know that an initialiser calls
+        // it.
         #expect(Begun(twice: 1).log == ["did 1"])
     }
 }

@@ -1,4 +1,4 @@
-// Checks that a run says of fields in no JSON whether they were written.
+// Checks that a run reports writes to omitted fields.
 
 import RivuletJSON
 import RivuletObservation
@@ -23,7 +23,7 @@ struct Vault: Equatable, Sendable {
     @ObservationStateIgnored var cached = 0
 }
 
-/// A value whose `==` does not look at all of it.
+/// A value with an `==` that ignores a part of it.
 struct VaultPair: Codable, Equatable, Sendable {
     var key = 0
     var rest = 0
@@ -31,7 +31,7 @@ struct VaultPair: Codable, Equatable, Sendable {
     static func == (first: VaultPair, second: VaultPair) -> Bool { first.key == second.key }
 }
 
-/// A value that does not say when it is equal.
+/// A value that is not Equatable.
 struct VaultHeap: Codable, Sendable {
     var size = 0
 }
@@ -62,7 +62,7 @@ struct VaultBox: Identifiable, Equatable, Sendable {
     var content: String = ""
 }
 
-/// An element that is the same for everybody as long as its id is.
+/// An element that is equal to any other with the same id.
 @ObservableState
 struct VaultLocker: Identifiable, Sendable {
     var id: String

@@ -1,4 +1,4 @@
-// Tests states whose author says when two of them are equal.
+// Tests states with an `==` that their author wrote.
 
 import RivuletObservation
 import Testing
@@ -30,7 +30,8 @@ extension ByIDInExtension: Equatable {
 
     @Test func `beside stored fields the compiler takes its own comparison for generic code`() {
         #expect(ByID(id: 1, text: "a") == ByID(id: 1, text: "b"))
-        // Swift 6.3 makes a comparison before it has seen what the macro adds; Observation.md says how to write one's own.
+        // Swift 6.3 synthesises a comparison before it has seen the macro's additions. Observation.md explains the
+        // alternative.
         withKnownIssue {
             #expect(areEqual(ByID(id: 1, text: "a"), ByID(id: 1, text: "b")))
         }

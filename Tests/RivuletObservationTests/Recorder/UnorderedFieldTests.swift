@@ -1,4 +1,4 @@
-// This file owns the tests of fields whose elements have no order: an equal value is no change.
+// This file owns the tests of fields with unordered elements: an equal value is no change.
 
 import FoundationEssentials
 import RivuletJSON
@@ -22,7 +22,7 @@ struct Bar: Equatable {
 
 @Suite
 struct UnorderedFieldTests {
-    /// Equal, and with another order of its elements as likely as not.
+    /// An equal set that probably has another order of its elements.
     private func reordered<Element>(_ elements: Set<Element>) -> Set<Element> {
         var copy = Set<Element>(minimumCapacity: 1_000)
         for element in elements { copy.insert(element) }

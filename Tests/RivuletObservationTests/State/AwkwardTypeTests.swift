@@ -1,11 +1,12 @@
-// This file owns the tests of types that the macros' text could trip over: with members called as Swift's types, deprecated or conditional
-// fields, and classes. Most of them are that it compiles, warnings being errors.
+// This file owns the tests of types that the macros' text could collide with: with members that are named like Swift's
+// types, deprecated or conditional fields, and classes. Most of the tests only check that the code compiles, because
+// warnings are errors.
 
 import Observation
 import RivuletObservation
 import Testing
 
-/// Types within which nothing of Swift's is called by its plain name.
+/// Types that redefine the plain names of Swift's types.
 enum SwiftNames {
     struct Int: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     struct String: Swift.Codable, Swift.Equatable, Swift.Sendable {}
@@ -20,7 +21,7 @@ enum SwiftNames {
     struct Never: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     struct Error: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     struct Observation: Swift.Codable, Swift.Equatable, Swift.Sendable {}
-    struct ObservedPlace: Swift.Codable, Swift.Equatable, Swift.Sendable {}
+    struct ObservedNode: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     struct StateField: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     struct JSONReader: Swift.Codable, Swift.Equatable, Swift.Sendable {}
     enum CodingKey {}
@@ -98,10 +99,10 @@ struct ConditionalValue: Codable, Equatable {
     #endif
     var last = 4
 
-    func noteRead(of keyPath: KeyPath<Self, Int>) { access(keyPath: keyPath) }
+    func recordRead(of keyPath: KeyPath<Self, Int>) { access(keyPath: keyPath) }
 }
 
-/// A class whose fields are observed one by one.
+/// A class with fields that are observed separately.
 final class PanelModel {
     @Observing var title = ""
     @Observing var leaf = Leaf()
@@ -151,7 +152,7 @@ struct AwkwardTypeTests {
         final class Holder {
             var value = Aging()
         }
-        // By the protocol, for what names a deprecated field is deprecated itself.
+        // Access by the protocol, because code that names a deprecated field must be deprecated itself.
         func position<Value: ObservableValue>(of keyPath: PartialKeyPath<Value>) -> Int? {
             Value._$position(of: keyPath)
         }
@@ -167,7 +168,7 @@ struct AwkwardTypeTests {
         }
         let holder = Holder()
         #expect(fires(holder, reading: { _ = $0.value.last }, writing: { $0.value.last = 5 }))
-        #expect(fires(holder, reading: { $0.value.noteRead(of: \.last) }, writing: { $0.value.last = 6 }))
+        #expect(fires(holder, reading: { $0.value.recordRead(of: \.last) }, writing: { $0.value.last = 6 }))
         #if DEBUG
         #expect(fires(holder, reading: { _ = $0.value.debugged }, writing: { $0.value.debugged = 5 }))
         #expect(!fires(holder, reading: { _ = $0.value.first }, writing: { $0.value.debugged = 1 }))

@@ -1,4 +1,4 @@
-// This file owns the tests of the counter example's states: what each kind of write changes.
+// This file owns the tests of the counter example's states: the changes of each kind of write.
 
 import RivuletJSON
 import RivuletObservation

@@ -7,7 +7,7 @@ import RivuletSchema
 import Synchronization
 import Testing
 
-// WallsTests checks that every sample of those pages stands here, line by line.
+// DocumentationTests checks that this file has every sample of those pages, line by line.
 
 @propertyWrapper
 struct Trimmed: ObservableWrapperProjected, Equatable, Sendable {
@@ -36,9 +36,35 @@ struct Trimmed: ObservableWrapperProjected, Equatable, Sendable {
 
 @ObservableState
 struct Draft: Equatable, Sendable {
-    @ObservableStateWrapper(Trimmed.self, projected: true, config: 40)
+    @Wrapped(Trimmed.self, 40, projected: true) var title = ""
+}
+
+@ObservableState
+struct Player: Equatable, Sendable {
+    @Wrapped(Clamped.self, 0...100) var volume = 50
+    @Wrapped(Boxed.self) var history: [String] = []
+    @Wrapped(Omitted.self) var hint: String?
+    @Wrapped(Presented.self, projected: true) var draft: Draft?
+    @Wrapped(Trimmed.self, 40) var title = ""
+}
+
+struct Rounding<Value: BinaryInteger & Sendable>: ObservableWrapper, Equatable, Sendable {
+    var wrappedValue: Value
+
+    static func makeWrapper(from value: Value, config step: Value) -> Rounding {
+        Rounding(wrappedValue: value - value % step)
+    }
+}
+
+enum Rounded: WrapperKind {
+    typealias Of<Value: BinaryInteger & Sendable> = Rounding<Value>
+}
+
+@ObservableState
+struct Settings: Equatable, Sendable {
+    @ObservableStateWrapper(Clamped<Int>.self, config: 1...5)
     @ObservationStateIgnored
-    var title: String = ""
+    var priority: Int = 3
 }
 
 @ObservableState
@@ -53,9 +79,7 @@ struct Note: Equatable, Sendable {
     var isEmpty: Bool { text.isEmpty }
     @Transient var isOpen = false
     @ObservationStateIgnored var cachedWidth = 0.0
-    @ObservableStateWrapper(Clamped<Int>.self, config: 1...5)
-    @ObservationStateIgnored
-    var priority: Int = 3
+    @Wrapped(Clamped.self, 1...5) var priority = 3
 }
 
 @ObservableState
@@ -108,6 +132,14 @@ struct DocumentedSamplesTests {
         #expect(recording.changes.map(\.text) == [#"/title="Hello, world""#])
         #expect(recording.coercions.isEmpty == false)
         #expect(Draft.jsonSchema.document["properties"]?["title"]?["maxLength"] == 40)
+    }
+
+    @Test
+    func `the documented fields have their wrappers`() {
+        let wrappers = Player._$fields.map { "\($0.name) \($0.wrapper ?? "-") \($0.config ?? "-")" }
+        let names = ["volume Clamped 0...100", "history Box -", "hint OmitCoding -", "draft PresentationState -"]
+        #expect(wrappers == names + ["title Trimmed 40"])
+        #expect(Settings._$fields.map(\.wrapper) == ["Clamped"])
     }
 
     @Test

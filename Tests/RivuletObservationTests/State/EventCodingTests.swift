@@ -1,4 +1,4 @@
-// This file owns the tests of events as JSON: every form that is read, the form that is written, and the errors.
+// This file owns the tests of events as JSON: every accepted form, the written form, and the errors.
 
 import RivuletJSON
 import RivuletObservation

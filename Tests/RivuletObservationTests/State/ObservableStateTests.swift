@@ -133,7 +133,7 @@ struct ObservableStateTests {
             var home: Address?
             var parts: Keyed<Part>?
 
-            // Keys with numbers are named by their strings in JSON.
+            // Keys with raw numbers are named by their string values in JSON.
             enum CodingKeys: Int, CodingKey {
                 case states = 3
                 case mode, home, parts

@@ -1,4 +1,5 @@
-// This file owns the tests of which writes to an @Observing field are told, row by row as in <Tests/Rows/Systems.md#notification>.
+// This file owns the tests of the writes to an @Observing field that notify observers, row by row as in
+// <Tests/Rows/Systems.md#notification>.
 
 import Observation
 import RivuletObservation

@@ -105,7 +105,7 @@ struct ObservableValueTests {
             )
         )
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { $0.state.child = Leaf() }))
-        // Its reader is not lost: it reads the new child now.
+        // Its observer is not lost. It now reads the new child.
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { $0.state.child.g = 1 }))
     }
 
@@ -337,7 +337,7 @@ private final class Owned<Value> {
     init(_ value: Value) { self.value = value }
 }
 
-/// An owner on which several threads may write.
+/// An owner that several threads may write to.
 private final class SharedOwner: Sendable {
     private let state = Mutex(Counted())
 

@@ -1,4 +1,4 @@
-// This file owns the tests of fields whose declared type does not tell that their value is an observable one.
+// This file owns the tests of fields with a declared type that hides that their value is observable.
 
 import Observation
 import RivuletObservation

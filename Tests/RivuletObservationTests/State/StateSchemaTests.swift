@@ -1,4 +1,4 @@
-// This file owns the tests of what states and events say of their JSON: shapes, defaults, and what is read.
+// This file owns the tests of the schemas of states and events: shapes, defaults, and accepted forms.
 
 import RivuletJSON
 import RivuletObservation
@@ -22,7 +22,7 @@ struct StateSchemaTests {
         var chosen = if Bool(true) { 1 } else { 2 }
     }
 
-    /// A generic state whose parameter may be no Sendable.
+    /// A generic state with a parameter that may not be Sendable.
     @ObservableState
     struct Loose<Value: JSONCodable & Codable> {
         var value: Value
@@ -132,7 +132,7 @@ struct StateSchemaTests {
         #expect(Profile.jsonSchema.document(.read)["required"] == ["id"])
     }
 
-    /// Reads an event as dispatch does: keys that nobody knows are refused.
+    /// Reads an event as dispatch does: unknown keys are refused.
     private func strictly(_ text: String) throws -> SampleEvent {
         var reader = JSONReader([UInt8](text.utf8))
         reader.unknownKeys = .reject
@@ -183,7 +183,7 @@ struct StateSchemaTests {
     }
 }
 
-/// A number that is another one each time.
+/// A number that differs each time.
 enum Serial {
     static func next() -> Int { Int.random(in: .min ... .max) }
 }

@@ -1,10 +1,11 @@
-// This file owns the tests of states of unusual shapes: conditional fields, names that generated code uses too, generics, access.
+// This file owns the tests of states with unusual shapes: conditional fields, names that generated code also uses,
+// generics, access.
 
 import RivuletJSON
 import RivuletObservation
 import Testing
 
-/// `os(Linux)` or not, one of two branches is there in every build.
+/// Every build has exactly one of the two branches, by `os(Linux)`.
 @ObservableState
 struct Conditional: Equatable, Sendable {
     var first = 1

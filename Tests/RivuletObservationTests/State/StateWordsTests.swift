@@ -1,4 +1,5 @@
-// This file owns the tests of enums with raw values in states and events: their words in schemas, types, key paths and errors.
+// This file owns the tests of enums with raw values in states and events: their words in schemas, types, key paths and
+// errors.
 
 import RivuletJSON
 import RivuletObservation
@@ -7,12 +8,12 @@ import Testing
 
 @Suite
 struct StateWordsTests {
-    /// An enum as one writes it first: only Codable.
+    /// The simplest form of an enum: only Codable.
     enum Drink: String, Codable, CaseIterable, Sendable { case tea, coffee }
 
     enum Size: Int, JSONCodable, Codable, CaseIterable, Sendable { case small = 1, large }
 
-    /// Nobody can know its words.
+    /// An enum with words that no code can list.
     enum Mood: String, Codable, Sendable { case calm, wild }
 
     @ObservableState

@@ -1,4 +1,4 @@
-// This file owns the states of the `counter` example, as the tests of this room see them.
+// This file owns the states of the `counter` example for the tests of this module.
 
 import RivuletJSON
 import RivuletObservation

@@ -1,4 +1,4 @@
-// This file owns the states in which the tests of coercions put new values.
+// This file owns the states to which the tests of coercions write new values.
 
 import RivuletJSON
 import RivuletObservation
@@ -23,7 +23,7 @@ struct Gauge: Equatable, Sendable, Identifiable {
     var name: String
     var dial = Dial()
 
-    /// Everything but the id in wrappers that take what they are given.
+    /// A gauge with no value that its wrappers change.
     static func plain(_ id: Int) -> Gauge { Gauge(id: id, name: "") }
 }
 
@@ -54,7 +54,7 @@ enum Display: Equatable, Sendable {
     case pair(Gauge, Dial)
 }
 
-/// Every place in which a new value can be.
+/// Every position at which a new value can be.
 @ObservableState
 struct Panel: Equatable, Sendable {
     var gauge = Gauge.plain(0)

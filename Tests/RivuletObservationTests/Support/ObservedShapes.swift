@@ -1,8 +1,8 @@
-// This file owns the shapes of property observers in an observable value; PlainShapes.swift has the same source.
+// This file owns the shapes of property observers in an observable value. PlainShapes.swift has the same source.
 
 import RivuletObservation
 
-/// The same source as the macro takes it.
+/// The same source, used by the macro.
 @ObservableValue
 struct ObservedShapes: ObserverShapes {
     var log: [String] = []

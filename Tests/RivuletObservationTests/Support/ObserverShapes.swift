@@ -1,6 +1,7 @@
-// This file owns what a plain struct and an observable value of the same source have in common: property observers of every shape.
+// This file owns the common interface of a plain struct and an observable value of the same source: property observers
+// of every shape.
 
-/// What both have.
+/// The members of both.
 protocol ObserverShapes {
     var log: [String] { get set }
     var name: String { get set }

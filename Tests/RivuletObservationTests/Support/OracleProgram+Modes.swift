@@ -1,4 +1,5 @@
-// This file owns the random writes to enums: other cases, edits of payloads in place, payloads that move from case to case.
+// This file owns the random writes to enums: other cases, edits of payloads in place, payloads that move from case to
+// case.
 
 import RivuletObservation
 
@@ -58,7 +59,9 @@ extension OracleProgram {
         }
     }
 
-    /// Edits a payload in place; from inside of the edit, it may be replaced, or taken away.
+    /// Edits a payload in place.
+    ///
+    /// The payload may be replaced or removed from inside the edit.
     private mutating func edit(_ payload: inout OracleInner?) throws {
         switch pick(5) {
         case 0: payload?.number = small()
@@ -84,7 +87,7 @@ extension OracleProgram {
         }
     }
 
-    /// Takes the payload of one case to another one, and perhaps back.
+    /// Moves the payload of one case to another, and sometimes back.
     private mutating func move(_ mode: inout OracleMode) {
         guard let inner = mode.editing ?? mode.reviewing else { return }
         let wasEditing = mode.editing != nil

@@ -1,15 +1,15 @@
-// This file owns the random programs of writes that the oracle runs, with the copies they keep.
+// This file owns the random programs of writes that the oracle runs, with the copies that they keep.
 
 import RivuletJSON
 import RivuletObservation
 import SeededRandom
 
-/// Thrown by programs in the middle of an access.
+/// An error that programs throw in the middle of an access.
 struct OracleInterruption: Error {}
 
-/// One random author of writes.
+/// One random program of writes.
 ///
-/// It keeps copies of values across accesses and runs, edits them and puts them anywhere.
+/// It keeps copies of values across accesses and runs, edits the copies and writes them to any position.
 struct OracleProgram {
     var generator: SeededGenerator
     var inners: [OracleInner] = [OracleInner()]
@@ -32,7 +32,7 @@ struct OracleProgram {
     }
     mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
 
-    /// One run's worth of writes.
+    /// Performs the writes of one run.
     mutating func run(_ root: inout OracleRoot) throws {
         for _ in 0..<Int.random(in: 1...6, using: &generator) {
             switch pick(14) {
@@ -346,12 +346,12 @@ struct OracleProgram {
         }
     }
 
-    /// Replaces a value from inside of an access to it.
+    /// Replaces a value from inside an access to it.
     private func put(_ value: OracleInner, in inner: inout OracleInner) {
         inner = value
     }
 
-    /// Leaves an access by a throw that the program itself catches.
+    /// Leaves an access by an error that the program itself catches.
     private mutating func interrupted(_ inner: inout OracleInner) {
         func write(_ list: inout [Int]) throws {
             list.append(7)
@@ -360,7 +360,9 @@ struct OracleProgram {
         try? write(&inner.list)
     }
 
-    /// Edits what is in an optional; inside, it may become nil or another value.
+    /// Edits the value of an optional.
+    ///
+    /// From inside the edit, the optional may become nil or get another value.
     private mutating func unwrapped<Value>(
         _ optional: inout Value?,
         _ edit: (inout OracleProgram, inout Value) throws -> Void

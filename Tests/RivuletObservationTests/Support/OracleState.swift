@@ -28,7 +28,9 @@ struct OracleMiddle: Equatable, Sendable {
     var maybeMode: OracleMode?
 }
 
-/// Cases with payloads of every kind, two of them with the same one.
+/// Cases with payloads of every kind.
+///
+/// Two cases have the same payload type.
 @ObservableState
 indirect enum OracleMode: Equatable, Sendable {
     case idle
@@ -77,7 +79,9 @@ struct OracleNode: Equatable, Sendable {
     var groups: Keyed<OracleGroup> = []
 }
 
-/// An element of a keyed collection, with ids that are spelled in several ways.
+/// An element of a keyed collection.
+///
+/// Its ids have several spellings.
 @ObservableState
 struct OracleElement: Equatable, Sendable, Identifiable {
     var id = ""
@@ -86,7 +90,7 @@ struct OracleElement: Equatable, Sendable, Identifiable {
     @Transient var seen = 0
 }
 
-/// An element with a collection of its own.
+/// An element with a nested collection.
 @ObservableState
 struct OracleGroup: Equatable, Sendable, Identifiable {
     var id = 0
@@ -96,7 +100,7 @@ struct OracleGroup: Equatable, Sendable, Identifiable {
     var level: Int = 0
 }
 
-/// A wrapper of a nested state that is made anew after every edit, and that changes what it is given.
+/// A wrapper of a nested state that is created again after every edit, and that changes its value.
 struct Even: ObservableWrapper, Equatable, Sendable {
     var wrappedValue: OracleInner
 
@@ -107,7 +111,7 @@ struct Even: ObservableWrapper, Equatable, Sendable {
     }
 }
 
-/// A leaf that is only Codable and whose `==` says too much.
+/// A leaf that is only Codable and has an `==` that is always true.
 struct OracleTag: Codable, Equatable, Sendable {
     var a = 0
     var b = ""

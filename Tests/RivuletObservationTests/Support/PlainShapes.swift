@@ -1,6 +1,6 @@
-// This file owns the shapes of property observers in a plain struct; ObservedShapes.swift has the same source.
+// This file owns the shapes of property observers in a plain struct. ObservedShapes.swift has the same source.
 
-/// The source as plain Swift takes it.
+/// The source in plain Swift.
 struct PlainShapes: ObserverShapes {
     var log: [String] = []
 

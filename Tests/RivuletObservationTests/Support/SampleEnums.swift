@@ -1,4 +1,4 @@
-// This file owns the enums in states, of every shape, that the tests of this room share.
+// This file owns the enums of every shape in states, shared by the tests of this module.
 
 public import RivuletJSON
 public import RivuletObservation
@@ -26,21 +26,23 @@ struct Page: Hashable, Sendable, Identifiable {
     var text = ""
 }
 
-/// An enum in an enum, with a payload-less case of its own.
+/// An enum in an enum, with a payload-less case.
 @ObservableState
 enum Screens: Hashable, Sendable {
     case home
     case detail(Address)
 }
 
-/// No case without values, so a nil has nothing to become.
+/// An enum in which every case has values, so that a nil has no case to become.
 @ObservableState
 enum Both: Equatable, Sendable {
     case left(Address)
     case right(Address)
 }
 
-/// A single case, which every switch covers.
+/// A single case.
+///
+/// Every switch covers it.
 @ObservableState
 enum Only: Equatable, Sendable {
     case one(Address)
@@ -62,7 +64,7 @@ public indirect enum Load<Value: JSONCodable & Codable & Sendable & Equatable>: 
     case again(Load<Value>)
     case failed(String)
 
-    /// Kept, and not generated.
+    /// A handwritten member, so that the macro generates none.
     public var failed: Bool { if case .failed = self { true } else { false } }
 }
 
@@ -82,7 +84,7 @@ struct Workspace: Equatable, Sendable {
     var ledger = Ledger.closed
 }
 
-/// A payload with a transient field and one that is big.
+/// A payload with a transient field and a large one.
 @ObservableState
 struct Book: Equatable, Sendable {
     var entries: [Int] = []

@@ -1,4 +1,4 @@
-// This file owns the events of every form that the tests of this room read and write.
+// This file owns the events of every form for the tests of this module.
 
 import RivuletJSON
 import RivuletObservation
@@ -35,7 +35,7 @@ struct SamplePlain: Codable, Hashable, Sendable {
     var x = 1
 }
 
-/// A generic enum of events that holds events, itself and payloads of every other kind.
+/// A generic enum of events that contains events, itself and payloads of every other kind.
 @AppEvent
 indirect enum Envelope<Inner: EventCoding & Hashable & Sendable>: Hashable, Sendable {
     case inner(Inner)
@@ -47,13 +47,15 @@ indirect enum Envelope<Inner: EventCoding & Hashable & Sendable>: Hashable, Send
     case `init`(by: Plainly)
     case move(x: Int, y: Int)
 
-    /// A type in the enum, which its cases name without it.
+    /// A type in the enum.
+    ///
+    /// Its cases name it without the enum's name.
     struct Plainly: Codable, Hashable, Sendable {
         var ids: [Int]
     }
 }
 
-/// More cases than an error lists.
+/// More cases than an error message lists.
 @AppEvent
 enum ManyEvents: Hashable, Sendable {
     case c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18

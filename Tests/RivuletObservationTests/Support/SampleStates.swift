@@ -1,4 +1,4 @@
-// This file owns the states of every shape that the tests of this room share.
+// This file owns the states of every shape, shared by the tests of this module.
 
 public import RivuletJSON
 public import RivuletObservation
@@ -56,7 +56,7 @@ struct Wrapped: Equatable, Sendable {
     }
 }
 
-/// A wrapper that is made anew after every edit.
+/// A wrapper that is created again after every edit.
 struct Shortened: ObservableWrapper, Equatable, Sendable {
     var wrappedValue: String
 
@@ -90,7 +90,7 @@ public struct PublicState<Value: JSONCodable & Codable & Sendable & Equatable>: 
     public var many: [Value] = []
 }
 
-/// A state that holds itself, with a transient field in the elements of an array.
+/// A state that contains itself, with a transient field in the elements of an array.
 @ObservableState
 struct Tree: Equatable, Sendable {
     var name = ""
@@ -102,7 +102,7 @@ struct Tree: Equatable, Sendable {
     var ratio: Double?
 }
 
-/// A feature as apps have it: a state beside the types of its fields, which no extension can see.
+/// A feature in the form that apps have: a state beside the types of its fields, which no extension can see.
 enum Feature {
     enum Filter: String, JSONCodable, Codable, Sendable { case all, open }
 

@@ -1,4 +1,4 @@
-// This file owns the observable values that tests use, and the owners that keep them.
+// This file owns the observable values of the tests, and the owners that hold them.
 
 import Observation
 public import RivuletObservation
@@ -19,7 +19,7 @@ struct Counted: Equatable, Codable, Sendable {
     var items: [Leaf] = []
     @Ignoring var cache = 0
     let limit: Int
-    static let standard = 1
+    static let defaultValue = 1
     var double: Int { count * 2 }
 
     init(count: Int = 0, limit: Int = 9) {
@@ -51,14 +51,14 @@ final class ObservableOwner {
     var coarse = Counted()
 }
 
-/// Objects with and without an `==` of their own.
+/// Objects with and without an `==`.
 final class PlainObject {}
 
 final class EqualObject: Equatable {
     static func == (first: EqualObject, second: EqualObject) -> Bool { true }
 }
 
-/// A value with a field of each kind that is compared in its own way.
+/// A value with a field of each kind of comparison.
 @ObservableValue
 struct Compared {
     var number = 1
@@ -67,7 +67,7 @@ struct Compared {
     var closure: () -> Void = {}
 }
 
-/// A value that decides itself which writes are told, and has members of its own under generated names.
+/// A value that decides itself which writes notify observers, and has handwritten members under generated names.
 @ObservableValue
 struct OwnMembers {
     var temperature = 20.0
@@ -85,7 +85,7 @@ struct OwnMembers {
     private func shouldNotifyObservers<Value>(_ old: Value, _ new: Value) -> Bool where Value: Equatable { true }
 }
 
-/// A value whose fields have property observers, which work as in a plain struct.
+/// A value with property observers on its fields, which work as in a plain struct.
 @ObservableValue
 struct Watched {
     @Ignoring var log: [String] = []
@@ -98,10 +98,10 @@ struct Watched {
     }
 }
 
-/// A public, generic value with a lazy member that is left alone.
+/// A public, generic value with a lazy member that is not tracked.
 @ObservableValue
 public struct OpenValue<Element: Sendable & Equatable>: Sendable {
-    /// A field whose name is a keyword.
+    /// A field with a keyword as its name.
     public var `default`: Element
     /// A field that only members write.
     public private(set) var writes = 0
@@ -114,7 +114,7 @@ public struct OpenValue<Element: Sendable & Equatable>: Sendable {
     }
 }
 
-/// A value with a computed member over something that only key paths can name.
+/// A value with a computed member over storage that only key paths can name.
 @ObservableValue
 struct External: Sendable {
     static let outside = Mutex(0)

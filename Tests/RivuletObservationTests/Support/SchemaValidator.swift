@@ -2,9 +2,9 @@
 
 import RivuletJSON
 
-/// Judges values by a schema document, independently of the types that made it.
+/// Validates values against a schema document, independently of the types that made it.
 ///
-/// `format` and unknown keywords do not count, as JSON Schema 2020-12 has it.
+/// `format` and unknown keywords are ignored, as JSON Schema 2020-12 requires.
 struct SchemaValidator {
     let document: JSONValue
 

@@ -1,10 +1,10 @@
-// This file owns the states and wrappers on which the tests of rows run.
+// This file owns the states and wrappers of the tests of rows.
 
 import RivuletJSON
 import RivuletObservation
 import Synchronization
 
-/// A wrapper that knows how often its value was written, until it is made anew.
+/// A wrapper that counts the writes of its value, until it is created again.
 struct WriteCounted: ObservableWrapperProjected, Equatable, Sendable {
     typealias ProjectedValue = WriteCounted
 
@@ -19,7 +19,7 @@ struct WriteCounted: ObservableWrapperProjected, Equatable, Sendable {
     static func makeWrapper(from value: Int, config: Void) -> WriteCounted { WriteCounted(wrappedValue: value) }
 }
 
-/// A wrapper with a configuration and a second face.
+/// A wrapper with a configuration and a projected value.
 struct Scaled: ObservableWrapperProjected, Equatable, Sendable {
     var wrappedValue: Int
     let factor: Int
@@ -34,7 +34,7 @@ struct Scaled: ObservableWrapperProjected, Equatable, Sendable {
     static func makeWrapper(from value: Int, config: Int) -> Scaled { Scaled(wrappedValue: value, factor: config) }
 }
 
-/// A range that grows each time that somebody asks for it.
+/// A range that grows at each access.
 enum GrowingRange {
     private static let upper = Mutex(0)
 
@@ -73,7 +73,9 @@ struct Overloads: Equatable, Sendable {
     var unprojected: Int = 7
 }
 
-/// A range that is evaluated at every write, in a state of its own because all uses count.
+/// A range that is evaluated at every write.
+///
+/// It has a separate state, because all uses count.
 @ObservableState
 struct Growing: Equatable, Sendable {
     @ObservableStateWrapper(Clamped<Int>.self, config: GrowingRange.next)
@@ -81,7 +83,7 @@ struct Growing: Equatable, Sendable {
     var value: Int
 }
 
-/// Fields without an initial value, and how they come to have one.
+/// Fields without an initial value, and the ways to set one.
 @ObservableState
 struct Injected: Equatable, Sendable {
     @ObservableStateWrapper(Box<Address>.self)

@@ -1,4 +1,4 @@
-// This file owns the tests of what wrappers change in values that are being made: read from JSON, or initialised.
+// This file owns the tests of wrappers that change values during their creation: from JSON, or by an initialiser.
 
 import RivuletJSON
 import RivuletObservation
@@ -6,7 +6,7 @@ import Testing
 
 @Suite
 struct CoercionTests {
-    /// Every place of a whole new value, and the pointer to it.
+    /// Every position of a new value, and the pointer to it.
     static let places: [(String, @Sendable (inout Panel, Gauge) -> Void)] = [
         ("/gauge", { $0.gauge = $1 }),
         ("/second", { $0.second = $1 }),
@@ -25,15 +25,15 @@ struct CoercionTests {
     ]
 
     private func coercions(
-        notes: CoercionNotes? = nil,
+        records: CoercionRecords? = nil,
         in panel: Panel = Panel(),
         _ body: (inout Panel) -> Void
     ) -> [String] {
         var panel = panel
-        return ChangeRecorder.record(&panel, notes: notes, body).coercions.map(\.text).sorted()
+        return ChangeRecorder.record(&panel, records: records, body).coercions.map(\.text).sorted()
     }
 
-    private func decode<Value: JSONCodable>(_ type: Value.Type, _ text: String) throws -> (Value, CoercionNotes?) {
+    private func decode<Value: JSONCodable>(_ type: Value.Type, _ text: String) throws -> (Value, CoercionRecords?) {
         try CoercionLog.noting { try Value(jsonBytes: Array(text.utf8)) }
     }
 
@@ -141,8 +141,8 @@ struct CoercionTests {
     func `a value that was read before the run is reported where it is put`(
         place: (path: String, put: @Sendable (inout Panel, Gauge) -> Void)
     ) throws {
-        let (gauge, notes) = try decode(Gauge.self, Self.document)
-        let found = coercions(notes: notes) { place.put(&$0, gauge) }
+        let (gauge, records) = try decode(Gauge.self, Self.document)
+        let found = coercions(records: records) { place.put(&$0, gauge) }
         let expected = [
             "\(place.path)/dial/turn: 11 -> 10", "\(place.path)/level: 200 -> 100",
             #"\#(place.path)/name: "abcd" -> "abc""#,
@@ -154,8 +154,8 @@ struct CoercionTests {
     func `values that were read have notes of their own, down to nested ones`() throws {
         let text =
             #"[{"id":1,"name":"","dial":{"turn":99}},{"id":2,"name":"wxyz","dial":{"turn":98}},{"id":3,"name":""}]"#
-        let (gauges, notes) = try decode(Keyed<Gauge>.self, text)
-        let found = coercions(notes: notes) { panel in
+        let (gauges, records) = try decode(Keyed<Gauge>.self, text)
+        let found = coercions(records: records) { panel in
             panel.gauges = gauges
             panel.gauges[id: 3]?.dial.turn = 10
             panel.gauges[id: 2]?.level = 7
@@ -169,8 +169,8 @@ struct CoercionTests {
 
     @Test
     func `an edit of a value that was read keeps its other notes`() throws {
-        let (gauge, notes) = try decode(Gauge.self, Self.document)
-        let found = coercions(notes: notes) { panel in
+        let (gauge, records) = try decode(Gauge.self, Self.document)
+        let found = coercions(records: records) { panel in
             var gauge = gauge
             gauge.level = 7
             gauge.dial = gauge.dial
@@ -183,8 +183,8 @@ struct CoercionTests {
 
     @Test
     func `a later write that is taken as it is takes the note of a document back`() throws {
-        let (gauge, notes) = try decode(Gauge.self, Self.document)
-        let found = coercions(notes: notes) { panel in
+        let (gauge, records) = try decode(Gauge.self, Self.document)
+        let found = coercions(records: records) { panel in
             panel.gauge = gauge
             panel.gauge.level = 100
             panel.gauge.name = "xyz"
@@ -211,10 +211,10 @@ struct CoercionTests {
 
     @Test
     func `a value that was read and never put into the state is not reported`() throws {
-        let (_, notes) = try decode(Gauge.self, Self.document)
-        #expect(notes != nil)
+        let (_, records) = try decode(Gauge.self, Self.document)
+        #expect(records != nil)
         #expect(
-            coercions(notes: notes) { $0.gauge = Gauge(id: 7, level: 100, name: "abc", dial: Dial(turn: 10)) } == []
+            coercions(records: records) { $0.gauge = Gauge(id: 7, level: 100, name: "abc", dial: Dial(turn: 10)) } == []
         )
     }
 
@@ -231,9 +231,9 @@ struct CoercionTests {
     @Test
     func `notes are bounded`() {
         let found = coercions { panel in
-            panel.dials = (0..<CoercionNotes.notesMax + 5).map { _ in Dial(turn: 11) }
+            panel.dials = (0..<CoercionRecords.recordsMax + 5).map { _ in Dial(turn: 11) }
         }
-        #expect(found.count == CoercionNotes.notesMax)
+        #expect(found.count == CoercionRecords.recordsMax)
     }
 
     // MARK: - Values without a place

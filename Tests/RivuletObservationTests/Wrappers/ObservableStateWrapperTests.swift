@@ -1,4 +1,5 @@
-// This file owns the tests of @ObservableStateWrapper by the rows of Tests/Rows/Systems.md, as far as they are seen at run time.
+// This file owns the tests of @ObservableStateWrapper by the rows of Tests/Rows/Systems.md, as far as they are visible
+// at run time.
 
 import RivuletJSON
 import RivuletObservation
@@ -44,7 +45,7 @@ struct ObservableStateWrapperTests {
     func `A-06: every whole-value write is told, of an equal value too`() {
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 50 }))
         #expect(owner.state.percent == 50)
-        // A change stream has the net difference, whatever observers were told.
+        // A change stream has the net difference, independent of notifications to observers.
         var state = Screen()
         ChangeRecorder.record(&state) { $0.percent = 50 }.expectNothing()
     }
@@ -177,8 +178,8 @@ struct ObservableStateWrapperTests {
     func `A-23: the names that generated code needs are there`() {
         let state = Screen()
         #expect(state._$observationRegistrar == ObservationStateRegistrar())
-        #expect(state._$place == nil)
-        #expect(owner.state._$place.map { _$isIdentityEqual(owner.state, at: $0) } == true)
+        #expect(state._$node == nil)
+        #expect(owner.state._$node.map { _$isIdentityEqual(owner.state, at: $0) } == true)
     }
 
     @Test
@@ -202,9 +203,9 @@ struct ObservableStateWrapperTests {
 }
 
 extension Array {
-    /// Where the elements are, to tell whether they were copied.
+    /// The address of the elements, to detect copies of them.
     fileprivate var storageAddress: UInt {
-        // SAFETY: the address is only compared as a number; nothing is read through it.
+        // SAFETY: the address is only compared as a number. No memory is read through it.
         unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
     }
 }

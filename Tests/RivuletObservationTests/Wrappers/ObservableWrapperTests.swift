@@ -1,4 +1,4 @@
-// This file owns the tests of the wrappers: what they do to values, and how that is recorded.
+// This file owns the tests of the wrappers: their effect on values, and the recorded changes.
 
 import RivuletJSON
 import RivuletObservation
@@ -179,9 +179,9 @@ struct PairOfWrapped: Equatable, Sendable {
 }
 
 extension Array {
-    /// Where the elements are, to tell whether they were copied.
+    /// The address of the elements, to detect copies of them.
     fileprivate var bufferAddress: UInt {
-        // SAFETY: the address is only compared as a number; nothing is read through it.
+        // SAFETY: the address is only compared as a number. No memory is read through it.
         unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
     }
 }

@@ -1,12 +1,13 @@
-// This file owns the samples for authors of wrappers of A's seed, as they are written there but for the comments, and their tests.
+// This file owns the samples of A's seed for authors of wrappers, unchanged but for the comments, and their tests.
 // Source: <Tests/Rows/Systems.md#libraries>
 
 import RivuletObservation
 import Testing
 
-// Private to this file, so that they do not hide Rivulet's own in the others. Two samples cannot compile anywhere: the seed's first
-// `Clamped` assigns its own parameter, and its `CustomPresentationState` sets `self` in an escaping closure of a `Binding` (which is
-// SwiftUI's, too) and has no setter for `$field`; Rivulet's `PresentationState` does what that one means to.
+// The samples are private to this file, so that they do not hide Rivulet's own types in other files. Two samples cannot
+// compile anywhere. The seed's first `Clamped` assigns its own parameter. Its `CustomPresentationState` sets `self` in
+// an escaping closure of a `Binding` (which is SwiftUI's, too) and has no setter for `$field`. Rivulet's
+// `PresentationState` does what that sample intends.
 
 @propertyWrapper
 private struct OmitCoding<T> {
@@ -52,7 +53,7 @@ private struct Box<T: Equatable>: Equatable {
 
     var projectedValue: Box<T> { self }
 
-    // Not in the sample, which cannot be Equatable without it: a `Ref` is not.
+    // The sample does not have it, and cannot be Equatable without it, because a `Ref` is not.
     static func == (first: Self, second: Self) -> Bool { first.wrappedValue == second.wrappedValue }
 }
 
@@ -121,7 +122,7 @@ struct WrapperSamplesTests {
             state.scratchNote = "scratch"
             state.contacts.append(2)
         }
-        // The sample does not say that it is omitted: that is Rivulet's `isOmittedFromCoding`.
+        // The sample does not declare that it is omitted: that is Rivulet's `isOmittedFromCoding`.
         let expected = ["/draftNote=\"draft\"", "/percent=0", "/scratchNote=\"scratch\"", "/contacts=[1,2]"]
         #expect(recording.changes.map(\.text) == expected)
         #expect(copy.contacts == [1])

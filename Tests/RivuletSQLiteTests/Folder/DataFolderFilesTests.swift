@@ -1,4 +1,4 @@
-// Checks which files of a data folder backups, vacuums and starts find.
+// Checks the files of a data folder that backups, vacuums and starts find.
 
 import Foundation
 import RivuletSQLite
@@ -7,7 +7,7 @@ import StorageConformance
 import Testing
 
 @Suite struct DataFolderFilesTests {
-    /// Makes a database with two entries.
+    /// Creates a database with two entries.
     private func makeDatabase(in folder: String) async throws {
         let engine = SQLiteStorageEngine(folder: folder)
         try engine.start()

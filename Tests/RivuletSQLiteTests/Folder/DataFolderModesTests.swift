@@ -1,4 +1,4 @@
-// Checks that the data folder and its files are for their owner alone.
+// Checks that only their owner may access the data folder and its files.
 
 import Foundation
 import RivuletSQLite

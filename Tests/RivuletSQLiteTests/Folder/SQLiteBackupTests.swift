@@ -1,4 +1,4 @@
-// Checks backups that are made beside an engine, and what is put back.
+// Checks backups beside an engine, and their contents after a restore.
 
 import Foundation
 import ItemStorageConformance
@@ -11,7 +11,7 @@ import Testing
 @Suite struct SQLiteBackupTests {
     @Test func `a backup beside an engine has what is stored, and no text of a deleted session`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
-        // The first step comes at once; the session is larger than that.
+        // The first step comes at once. The session is larger than that step.
         let engine = try folder.engine { limits in
             limits.eraseStepBytesMax = 10_000
             limits.erasePauseMilliseconds = 3_600_000
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: - Folders
 
-    /// Makes a database with two entries.
+    /// Creates a database with two entries.
     private func makeDatabase(in folder: String) async throws {
         let engine = SQLiteStorageEngine(folder: folder)
         try engine.start()
@@ -127,7 +127,7 @@ import Testing
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path)
         _ = try SQLiteBackup.create(of: folder.path, in: other.path + "/first")
-        // As after a copy of a backup by other means.
+        // The folder is as after a copy of a backup by other means.
         let list = URL(fileURLWithPath: folder.path + "/rivulet.backup")
         try FileManager.default.copyItem(at: URL(fileURLWithPath: other.path + "/first/rivulet.backup"), to: list)
         try FileManager.default.copyItem(atPath: other.path + "/first", toPath: folder.path + "/monday")
@@ -189,7 +189,7 @@ import Testing
             let text = name.hasPrefix("text") ? String(repeating: "no database ", count: 100) : ""
             try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
         }
-        // Beside the engine: what it has written is in the log alone.
+        // The engine is still open, so that its writes are in the log only.
         let contents = try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
         engine.close()
         #expect(contents.sessionCount == 1)

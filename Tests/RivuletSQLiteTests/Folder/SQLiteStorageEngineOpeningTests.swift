@@ -1,4 +1,4 @@
-// Checks databases that stores have for themselves.
+// Checks databases that stores have without a server.
 
 import Foundation
 import ItemStorageConformance

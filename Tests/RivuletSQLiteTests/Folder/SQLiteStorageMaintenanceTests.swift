@@ -1,4 +1,4 @@
-// Checks that the files stay as small as they can.
+// Checks that the files stay as small as possible.
 
 import RivuletSQLite
 import RivuletSessions
@@ -46,7 +46,7 @@ import Testing
         }
         defer { engine.close() }
         _ = try await engine.fill("large", upTo: 200, byteCount: 40_000)
-        // The answer comes before the checkpoint; the next write comes after it.
+        // The answer comes before the checkpoint, the next write after it.
         try await engine.probe()
         let before = try #require(folder.byteCount(of: "rivulet.db"))
         #expect(try await engine.delete(TestData.key("large")))

@@ -1,4 +1,4 @@
-// Checks what an engine opens, and what it refuses to open.
+// Checks the folders that an engine opens, and those that it refuses to open.
 
 import Foundation
 import ItemStorageConformance
@@ -51,10 +51,10 @@ import Testing
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
-        #expect(try raw.text("PRAGMA user_version") == "6")
+        #expect(try raw.text("PRAGMA user_version") == "8")
         #expect(try raw.text("PRAGMA journal_mode") == "wal")
         #expect(try raw.text("PRAGMA auto_vacuum") == "2")
-        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "12")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "13")
     }
 
     @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
@@ -127,13 +127,13 @@ import Testing
     @Test func `refuses a newer layout, and says which version to run`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
-        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 7")
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 9")
         let expected = StorageError.incompatible(
-            detail: "\(folder.databasePath) has layout 7, this server reads layout 6: "
+            detail: "\(folder.databasePath) has layout 9, this server reads layout 8: "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
         )
         #expect(try error(opening: folder.path) == expected)
-        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "7")
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "9")
     }
 
     @Test func `brings a database of the first layout up to date, and keeps what is in it`() async throws {
@@ -145,23 +145,23 @@ import Testing
         try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "6")
+        #expect(try raw.text("PRAGMA user_version") == "8")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_cmd'") == "0")
         let stored = try await engine.load(TestData.key())
         #expect(stored?.head == head)
         #expect(stored?.tail.count == 3)
-        let answer = KeptAnswer(id: "a", time: 1, fingerprint: [1], body: [2])
-        let kept = KeptAnswers([answer], droppingBefore: .min)
+        let answer = IdempotencyRecord(id: "a", time: 1, fingerprint: [1], body: [2])
+        let kept = IdempotencyRecords([answer], droppingBefore: .min)
         _ = try await engine.append(TestData.key(), at: .after(head), [], keeping: kept)
-        #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
+        #expect(try await engine.idempotencyRecord(TestData.key(), epoch: head.epoch, id: "a") == answer)
     }
 
     @Test func `brings a database of the second layout up to date, and keeps what is in it`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let head = try await first.fill(upTo: 3)
-        let answer = KeptAnswer(id: "a", time: 1, fingerprint: [1], body: [2])
-        let kept = KeptAnswers([answer], droppingBefore: .min)
+        let answer = IdempotencyRecord(id: "a", time: 1, fingerprint: [1], body: [2])
+        let kept = IdempotencyRecords([answer], droppingBefore: .min)
         _ = try await first.append(TestData.key(), at: .after(head), [], keeping: kept)
         let before = try await first.load(TestData.key())
         first.close()
@@ -169,9 +169,9 @@ import Testing
         try raw.goBackToLayout2()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "6")
+        #expect(try raw.text("PRAGMA user_version") == "8")
         #expect(try await engine.load(TestData.key()) == before)
-        #expect(try await engine.keptAnswer(TestData.key(), epoch: head.epoch, id: "a") == answer)
+        #expect(try await engine.idempotencyRecord(TestData.key(), epoch: head.epoch, id: "a") == answer)
         let notes = engine.collection("notes")
         #expect(try await notes.contents() == StoredCollection())
         try await notes.commit([.put(key: "a", document: [1])])
@@ -188,7 +188,7 @@ import Testing
         try raw.goBackToLayout3()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "6")
+        #expect(try raw.text("PRAGMA user_version") == "8")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_v'") == "0")
         #expect(try raw.text("SELECT count(*) FROM log_index") == "5")
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...3))
@@ -210,7 +210,7 @@ import Testing
         try raw.goBackToLayout4()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "6")
+        #expect(try raw.text("PRAGMA user_version") == "8")
         let newer = StateSnapshot(version: 2, schema: 2, state: [2])
         _ = try await engine.compact(TestData.key(), at: head, snapshot: newer, keepingFrom: 1)
         #expect(try await engine.load(TestData.key())?.snapshot == newer)

@@ -1,4 +1,4 @@
-// Checks what is found after an end without a farewell.
+// Checks the stored data after an unclean end.
 
 import Foundation
 import RivuletSQLite
@@ -7,7 +7,7 @@ import StorageConformance
 import Testing
 
 @Suite struct SQLiteStorageRecoveryTests {
-    /// What a crash leaves: the files as they are while the engine runs, the log cut to `walBytes`.
+    /// The files that a crash leaves: copies from the running engine, with the log cut to `walBytes`.
     private func crashed(_ folder: TemporaryFolder, walBytes: Int? = nil) throws -> TemporaryFolder {
         let copy = try TemporaryFolder()
         for name in ["rivulet.db", "rivulet.db-wal", "rivulet.lock"] {
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a crash while the first tables are made is no obstacle`() throws {
         let folder = try TemporaryFolder()
-        // The state after the settings of the file and before its tables.
+        // The file has its settings, but no tables yet.
         let raw = try RawDatabase(folder.databasePath)
         try raw.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
         try folder.engine().close()

@@ -1,4 +1,4 @@
-// Checks what becomes of items when the disk fails, is full, is damaged, or the server just ends.
+// Checks the items after failures: the disk fails, is full or is damaged, or the server ends without a close.
 
 import Foundation
 import Glibc
@@ -31,7 +31,7 @@ import Testing
             #expect(try await collection.contents() == before)
         }
         folder.failDisk()
-        // What the writer knows of the keys is as before as well: both are there, and there is room for one more.
+        // The writer's record of the keys is unchanged, too: both keys are there, and there is room for one more.
         try await collection.commit([.put(key: "a", document: [4]), .put(key: "c", document: [5])])
         #expect(try await collection.contents().items.map(\.key) == ["a", "b", "c"])
         await #expect(throws: ItemStorageError.tooMany(limit: 3)) {

@@ -1,4 +1,4 @@
-// Checks who reads the keys of a collection after a start, and who waits for it.
+// Checks the reads of a collection's keys after a start, and the requests that wait for them.
 
 import Dispatch
 import Foundation
@@ -13,7 +13,7 @@ import Testing
 @Suite struct SQLiteItemKeysTests {
     private let notes = [ItemChange.put(key: "a", document: [1]), .put(key: "b", document: [2])]
 
-    /// An engine that has just started on a folder where a collection is.
+    /// An engine that has just started on a folder with a collection.
     private func restarted(
         in folder: TemporaryFolder,
         _ change: (inout SQLiteStorageLimits) -> Void = { _ in }
@@ -24,7 +24,9 @@ import Testing
         return try folder.engine(change)
     }
 
-    /// Asks for a commit, and waits for its answer; those asked for before are answered before it unless they wait for keys.
+    /// Requests a commit, and waits for its answer.
+    ///
+    /// Earlier requests are answered first unless they wait for keys.
     private func commit(to collection: String, of engine: SQLiteStorageEngine, noting order: Order) async {
         await withCheckedContinuation { continuation in
             engine.commit([.put(key: "x", document: [])], to: collection) { result in
@@ -135,7 +137,7 @@ import Testing
         let (gate, answers) = (Gate(), ItemAnswers<Void>(expecting: 1))
         await gate.holdReader(of: engine)
         engine.commit([.put(key: "c", document: [3])], to: "notes", reply: answers.reply(0))
-        // The writer has seen the commit when it has answered a later one.
+        // The writer has received the commit before it answers a later one.
         await commit(to: "drafts", of: engine, noting: Order())
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

@@ -1,4 +1,4 @@
-// Checks that the SQLite engine keeps the contract of the stored family, beside the sessions.
+// Checks that the SQLite engine satisfies the item storage contract, beside the sessions.
 
 import ItemStorageConformance
 import RivuletSQLite
@@ -9,7 +9,9 @@ import Synchronization
 import Testing
 
 @Suite struct SQLiteItemStorageTests {
-    /// A place in a folder of its own; the engine of before is closed at each opening.
+    /// A location in a separate folder.
+    ///
+    /// The earlier engine is closed at each opening.
     private func place(
         _ change: @escaping @Sendable (inout SQLiteStorageLimits) -> Void = { _ in }
     ) throws -> ItemStoragePlace {
@@ -28,7 +30,10 @@ import Testing
 
     @Test(arguments: ItemStorageConformance.checks)
     func `E-29: keeps the contract of items`(_ check: ItemStorageCheck) async throws {
-        try await check.run(place().open())
+        let place = try place()
+        try await check.run(place.open())
+        // The engine's files exist as long as their folder.
+        withExtendedLifetime(place) {}
     }
 
     @Test(arguments: ItemStorageConformance.checks)
@@ -41,6 +46,7 @@ import Testing
             limits.walPagesPerCheckpoint = 1
         }
         try await check.run(place.open())
+        withExtendedLifetime(place) {}
     }
 
     @Test(arguments: ItemStorageConformance.lives)

@@ -1,10 +1,10 @@
-// Checks the places of keys against a dictionary.
+// Checks the positions of keys against a dictionary.
 
 import RivuletSQLite
 import Testing
 
 @Suite struct KeyTableTests {
-    /// Numbers that are the same at each run.
+    /// Numbers that are the same in each run.
     private struct Numbers {
         var state: UInt64
 
@@ -18,27 +18,27 @@ import Testing
     func `finds what was inserted and not removed, however many share a hash`(mask: UInt64) {
         var (table, model) = (KeyTable(), [Int64: UInt64]())
         var numbers = Numbers(state: 7)
-        for place in Int64(1)...400 {
+        for rowID in Int64(1)...400 {
             let hash = UInt64(numbers.next(below: 1 << 30)) &* 0x9E37_79B9_7F4A_7C15 & mask
-            table.insert(place, of: hash)
-            model[place] = hash
+            table.insert(rowID, of: hash)
+            model[rowID] = hash
             let old = Int64(numbers.next(below: 400) + 1)
             if let hash = model.removeValue(forKey: old) { table.remove(old, of: hash) }
             table.remove(1_000, of: hash)
         }
         #expect(table.count == model.count)
-        for place in Int64(1)...400 {
-            let hash = model[place] ?? 0
-            #expect(table.place(of: hash) { $0 == place } == (model[place] == nil ? nil : place))
+        for rowID in Int64(1)...400 {
+            let hash = model[rowID] ?? 0
+            #expect(table.rowID(of: hash) { $0 == rowID } == (model[rowID] == nil ? nil : rowID))
         }
     }
 
     @Test(arguments: [0, 1, 10, 11, 1_000])
     func `is made of any number of entries`(count: Int64) {
-        let table = KeyTable((0..<count).map { (hash: UInt64($0 / 3), place: $0 + 1) })
+        let table = KeyTable((0..<count).map { (hash: UInt64($0 / 3), rowID: $0 + 1) })
         #expect(table.count == count)
-        for place in 0..<count { #expect(table.place(of: UInt64(place / 3)) { $0 == place + 1 } == place + 1) }
-        #expect(table.place(of: UInt64(count)) { _ in true } == nil)
+        for rowID in 0..<count { #expect(table.rowID(of: UInt64(rowID / 3)) { $0 == rowID + 1 } == rowID + 1) }
+        #expect(table.rowID(of: UInt64(count)) { _ in true } == nil)
     }
 
     @Test func `asks only for places under the hash`() {
@@ -48,21 +48,21 @@ import Testing
         table.insert(3, of: 5)
         var asked: [Int64] = []
         #expect(
-            table.place(of: 5) {
+            table.rowID(of: 5) {
                 asked.append($0); return false
             } == nil
         )
         #expect(asked == [1, 3])
-        #expect(KeyTable().place(of: 5) { _ in true } == nil)
+        #expect(KeyTable().rowID(of: 5) { _ in true } == nil)
     }
 
     @Test func `removes all places from one on`() {
         var table = KeyTable()
-        for place in Int64(1)...100 { table.insert(place, of: UInt64(place) % 7) }
-        table.removePlaces(from: 51)
+        for rowID in Int64(1)...100 { table.insert(rowID, of: UInt64(rowID) % 7) }
+        table.removeRowIDs(from: 51)
         #expect(table.count == 50)
-        for place in Int64(1)...100 {
-            #expect((table.place(of: UInt64(place) % 7) { $0 == place } != nil) == (place <= 50))
+        for rowID in Int64(1)...100 {
+            #expect((table.rowID(of: UInt64(rowID) % 7) { $0 == rowID } != nil) == (rowID <= 50))
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
         var table = KeyTable()
         table.insert(1, of: 5)
         #expect(throws: Failure.self) {
-            try table.place(of: 5) { (_) throws(Failure) in throw Failure() }
+            try table.rowID(of: 5) { (_) throws(Failure) in throw Failure() }
         }
     }
 }

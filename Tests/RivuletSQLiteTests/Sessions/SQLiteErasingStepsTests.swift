@@ -1,4 +1,4 @@
-// Checks how much a step of erasing writes, and what the log says of damage and of older databases.
+// Checks the number of bytes that a step of erasing writes, and the log lines about damage and older databases.
 
 import Foundation
 import RivuletSQLite
@@ -20,7 +20,7 @@ import Testing
                 limits.lockWaitMilliseconds = 10
             }
         }
-        // A reader keeps the log from its end, so an engine writes one step and leaves the rest to the next start.
+        // A reader holds the end of the log, so that an engine writes one step and leaves the rest to the next start.
         let reader = try RawDatabase(folder.databasePath)
         try reader.execute("BEGIN")
         _ = try reader.text("SELECT count(*) FROM log")
@@ -87,7 +87,7 @@ import Testing
         try await engine.probe()
         try RawDatabase(folder.databasePath).execute("DROP TABLE erasing")
         try reader.execute("COMMIT")
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = TestData.deadline
         while reports.all.isEmpty, ContinuousClock.now < deadline { try await engine.probe() }
         for _ in 1...50 { try await engine.probe() }
         #expect(engine.sessionsToEraseCount == 1)
@@ -113,7 +113,7 @@ import Testing
         let (reports, path) = (Reports(), folder.databasePath)
         engine.onErasingTrouble { report in
             reports.add(report)
-            // On the writing thread: the very next step cannot read the log.
+            // This runs on the writing thread, so that the very next step cannot read the log.
             guard reports.all.count == 1 else { return }
             do {
                 try RawDatabase(path).execute("ALTER TABLE log_indexed RENAME TO away")
@@ -182,15 +182,15 @@ import Testing
 }
 
 extension SQLiteStorageEngine {
-    /// Asks the writing thread again and again until something holds, or 20 s are over.
+    /// Probes the writing thread until the condition holds, or until the deadline of a test.
     fileprivate func probe(until holds: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = TestData.deadline
         while !holds(), ContinuousClock.now < deadline { try await probe() }
     }
 }
 
 extension TemporaryFolder {
-    /// Stores rows of the sessions "kept" and "deleted" by turns: each row that goes changes a page of its own.
+    /// Stores rows of the sessions "kept" and "deleted" alternately, so that each deleted row changes a separate page.
     func fillByTurns() async throws {
         let engine = try engine { $0.unindexedEntriesMax = 30 }
         defer { engine.close() }

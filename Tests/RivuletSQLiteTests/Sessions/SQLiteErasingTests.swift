@@ -1,4 +1,4 @@
-// Checks that the text of what was deleted leaves every file of the data folder.
+// Checks that the text of deleted data disappears from every file of the data folder.
 
 import Foundation
 import ItemStorageConformance
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    /// Makes a session whose every part has the canary: its name, its log, a snapshot and a kept answer.
+    /// Creates a session with the canary in every part: its name, its log, a snapshot and an idempotency record.
     private func fill(
         _ engine: SQLiteStorageEngine,
         _ id: String = Self.canary,
@@ -37,17 +37,17 @@ import Testing
         byteCount: Int = 300
     ) async throws -> SessionHead {
         let key = TestData.key(id)
-        let answer = KeptAnswer(id: "key-\(Self.canary)", time: 1, fingerprint: [1], body: text(byteCount))
+        let answer = IdempotencyRecord(id: "key-\(Self.canary)", time: 1, fingerprint: [1], body: text(byteCount))
         var head = try await engine.append(
             key,
             at: TestData.creating,
             [entry(1, byteCount: byteCount)],
-            keeping: KeptAnswers([answer], droppingBefore: .min)
+            keeping: IdempotencyRecords([answer], droppingBefore: .min)
         ).head()
         for version in 2...UInt64(max(2, entries)) {
             head = try await engine.append(key, at: .after(head), [entry(version, byteCount: byteCount)]).head()
         }
-        // A snapshot of a newer schema keeps the older one.
+        // The engine keeps the older snapshot beside one of a newer schema.
         for schema: UInt32 in 1...2 {
             let snapshot = StateSnapshot(version: head.version, schema: schema, state: text(byteCount))
             _ = try await engine.compact(key, at: head, snapshot: snapshot, keepingFrom: 1)
@@ -123,12 +123,12 @@ import Testing
         defer { engine.close() }
         let head = try await fill(engine, "one", entries: 12, byteCount: 2_000)
         let entry = LogEntry(version: head.version + 1, time: 9, commandID: nil, event: [1], changes: [2])
-        let newest = KeptAnswer(id: "new", time: 9, fingerprint: [1], body: [1])
+        let newest = IdempotencyRecord(id: "new", time: 9, fingerprint: [1], body: [1])
         let last = try await engine.append(
             TestData.key(),
             at: .after(head),
             [entry],
-            keeping: KeptAnswers([newest], droppingBefore: 5)
+            keeping: IdempotencyRecords([newest], droppingBefore: 5)
         ).head()
         let snapshot = TestData.snapshot(last.version)
         _ = try await engine.compact(
@@ -157,7 +157,7 @@ import Testing
         let notes = engine.collection("notes")
         try await notes.commit([.put(key: "a", document: text(6_000))])
         try await notes.commit([.put(key: "a", document: [1])])
-        // The answer comes before the checkpoint; the next write comes after it.
+        // The answer comes before the checkpoint, the next write after it.
         try await engine.probe()
         #expect(try folder.files(with: Self.canary) == [])
     }
@@ -174,7 +174,7 @@ import Testing
         #expect(try await engine.delete(TestData.key("first")))
         try await engine.waitUntilErased()
         let deleted = try await fill(engine, "one")
-        let answers = KeptAnswersUsage(count: 0, byteCount: 0, oldest: nil)
+        let answers = IdempotencyUsage(count: 0, byteCount: 0, oldest: nil)
         #expect(try await engine.delete(TestData.key()))
         #expect(try await engine.delete(TestData.key()) == false)
         #expect(engine.sessionsToEraseCount == 1)
@@ -191,7 +191,7 @@ import Testing
         let head = try await engine.fill(upTo: 2)
         #expect(head.token != deleted.token && deleted.token != old.token)
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
-        #expect(try await engine.keptAnswers(TestData.key(), epoch: epoch, since: 0) == answers)
+        #expect(try await engine.idempotencyRecords(TestData.key(), epoch: epoch, since: 0) == answers)
         engine.close()
         let next = try folder.engine()
         defer { next.close() }
@@ -219,7 +219,7 @@ import Testing
         let first = try folder.engine { $0.eraseStepBytesMax = 30_000 }
         _ = try await fill(first, entries: 20, byteCount: 1_500)
         #expect(try await first.delete(TestData.key(Self.canary)))
-        // A process that ends at once leaves the files as they are between two steps.
+        // The copy has the files between two steps, as a process that ends at once leaves them.
         let copy = try folder.copyOfFiles()
         #expect(try !copy.files(with: Self.canary).isEmpty)
         first.close()
@@ -233,19 +233,26 @@ import Testing
     @Test func `other commits come between the steps of erasing`() async throws {
         let folder = try TemporaryFolder()
         try await folder.fillByTurns()
+        // The pause is longer than any test. One step is made before it, and the others when the engine closes.
         let next = try folder.engine { limits in
             limits.eraseStepBytesMax = 80_000
-            limits.erasePauseMilliseconds = 20
+            limits.erasePauseMilliseconds = 3_600_000
         }
         defer { next.close() }
         #expect(try await next.delete(TestData.key("deleted")))
-        var probes = 0
-        while next.sessionsToEraseCount > 0 {
-            try await next.probe()
-            probes += 1
+        try await next.probe()
+        let rest = try folder.logRowCount()
+        #expect(rest > 60 && rest < 120)
+        var kept = try #require(try await next.load(TestData.key("kept"))).head
+        for version: UInt64 in 61...63 {
+            let entries = [TestData.entry(version)]
+            kept = try await next.append(TestData.key("kept"), at: .after(kept), entries).head()
+            #expect(next.sessionsToEraseCount == 1)
         }
-        #expect(probes > 1)
-        #expect(try await next.load(TestData.key("kept"))?.tail.count == 60)
+        #expect(try folder.logRowCount() == rest + 3)
+        next.close()
+        #expect(next.sessionsToEraseCount == 0)
+        #expect(try folder.logRowCount() == 63)
     }
 
     // MARK: - Readers of other processes
@@ -255,18 +262,18 @@ import Testing
         let engine = try folder.engine { limits in
             limits.walPagesPerCheckpoint = 1
             limits.walPagesMax = 1
-            limits.lockWaitMilliseconds = 60_000
+            limits.lockWaitMilliseconds = 600_000
         }
         defer { engine.close() }
         var head = try await engine.fill(upTo: 1)
         let reader = try RawDatabase(folder.databasePath)
         try reader.execute("BEGIN")
         _ = try reader.text("SELECT count(*) FROM log")
-        let start = ContinuousClock.now
+        let deadline = TestData.deadline
         for version: UInt64 in 2...20 {
             head = try await engine.append(TestData.key(), at: .after(head), [TestData.entry(version)]).head()
         }
-        #expect(ContinuousClock.now - start < .seconds(30))
+        #expect(ContinuousClock.now < deadline)
         try reader.execute("COMMIT")
         #expect(try await engine.load(TestData.key())?.head.version == 20)
     }

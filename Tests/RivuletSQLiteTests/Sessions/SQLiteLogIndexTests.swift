@@ -1,4 +1,4 @@
-// Checks that an entry is found whether the log's index knows it or not.
+// Checks that an entry is found if the log's index has it, and if the index does not have it yet.
 
 import Glibc
 import RivuletSQLite
@@ -8,7 +8,7 @@ import StorageConformance
 import Testing
 
 @Suite struct SQLiteLogIndexTests {
-    /// An engine that brings its index up to date after three entries, and a session at version 10.
+    /// An engine that updates its index after three entries, and a session at version 10.
     private func atVersion10(
         _ folder: TemporaryFolder,
         _ change: (inout SQLiteStorageLimits) -> Void = { _ in }
@@ -123,7 +123,7 @@ import Testing
         let raw = try RawDatabase(folder.databasePath)
         let pages = try #require(try raw.text("PRAGMA page_count").flatMap { Int($0) })
         #expect(try raw.text("PRAGMA freelist_count") == "0")
-        // The next entry finds room on the last page; the index of 900 does not.
+        // The next entry fits on the last page. The index of 900 entries does not.
         let engine = try folder.engine { limits in
             limits.databaseBytesMax = pages * 4_096
             limits.unindexedEntriesMax = 1
@@ -140,30 +140,6 @@ import Testing
         try await engine.probe()
         #expect(try indexed(folder) == "902 to 903")
         #expect(try await engine.load(TestData.key("many"))?.tail.count == 900)
-    }
-
-    @Test func `a damaged page of entries that the index does not know is reported, and stores are served`()
-        async throws
-    {
-        let folder = try TemporaryFolder()
-        let first = try folder.engine()
-        _ = try await first.fill(upTo: 20, byteCount: 1_000)
-        try await first.collection("notes").commit([.put(key: "a", document: [1])])
-        first.close()
-        try folder.overwritePage(ofTable: "log")
-        let engine = try folder.engine()
-        defer { engine.close() }
-        let error = await #expect(throws: StorageError.self) { _ = try await engine.load(TestData.key()) }
-        guard case .corrupt(nil, let detail) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(detail.contains("FROM log WHERE seq"))
-        await #expect(throws: StorageError.self) { _ = try await engine.fill("two", upTo: 1) }
-        try await engine.probe()
-        let notes = engine.collection("notes")
-        try await notes.commit([.put(key: "b", document: [2])])
-        #expect(try await notes.contents().items.map(\.document) == [[1], [2]])
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
@@ -185,7 +161,9 @@ import Testing
         await #expect(throws: StorageError.self) { _ = try await engine.fill("two", upTo: 1) }
     }
 
-    /// Appends the twelfth entry, after which the index is due, to a disk that fails as soon as that is committed.
+    /// Appends the twelfth entry, after which an update of the index is due.
+    ///
+    /// The disk fails as soon as the entry is committed.
     private func appendTwelfth(
         _ head: SessionHead,
         to engine: SQLiteStorageEngine,
@@ -222,7 +200,7 @@ import Testing
         let folder = try TemporaryFolder()
         let (engine, tenth) = try await atVersion10(folder)
         _ = try await appendTwelfth(tenth, to: engine) { folder.failDisk(sync: EIO) }
-        // Its own failed commit would leave the probe indeterminate.
+        // If the probe's own commit failed, the error would be indeterminate.
         let error = await #expect(throws: StorageError.self) { try await engine.probe() }
         guard case .unavailable(let detail) = error else {
             Issue.record("\(String(describing: error))")

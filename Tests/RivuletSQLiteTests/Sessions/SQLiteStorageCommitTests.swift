@@ -1,4 +1,4 @@
-// Checks that a commit is on disk when it is answered, and that commits are shared.
+// Checks that a commit is on disk before its answer, and that requests share commits.
 
 import RivuletSQLite
 import RivuletSessions

@@ -1,4 +1,4 @@
-// Checks that damage is found, named, and kept to the session that has it.
+// Checks that damage is found and named, and that it only affects its own session.
 
 import RivuletSQLite
 import RivuletSessions
@@ -6,7 +6,7 @@ import StorageConformance
 import Testing
 
 @Suite struct SQLiteStorageDamageTests {
-    /// What is done to the bytes of session "one", and the words by which the error names it.
+    /// The damage to the bytes of session "one", and the words of the error.
     static let damages: [(sql: String, words: String)] = [
         ("UPDATE log SET event = zeroblob(11) WHERE sid = 1 AND v = 3", "the log entry of version 3 fails"),
         (
@@ -34,7 +34,7 @@ import Testing
         ("UPDATE session SET created = 2 WHERE sid = 1", "session row 1 fails its checksum"),
     ]
 
-    /// Two sessions at version 5 with a snapshot of version 2 and the log from 3 on.
+    /// Two sessions at version 5, with a snapshot of version 2 and the log from version 3 on.
     private func damaged(
         by sql: String,
         unindexedEntriesMax: Int = 4_096
@@ -47,7 +47,7 @@ import Testing
             let snapshot = TestData.snapshot(2, byteCount: id == "one" ? 9_000 : 10)
             _ = try await engine.compact(TestData.key(id), at: at, snapshot: snapshot, keepingFrom: 3)
         }
-        // The index is brought up to date after an answer, and before the next commit.
+        // The index is updated after an answer, and before the next commit.
         try await engine.probe()
         let healthy = try await engine.load(TestData.key("two"))
         try RawDatabase(folder.databasePath).execute(sql)
@@ -110,8 +110,9 @@ import Testing
     }
 
     @Test func `a write to a damaged session fails by itself in its group`() async throws {
-        let (_, engine, _) = try await damaged(by: "UPDATE session SET created = 2 WHERE sid = 1")
-        defer { engine.close() }
+        let (folder, engine, _) = try await damaged(by: "UPDATE session SET created = 2 WHERE sid = 1")
+        // The folder is removed when its object is released.
+        defer { withExtendedLifetime(folder) { engine.close() } }
         let gate = Gate()
         await gate.holdWriter(of: engine)
         let answers = Answers<AppendOutcome>(expecting: 3)
@@ -133,8 +134,8 @@ import Testing
 
     @Test(arguments: ["UPDATE log SET event = x'00' WHERE sid = 1", "UPDATE session SET created = 2 WHERE sid = 1"])
     func `a damaged session can still be deleted`(sql: String) async throws {
-        let (_, engine, _) = try await damaged(by: sql)
-        defer { engine.close() }
+        let (folder, engine, _) = try await damaged(by: sql)
+        defer { withExtendedLifetime(folder) { engine.close() } }
         #expect(try await engine.delete(TestData.key()))
         #expect(try await engine.load(TestData.key()) == nil)
     }

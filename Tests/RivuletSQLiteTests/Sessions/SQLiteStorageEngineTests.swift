@@ -1,4 +1,4 @@
-// Checks that the SQLite engine keeps the contract, and is one with the reference engine.
+// Checks that the SQLite engine satisfies the storage contract, and behaves like the reference engine.
 
 import RivuletSQLite
 import RivuletSessions

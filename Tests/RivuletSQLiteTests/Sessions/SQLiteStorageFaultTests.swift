@@ -1,4 +1,4 @@
-// Checks what an engine says and does when its disk fails or is full.
+// Checks the errors and the behaviour of an engine if its disk fails or is full.
 
 import Glibc
 import RivuletSQLite

@@ -3,11 +3,13 @@
 import Dispatch
 import RivuletSessions
 
-/// A gate that an engine's thread stands before until it is opened.
+/// A gate that blocks an engine's thread until it is opened.
 struct Gate {
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// Brings the writing thread before the gate; `first` runs on it just before.
+    /// Blocks the writing thread at the gate.
+    ///
+    /// `first` runs on the thread just before.
     func holdWriter(of engine: some StorageEngine, first: @escaping @Sendable () -> Void = {}) async {
         await withCheckedContinuation { continuation in
             engine.lifecycle.probe { [semaphore] _ in
@@ -18,7 +20,7 @@ struct Gate {
         }
     }
 
-    /// Brings the reading thread before the gate.
+    /// Blocks the reading thread at the gate.
     func holdReader(of engine: some StorageEngine) async {
         await withCheckedContinuation { continuation in
             engine.directory.sessions(app: "none", after: nil, limit: 1) { [semaphore] _ in
@@ -28,13 +30,13 @@ struct Gate {
         }
     }
 
-    /// Lets the thread go on.
+    /// Releases the thread.
     func open() {
         semaphore.signal()
     }
 }
 
-/// Answers in the order in which they came.
+/// Collects the answers to a number of requests.
 actor Answers<Value: Sendable> {
     private let expected: Int
     private var values: [Int: Result<Value, StorageError>] = [:]
@@ -44,7 +46,7 @@ actor Answers<Value: Sendable> {
         expected = count
     }
 
-    /// The reply to hand in for one request.
+    /// The reply of one request.
     nonisolated func reply(_ index: Int) -> StorageReply<Value> {
         { result in Task { await self.add(index, result) } }
     }

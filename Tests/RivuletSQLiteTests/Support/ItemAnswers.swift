@@ -1,4 +1,4 @@
-// Gathers the answers to requests of the stored family.
+// Collects the answers of the item storage.
 
 import RivuletStores
 
@@ -12,7 +12,7 @@ actor ItemAnswers<Value: Sendable> {
         expected = count
     }
 
-    /// The reply to hand in for one request.
+    /// The reply of one request.
     nonisolated func reply(_ index: Int) -> ItemStorageReply<Value> {
         { result in Task { await self.add(index, result) } }
     }
@@ -32,7 +32,7 @@ actor ItemAnswers<Value: Sendable> {
 }
 
 extension Result {
-    /// What it failed with; nil: it did not.
+    /// The error of a failure; nil for a success.
     var error: Failure? {
         guard case .failure(let error) = self else { return nil }
         return error

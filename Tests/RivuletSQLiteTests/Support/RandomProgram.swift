@@ -4,20 +4,26 @@ import RivuletSessions
 import SeededRandom
 import StorageConformance
 
-/// A random walk over a few sessions; its answers name heads by version only, because tokens are an engine's own.
+/// A random program over a few sessions.
+///
+/// Its answers name heads by version only, because each engine has its own tokens.
 struct RandomProgram {
     private var generator: SeededGenerator
-    /// The heads of both engines that a caller may hold, stale ones among them.
+    /// The heads of both engines that a caller may hold, including stale ones.
     private var heads: [(key: SessionKey, first: SessionHead, second: SessionHead)] = []
 
-    /// The heads that a caller still holds: few enough that most appends are committed.
+    /// The number of heads that a caller holds.
+    ///
+    /// It is small, so that most appends are committed.
     private static let headsHeld = 6
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Asks both engines for the same thing; the request, and what each of them answered.
+    /// Sends the same request to both engines.
+    ///
+    /// Returns the request, and the answer of each.
     mutating func step(
         _ first: any StorageEngine,
         _ second: any StorageEngine
@@ -47,12 +53,12 @@ struct RandomProgram {
         case 17:
             let id = "command \(version % 5)"
             let answers = try await (
-                first.keptAnswer(key, epoch: TestData.epoch, id: id),
-                second.keptAnswer(key, epoch: TestData.epoch, id: id)
+                first.idempotencyRecord(key, epoch: TestData.epoch, id: id),
+                second.idempotencyRecord(key, epoch: TestData.epoch, id: id)
             )
             let usages = try await (
-                first.keptAnswers(key, epoch: TestData.epoch, since: Int64(version)),
-                second.keptAnswers(key, epoch: TestData.epoch, since: Int64(version))
+                first.idempotencyRecords(key, epoch: TestData.epoch, since: Int64(version)),
+                second.idempotencyRecords(key, epoch: TestData.epoch, since: Int64(version))
             )
             return (
                 "answer \(id) of \(key)", "\(answers.0, default: "-") \(usages.0)",
@@ -106,9 +112,14 @@ struct RandomProgram {
         }
         let answers = (0..<UInt64.random(in: 0..<3, using: &generator)).map { index in
             let id = "command \(UInt64.random(in: 0..<5, using: &generator))"
-            return KeptAnswer(id: id, time: Int64(head.version + index), fingerprint: [3], body: [UInt8(index), 4])
+            return IdempotencyRecord(
+                id: id,
+                time: Int64(head.version + index),
+                fingerprint: [3],
+                body: [UInt8(index), 4]
+            )
         }
-        let kept = KeptAnswers(answers, droppingBefore: .min)
+        let kept = IdempotencyRecords(answers, droppingBefore: .min)
         let one = try await first.append(key, at: .after(head), entries, keeping: kept)
         let two = try await second.append(key, at: .after(other), entries, keeping: kept)
         let texts = texts(one, two, of: key)
@@ -145,7 +156,9 @@ struct RandomProgram {
         return ("compact \(key) at \(head.version) keeping \(keepingFrom), \(since)", text(one), text(two))
     }
 
-    /// The texts of both outcomes; remembers the heads when both are committed.
+    /// The texts of both outcomes.
+    ///
+    /// Records the heads if both are committed.
     private mutating func texts(_ one: AppendOutcome, _ two: AppendOutcome, of key: SessionKey) -> (String, String) {
         if case (.committed(let head), .committed(let other)) = (one, two) { heads.append((key, head, other)) }
         return (text(one), text(two))

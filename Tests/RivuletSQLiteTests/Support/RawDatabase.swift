@@ -1,10 +1,13 @@
-// Another program's hand on the database file.
+// Access to the database file as another program has it.
 
+import CPageChecksums
 import CSQLite
 
-/// A connection of its own, as an operator's `sqlite3` would have.
+/// A separate connection, as an operator's `sqlite3` has.
+///
+/// It stamps the pages that it writes unless `stampsPages` is false.
 @safe final class RawDatabase {
-    // SAFETY: valid from init to deinit, used by one test, does not leave this type.
+    // SAFETY: valid from init to deinit, used by one test, and never passed out of this type.
     private let handle: OpaquePointer
 
     struct Failure: Error {
@@ -12,9 +15,13 @@ import CSQLite
         let message: String
     }
 
-    init(_ path: String) throws {
+    init(_ path: String, stampsPages: Bool = true) throws {
         var opened: OpaquePointer?
-        guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let opened = unsafe opened else {
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        guard page_checksums_register() == SQLITE_OK,
+            unsafe sqlite3_open_v2(path, &opened, flags, stampsPages ? PAGE_CHECKSUMS_VFS : nil) == SQLITE_OK,
+            let opened = unsafe opened
+        else {
             throw Failure(sql: "open", message: path)
         }
         unsafe handle = opened
@@ -51,19 +58,28 @@ extension RawDatabase {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }
 
-    /// Makes the database what layout 5 was: deletions left their text in the file.
+    /// Converts the database to layout 6: entries named no earlier ones, and no epoch was renewed.
+    func goBackToLayout6() throws {
+        try execute(
+            "DROP TABLE renewal; ALTER TABLE log DROP COLUMN earlier_sid; ALTER TABLE log DROP COLUMN earlier_v"
+        )
+        try execute("PRAGMA user_version = 6")
+    }
+
+    /// Converts the database to layout 5: deletions left their text in the file.
     func goBackToLayout5() throws {
+        try goBackToLayout6()
         try execute("DROP TABLE erasing; DROP TABLE secured")
         try execute("PRAGMA user_version = 5")
     }
 
-    /// Makes the database what layout 4 was: no snapshots of older schemas.
+    /// Converts the database to layout 4: no snapshots of older schemas.
     func goBackToLayout4() throws {
         try goBackToLayout5()
         try execute("DROP TABLE older_snapshot; PRAGMA user_version = 4")
     }
 
-    /// Makes the database what layout 3 was: the log's index was SQLite's own.
+    /// Converts the database to layout 3: the log's index was SQLite's own.
     func goBackToLayout3() throws {
         try goBackToLayout4()
         try execute("DROP TABLE log_index; DROP TABLE log_indexed")
@@ -71,14 +87,14 @@ extension RawDatabase {
         try execute("PRAGMA user_version = 3")
     }
 
-    /// Makes the database what layout 2 was: no items of stores.
+    /// Converts the database to layout 2: no items of stores.
     func goBackToLayout2() throws {
         try goBackToLayout3()
         try execute("DROP TABLE item; DROP TABLE collection")
         try execute("PRAGMA user_version = 2")
     }
 
-    /// Makes the database what layout 1 was: no kept answers either, and an index over the commands of the log.
+    /// Converts the database to layout 1: no idempotency records either, and an index over the commands of the log.
     func goBackToLayout1() throws {
         try goBackToLayout2()
         try execute("DROP TABLE answer")

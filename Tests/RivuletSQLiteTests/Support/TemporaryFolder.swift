@@ -1,4 +1,4 @@
-// A folder that a test has for itself, on a disk that can be made to fail.
+// A separate folder for a test, on a disk that can be made to fail.
 
 import CStorageFaults
 import Foundation
@@ -26,10 +26,12 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    /// The database of an engine that was given this folder.
+    /// The path of the database of an engine on this folder.
     var databasePath: String { path + "/rivulet.db" }
 
-    /// Makes writes and syncs in this folder fail with these errno values; 0: succeed.
+    /// Makes writes and syncs in this folder fail with these errno values.
+    ///
+    /// With 0, they succeed.
     ///
     /// Counts syncs from the first call on.
     func failDisk(write: Int32 = 0, sync: Int32 = 0) {
@@ -37,16 +39,16 @@ final class TemporaryFolder: Sendable {
         precondition(result == 0, "too many folders are watched")
     }
 
-    /// The syncs since `failDisk` was called first.
+    /// The number of syncs since the first call of `failDisk`.
     var syncs: Int { unsafe rivulet_faults_syncs(path) }
 
-    /// The size of a file in this folder, in bytes; nil when it does not exist.
+    /// The size of a file in this folder, in bytes; nil if it does not exist.
     func byteCount(of name: String) -> Int? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
         return (attributes?[.size] as? NSNumber)?.intValue
     }
 
-    /// The files of this folder that have a text in them.
+    /// The files of this folder that contain a text.
     func files(with text: String) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         return names.sorted().filter { name in
@@ -55,9 +57,11 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    /// Returns once no file of this folder has the text; the engine's answers are what it waits for between two looks.
+    /// Returns once no file of this folder has the text.
+    ///
+    /// Waits for an answer of the engine between two checks.
     func waitUntilGone(_ text: String, by engine: SQLiteStorageEngine) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = TestData.deadline
         while case let files = try files(with: text), !files.isEmpty {
             guard ContinuousClock.now < deadline else { throw TextRemains(files: files) }
             _ = try await engine.sessions(app: "none", limit: 1)
@@ -82,7 +86,14 @@ final class TemporaryFolder: Sendable {
         try file.close()
     }
 
-    /// Makes and starts an engine on this folder, which does not tidy up by itself unless a test wants it to.
+    /// The rows of sessions' entries, as another process sees them.
+    func logRowCount() throws -> Int {
+        try RawDatabase(databasePath).text("SELECT count(*) FROM log").flatMap { Int($0) } ?? 0
+    }
+
+    /// Creates and starts an engine on this folder.
+    ///
+    /// It does no maintenance by itself unless a test enables it.
     func engine(
         time: ItemTime = ItemTime(),
         _ change: (inout SQLiteStorageLimits) -> Void = { _ in }
@@ -90,6 +101,7 @@ final class TemporaryFolder: Sendable {
         var limits = SQLiteStorageLimits()
         limits.idleMilliseconds = 3_600_000
         limits.removedTextMillisecondsMax = 3_600_000
+        limits.reserveBytes = 0
         change(&limits)
         let engine = SQLiteStorageEngine(folder: path, limits: limits, clock: { time.now })
         try engine.start()
@@ -97,7 +109,7 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// Text that should have left these files.
+/// A text that should have disappeared from these files.
 struct TextRemains: Error {
     let files: [String]
 }
@@ -105,7 +117,7 @@ struct TextRemains: Error {
 extension SQLiteStorageEngine {
     /// Returns once every deleted session is erased.
     func waitUntilErased() async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = TestData.deadline
         while sessionsToEraseCount > 0 {
             guard ContinuousClock.now < deadline else { throw TextRemains(files: ["\(sessionsToEraseCount) sessions"]) }
             try await probe()

@@ -1,4 +1,4 @@
-// What the tests of this room store.
+// The data that the tests of this module store.
 
 import RivuletSessions
 import StorageConformance
@@ -19,6 +19,11 @@ enum TestData {
         )
     }
 
+    /// The time at which a test fails instead of hanging.
+    ///
+    /// A busy machine may need minutes for work of milliseconds.
+    static var deadline: ContinuousClock.Instant { .now + .seconds(300) }
+
     static func entries(_ versions: ClosedRange<UInt64>) -> [LogEntry] { versions.map { entry($0) } }
 
     static func snapshot(_ version: UInt64, schema: UInt32 = 1, byteCount: Int = 40) -> StateSnapshot {
@@ -27,7 +32,7 @@ enum TestData {
 }
 
 extension StorageEngine {
-    /// Makes a session with entries up to a version, and says where it ends.
+    /// Creates a session with entries up to a version, and returns its head.
     func fill(_ id: String = "one", upTo version: UInt64, byteCount: Int = 40) async throws -> SessionHead {
         let entries = version == 0 ? [] : (1...version).map { TestData.entry($0, byteCount: byteCount) }
         return try await append(TestData.key(id), at: TestData.creating, entries).head()

@@ -1,4 +1,4 @@
-// Checks what counts as progress of a body.
+// Checks the definition of a body's progress.
 
 import RivuletEventLoop
 import RivuletHTTP
@@ -9,7 +9,9 @@ import Testing
 @Suite struct BodiesUnderWayTests {
     private let id = ConnectionID(slot: 0, generation: 1)
 
-    /// The bodies, of which one has 10,000 bytes, at 0 ms.
+    /// The bodies at 0 ms.
+    ///
+    /// One of them has 10,000 bytes.
     private func begun() -> BodiesUnderWay {
         var bodies = BodiesUnderWay()
         bodies.begin(id, BodiesUnderWay.Body(.apps, .length(10_000), now: 0))

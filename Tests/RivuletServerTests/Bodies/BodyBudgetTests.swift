@@ -1,4 +1,4 @@
-// Checks the account of the memory for bodies: its limits, its lines, and that it ends at nothing.
+// Checks the account of the memory for bodies: its limits, its queues, and its end at zero.
 
 import SeededRandom
 import Synchronization
@@ -6,14 +6,14 @@ import Testing
 
 @testable import RivuletServer
 
-/// Takes the reservations that a budget grants later.
+/// Holds the reservations that a budget grants later.
 private final class Granted: Sendable {
     private let reservations = Mutex<[BodyBudget.Reservation]>([])
 
     var count: Int { reservations.withLock { $0.count } }
     func add(_ reservation: BodyBudget.Reservation) { reservations.withLock { $0.append(reservation) } }
 
-    /// Gives everything back.
+    /// Releases all reservations.
     func release() {
         let all = reservations.withLock { reservations in
             defer { reservations = [] }
@@ -56,7 +56,7 @@ private final class Granted: Sendable {
         withExtendedLifetime(first) {}
         first = nil
         #expect(granted.count == 1)
-        // One that comes later does not overtake.
+        // A later request does not overtake.
         #expect(budget.reserve(100, .large) == nil)
         granted.release()
         #expect(granted.count == 1 && !budget.hasWaiters(for: .large))
@@ -135,7 +135,7 @@ private final class Granted: Sendable {
                     for _ in 0..<2_000 {
                         let bytes = Int.random(in: 1...80_000, using: &generator)
                         if budget.reserve(bytes, .large) != nil { continue }
-                        // What is granted is given back on whatever thread it is granted.
+                        // A granted reservation is released on the thread on which it was granted.
                         let waiter = budget.wait(for: bytes, .large, holding: 0) { _ in }
                         if Bool.random(using: &generator) { waiter?.cancel() }
                     }

@@ -1,4 +1,4 @@
-// Checks what a loop does with bodies for which there is no memory, and that it gives back what it reserved.
+// Checks a loop's handling of bodies without memory for them, and that it releases its reservations.
 
 import CounterFixture
 import RivuletEngine
@@ -10,7 +10,7 @@ import Testing
 
 @testable import RivuletServer
 
-/// What one connection was written, and whether it was closed.
+/// The text that one connection was sent, and true if it was closed.
 private final class Written: Sendable {
     private let state = Mutex((text: "", isClosed: false))
 
@@ -27,10 +27,12 @@ private final class Written: Sendable {
 
 @Suite struct BodyDriverTests {
     private let served: ServerLoop
-    private let wire: MemoryWire
+    private let transport: MemoryTransport
     private let loop: EventLoop
 
-    /// Room for one body of 65,536 bytes, and three steps of chunked ones; waits and patience are over at once.
+    /// Creates limits with room for one body of 65,536 bytes and for three steps of chunked ones.
+    ///
+    /// The times for waits and progress are zero.
     init() throws {
         let limits = ServerLimits(
             bodyBytesMax: 131_072,
@@ -42,25 +44,25 @@ private final class Written: Sendable {
         try server.host(TallyApp())
         loop = try EventLoop(index: 0)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
-        wire = MemoryWire(loop: loop, delegate: served)
-        served.core.attach([Confined(served, to: loop)], wire: wire)
+        transport = MemoryTransport(loop: loop, delegate: served)
+        served.core.attach([LoopBound(served, to: loop)], transport: transport)
     }
 
     private var heldBytes: Int { served.context.bodyBudget.bytes }
 
     private func open() -> (ConnectionID, Written) {
         let written = Written()
-        return (wire.open { written.take($0) }, written)
+        return (transport.open { written.take($0) }, written)
     }
 
-    /// Sends the head of a dispatch, and what comes with it.
+    /// Sends the head of a dispatch, and the given part of its body.
     private func post(_ id: ConnectionID, _ framing: String, path: String = "events", _ body: String = "") {
         let target = "/v1/apps/tally/sessions/one/\(path)"
         let type = "Content-Type: application/json"
         send(id, "POST \(target) HTTP/1.1\r\nHost: localhost\r\n\(type)\r\n\(framing)\r\n\r\n\(body)")
     }
 
-    private func send(_ id: ConnectionID, _ text: String) { wire.receive(id, Array(text.utf8)) }
+    private func send(_ id: ConnectionID, _ text: String) { transport.receive(id, Array(text.utf8)) }
     private func chunk(_ count: Int) -> String {
         "\(String(count, radix: 16))\r\n\(String(repeating: " ", count: count))\r\n"
     }
@@ -69,7 +71,9 @@ private final class Written: Sendable {
         served.connections[id]?.deadline
     }
 
-    /// Runs what is posted, and what that posts; once.
+    /// Runs the posted jobs, and the jobs that these post.
+    ///
+    /// May be called once.
     private func run() {
         loop.post { [loop] in
             loop.post { loop.post { loop.stop() } }
@@ -77,10 +81,12 @@ private final class Written: Sendable {
         loop.run()
     }
 
-    /// Runs the loop until the waits, which last no time, are over; once.
+    /// Runs the loop until the waits of zero time are over.
+    ///
+    /// May be called once.
     private func runUntilDue() {
         loop.setDelegate(served)
-        // A turn runs its timers first, so the deadlines of the last turn are looked at, too.
+        // A turn runs its timers first, so that the deadlines of the last turn are checked, too.
         loop.schedule(after: .milliseconds(5)) { [loop] in loop.stop() }
         loop.run()
     }
@@ -117,7 +123,7 @@ private final class Written: Sendable {
         #expect(written.text.components(of: "HTTP/1.1 404 ") == 2 && !written.isClosed)
         #expect(heldBytes == 0 && served.connections.bodies.isEmpty)
         post(id, "Content-Length: 131073")
-        // Still of the refused body.
+        // The bytes still belong to the refused body.
         #expect(written.text.components(of: "HTTP/1.1") == 2)
     }
 
@@ -160,7 +166,7 @@ private final class Written: Sendable {
         #expect(written.text.hasPrefix("HTTP/1.1 503 ") && written.text.contains("\r\nRetry-After: 1\r\n"))
         #expect(written.text.contains("\r\nConnection: close\r\n") && written.isClosed)
         #expect(heldBytes == 196_608)
-        // Nothing is due over and over.
+        // The deadline is not due again and again.
         #expect(!served.runDeadlines())
     }
 
@@ -198,7 +204,7 @@ private final class Written: Sendable {
         send(ids[0], "x")
         served.connections.shedStalledBodies()
         #expect(!served.context.bodyBudget.hasWaiters(for: .large))
-        // One was enough.
+        // One stalled body was enough.
         #expect(ids.filter { deadline($0) != .body }.count == 1)
         run()
         #expect(written.text.hasPrefix("HTTP/1.1 100 ") && deadline(id) == .body)
@@ -206,7 +212,7 @@ private final class Written: Sendable {
 
     @Test func `silent heads of large bodies do not lock small bodies out`() {
         _ = fill()
-        // Four wait, and there is no room for the others' heads.
+        // Four bodies wait, and there is no room for the other heads.
         for _ in 0..<8 { post(open().0, "Content-Length: 65536") }
         let small = [open(), open()]
         for (id, _) in small { post(id, "Content-Length: 16384") }
@@ -223,7 +229,7 @@ private final class Written: Sendable {
     @Test func `a body that could not even wait lets a stalled one go, too`() {
         let ids = fill()
         let (id, written) = open()
-        // More of it is there than waiting bodies may hold.
+        // The body already has more bytes than waiting bodies may hold.
         post(id, "Content-Length: 65536", String(repeating: " ", count: 20_000))
         #expect(written.text.hasPrefix("HTTP/1.1 503 ") && !served.context.bodyBudget.hasWaiters(for: .large))
         served.connections.shedStalledBodies()
@@ -272,7 +278,7 @@ private final class Written: Sendable {
 }
 
 extension String {
-    /// How often another text is in it.
+    /// The number of occurrences of another text.
     fileprivate func components(of text: String) -> Int {
         split(separator: text, omittingEmptySubsequences: false).count - 1
     }

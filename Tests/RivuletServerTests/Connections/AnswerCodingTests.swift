@@ -1,4 +1,4 @@
-// Checks which answers are compressed, and what is said of it.
+// Checks the answers that are compressed, and the fields that describe it.
 
 import RivuletHTTP
 import Testing

@@ -1,4 +1,4 @@
-// Checks what the bytes of answers leave behind.
+// Checks the memory that remains after answers were written.
 
 import RivuletHTTP
 import Testing

@@ -1,4 +1,4 @@
-// Checks what a loop keeps of its connections.
+// Checks the data that a loop keeps about its connections.
 
 import RivuletEventLoop
 import RivuletHTTP

@@ -1,4 +1,4 @@
-// Checks what the head of a request decides.
+// Checks the decisions that the head of a request determines.
 
 import RivuletHTTP
 import Testing
@@ -16,7 +16,8 @@ import Testing
         doors = try Doors(options, machineName: "builder")
     }
 
-    /// What becomes of a request: "pass" (for which callers, and whether its page may read the answer), or the cause of its refusal.
+    /// The verdict on a request: the cause of its refusal, or the kind of callers, with "shared with" if its page may
+    /// read the answer.
     private func verdict(_ lines: String..., doors: Doors? = nil) throws -> String {
         switch (doors ?? self.doors).verdict(on: try Self.request(lines)) {
         case .refuse(let refusal): return "\(refusal.problem.status) \(refusal.cause)"

@@ -1,4 +1,4 @@
-// Checks which hosts a server answers for.
+// Checks the hosts for which a server answers.
 
 import Testing
 

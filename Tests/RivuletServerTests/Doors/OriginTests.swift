@@ -1,4 +1,4 @@
-// Checks which origins of pages are equal, and which are allowed.
+// Checks the equality of page origins, and the origins that are allowed.
 
 import RivuletEventLoop
 import Testing

@@ -1,4 +1,4 @@
-// Checks when a file of the public folder is read anew.
+// Checks the times at which a file of the public folder is read again.
 
 import Testing
 

@@ -1,9 +1,9 @@
-// Keeps log lines for tests.
+// Records log lines for tests.
 
 import Logging
 import Synchronization
 
-/// What was logged, as "level message name=value …", the names in their order.
+/// The log lines, as "level message name=value …", with the names in order.
 final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -1,4 +1,4 @@
-// Checks what the log says of requests.
+// Checks the log lines about requests.
 
 import CounterFixture
 import Foundation
@@ -26,7 +26,9 @@ import Testing
         return try server.start(isListening: false, clock: ContinuousClock())
     }
 
-    /// All that the server answers to requests on one connection, which the last one closes.
+    /// Sends requests on one connection that the last request closes.
+    ///
+    /// Returns all answers.
     private func send(_ text: String, to server: RunningServer) async -> String {
         await server.exchange(text)
     }

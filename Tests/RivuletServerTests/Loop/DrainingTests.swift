@@ -1,4 +1,4 @@
-// Checks that a server that stops says so to all who follow it, also to those who were on their way.
+// Checks that a server that stops notifies all its streams, including those that were being opened.
 
 import CounterFixture
 import RivuletEngine
@@ -16,21 +16,24 @@ import Testing
         let loop = try EventLoop(index: 0)
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
-        let wire = MemoryWire(loop: loop, delegate: served)
-        served.core.attach([Confined(served, to: loop)], wire: wire)
+        let transport = MemoryTransport(loop: loop, delegate: served)
+        served.core.attach([LoopBound(served, to: loop)], transport: transport)
         let written = Mutex((text: "", isClosed: false))
-        let id = wire.open { bytes in
+        let id = transport.open { bytes in
             written.withLock {
                 $0.text += String(decoding: bytes ?? [], as: UTF8.self)
                 if bytes == nil { $0.isClosed = true }
             }
         }
         let target = "/v1/apps/tally/sessions/one/changes"
-        wire.receive(id, Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
+        transport.receive(
+            id,
+            Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8)
+        )
         served.drain()
         let join = StreamJoin(
             stream: StreamID(loop: 0, id),
-            place: .group(GroupID(rawValue: 1)),
+            slot: .group(GroupID(rawValue: 1)),
             source: .session(SessionKey(app: "tally", id: "one"), StreamTopic(paths: [])),
             first: .none,
             cursor: "aaaaaaaa.0.bbbb-0"
@@ -49,17 +52,17 @@ import Testing
         let loop = try EventLoop(index: 0)
         let context = try server.makeContext(workers: 1, clock: ContinuousClock())
         let served = ServerLoop(index: 0, loop: loop, context: context)
-        let wire = MemoryWire(loop: loop, delegate: served)
-        served.core.attach([Confined(served, to: loop)], wire: wire)
+        let transport = MemoryTransport(loop: loop, delegate: served)
+        served.core.attach([LoopBound(served, to: loop)], transport: transport)
         let isClosed = Mutex(false)
-        let id = wire.open { bytes in
+        let id = transport.open { bytes in
             if bytes == nil { isClosed.withLock { $0 = true } }
         }
         let head = "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
-        wire.receive(id, Array("\(head)01234".utf8))
+        transport.receive(id, Array("\(head)01234".utf8))
         served.drain()
         #expect(!isClosed.withLock { $0 })
-        wire.receive(id, Array("56789".utf8))
+        transport.receive(id, Array("56789".utf8))
         #expect(isClosed.withLock { $0 })
     }
 }

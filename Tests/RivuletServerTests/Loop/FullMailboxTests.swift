@@ -1,4 +1,4 @@
-// Checks that a request is answered also where a loop's mailbox takes no job.
+// Checks that a request is answered even if a loop's mailbox takes no job.
 
 import CounterFixture
 import RivuletEngine
@@ -10,14 +10,13 @@ import Testing
 
 @testable import RivuletServer
 
-/// A mailbox that takes no job until it has room, and then runs each job at once.
+/// A mailbox that is full, but runs a reply at once.
 private final class Mailbox: SessionExecutor {
-    let hasRoom = Atomic(false)
-
     var isCurrent: Bool { true }
 
-    func post(_ job: @escaping @Sendable () -> Void) -> Bool {
-        guard hasRoom.load(ordering: .relaxed) else { return false }
+    func post(_ job: @escaping @Sendable () -> Void) -> Bool { false }
+
+    func postReply(_ job: @escaping @Sendable () -> Void) -> Bool {
         job()
         return true
     }
@@ -46,48 +45,46 @@ private final class Mailbox: SessionExecutor {
         return Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".utf8)
     }
 
-    @Test func `an answer for a loop without room is sent once the loop has room`() throws {
+    @Test func `an answer for a loop without room is sent`() throws {
         let (first, second) = (try loop(0), try loop(1))
-        let mailbox = Mailbox()
-        let peers = [Confined(first, to: first.core.loop), Confined(second, to: mailbox)]
-        let wire = MemoryWire(loop: second.core.loop, delegate: second)
+        let peers = [LoopBound(first, to: first.core.loop), LoopBound(second, to: Mailbox())]
+        let transport = MemoryTransport(loop: second.core.loop, delegate: second)
         first.core.attach(peers)
-        second.core.attach(peers, wire: wire)
+        second.core.attach(peers, transport: transport)
         let answer = Mutex("")
-        let id = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
-        wire.receive(id, try request(ofShard: 1))
+        let id = transport.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
+        transport.receive(id, try request(ofShard: 1))
         first.send(.json(Array("1".utf8)), to: Exchange(loop: 1, connection: id))
-        #expect(answer.withLock { $0 }.isEmpty)
-        mailbox.hasRoom.store(true, ordering: .relaxed)
-        first.core.loop.schedule(after: .milliseconds(20)) { first.core.loop.stop() }
-        first.core.loop.run()
         #expect(answer.withLock { $0 }.hasPrefix("HTTP/1.1 200 "))
     }
 
     @Test func `a request for a session of a loop without room is 503`() throws {
         let (first, second) = (try loop(0), try loop(1))
-        let wire = MemoryWire(loop: first.core.loop, delegate: first)
-        first.core.attach([Confined(first, to: first.core.loop), Confined(second, to: Mailbox())], wire: wire)
+        let transport = MemoryTransport(loop: first.core.loop, delegate: first)
+        first.core.attach(
+            [LoopBound(first, to: first.core.loop), LoopBound(second, to: Mailbox())],
+            transport: transport
+        )
         let answer = Mutex("")
-        let id = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
-        wire.receive(id, try request(ofShard: 1))
+        let id = transport.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
+        transport.receive(id, try request(ofShard: 1))
         #expect(answer.withLock { $0 }.hasPrefix("HTTP/1.1 503 "))
-        let stream = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
+        let stream = transport.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
         let changes = String(decoding: try request(ofShard: 1), as: UTF8.self).replacing("/state ", with: "/changes ")
-        wire.receive(stream, Array(changes.replacing("gzip", with: "identity").utf8))
+        transport.receive(stream, Array(changes.replacing("gzip", with: "identity").utf8))
         #expect(answer.withLock { $0 }.contains("event: bye\ndata: {\"reason\":\"limit\""))
     }
 
     @Test func `an answer is compressed in one turn where the loop has no room, and gives its compressor back`() throws
     {
         let served = try loop(0, jobsMax: 0)
-        let wire = MemoryWire(loop: served.core.loop, delegate: served)
-        served.core.attach([Confined(served, to: served.core.loop)], wire: wire)
+        let transport = MemoryTransport(loop: served.core.loop, delegate: served)
+        served.core.attach([LoopBound(served, to: served.core.loop)], transport: transport)
         let body = [UInt8](repeating: UInt8(ascii: "1"), count: GzipStreams.sliceBytes * 2 + 1)
         for _ in 0...GzipStreams.underWayMax {
             let answer = Mutex("")
-            let id = wire.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
-            wire.receive(id, try request(ofShard: 0))
+            let id = transport.open { bytes in answer.withLock { $0 += String(decoding: bytes ?? [], as: UTF8.self) } }
+            transport.receive(id, try request(ofShard: 0))
             let connection = try #require(served.connections[id])
             served.connections.answer(connection, .json(body))
             #expect(answer.withLock { $0 }.contains("Content-Encoding: gzip\r\n"))

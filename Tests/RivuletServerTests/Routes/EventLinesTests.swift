@@ -1,4 +1,4 @@
-// Checks how a body of lines is taken apart, and how an answer is kept.
+// Checks the split of a body into lines, and the stored form of an answer.
 
 import RivuletHTTP
 import RivuletSessions
@@ -21,7 +21,7 @@ import Testing
 @Suite struct KeptResponseTests {
     @Test(arguments: ["k3v9x0qa.7.b2c3-0\n{\"version\":7}", "k3v9x0qa.7.b2c3-0u\n"])
     func `an answer is read as it was written`(_ text: String) throws {
-        let kept = try #require(KeptResponse(Array(text.utf8)))
+        let kept = try #require(RecordedResponse(Array(text.utf8)))
         #expect(kept.bytes == Array(text.utf8))
         #expect(kept.response().status == (text.hasSuffix("\n") ? .noContent : .ok))
         let replay = kept.response(isReplay: true).fields
@@ -31,6 +31,6 @@ import Testing
 
     @Test(arguments: ["", "\n", "x\n{}", "k3v9x0qa.7.b2c3-0"])
     func `other bytes are no answer`(_ text: String) {
-        #expect(KeptResponse(Array(text.utf8)) == nil)
+        #expect(RecordedResponse(Array(text.utf8)) == nil)
     }
 }

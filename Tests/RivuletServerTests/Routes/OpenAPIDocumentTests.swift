@@ -1,4 +1,4 @@
-// Checks that the OpenAPI document has every resource, under names that do not clash, and nothing that is not there.
+// Checks that the OpenAPI document has every resource, under unique names, and nothing else.
 
 import CounterFixture
 import RivuletEngine
@@ -56,7 +56,9 @@ import Testing
         func reduce(into state: inout AppState<Plot, EmptyTransient>, event: PlotEvent) {}
     }
 
-    /// The path of an app's resource, if it has one: `tally` shares nothing between its sessions.
+    /// The path of an app's resource, if it has one.
+    ///
+    /// `tally` shares nothing between its sessions.
     private func path(of resource: Resource, in app: String) -> String? {
         let path = resource.path.replacing("{app}", with: app)
         let named = path.replacing("{store}", with: "plots").replacing("{value}", with: "flag")
@@ -164,7 +166,7 @@ import Testing
 
     @Test func `every status that an error becomes is among the problems`() throws {
         let responses = try #require(document["components"]?["responses"]?.members).map(\.name)
-        // Every path of the document has the method of its operation.
+        // A path of the document is always used with the method of its operation, so that 405 is not among them.
         let statuses = Set(ProblemType.allCases.map(\.status)).subtracting([405]).sorted()
         #expect(responses == statuses.map { "Problem\($0)" })
         let key = SessionKey(app: "tally", id: "a")

@@ -1,4 +1,5 @@
-// Checks that the names of the template and those of the sources are the same, for a wrong one would only leave something out.
+// Checks that the names of the template and those of the sources are the same. A wrong name would only leave a part
+// out.
 
 import RivuletJSON
 import Testing

@@ -1,4 +1,4 @@
-// Checks which answer each error gets.
+// Checks the answer to each error.
 
 import RivuletEngine
 import RivuletJSON
@@ -34,7 +34,7 @@ import Testing
         let key = SessionKey(app: "counter", id: "one")
         let one = Problem(SessionError.storage(.corrupt(key, detail: "x"))).detail
         #expect(one.contains("session \"one\" is damaged. "))
-        #expect(one.contains("Other sessions are not touched"))
+        #expect(one.contains("Other sessions are not affected"))
         let whole = Problem(SessionError.storage(.corrupt(nil, detail: "x")))
         #expect(whole.status == 500)
         #expect(whole.detail.contains("the storage is damaged. "))
@@ -100,7 +100,7 @@ import Testing
         #expect(document["status"]?.integerValue == 500)
         #expect(
             document["detail"]?.stringValue
-                == #"the app failed at the event "add", which is a fault of its own and is logged; nothing has changed"#
+                == #"the app failed at the event "add", which is an error of the app and is logged; nothing has changed"#
         )
     }
 

@@ -1,4 +1,4 @@
-// Checks which resource a path names.
+// Checks the resource that a path names.
 
 import RivuletHTTP
 import RivuletJSON

@@ -1,4 +1,4 @@
-// Checks what a loop counts, and that publishing moves it once.
+// Checks the counters of a loop, and that publishing moves each count once.
 
 import RivuletBase
 import RivuletHTTP
@@ -14,7 +14,7 @@ import Testing
 
     private func metrics() -> ServerMetrics { ServerMetrics(registry, apps: ["counter", "todos"], version: "1.0") }
 
-    /// The value of a line, by all that stands before it.
+    /// The value of a line, by the text before it.
     private func value(_ line: String) -> String? {
         String(decoding: registry.text(), as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(line + " ") }
             .map { String($0.dropFirst(line.count + 1)) }
@@ -110,6 +110,13 @@ import Testing
         #expect(counters.takeLongestTurn() == 0)
         metrics.publishOnRequest(longestTurnMilliseconds: 9, bodyBytes: 5)
         #expect(value("rivulet_loop_longest_turn_seconds") == "0.009")
+    }
+
+    @Test func `the bytes of sessions have those of a storage in memory`() {
+        let metrics = metrics()
+        metrics.publishOnRequest(longestTurnMilliseconds: 0, bodyBytes: 0, storedBytes: 700)
+        metrics.publishOnRequest(longestTurnMilliseconds: 0, bodyBytes: 0, storedBytes: 500)
+        #expect(value("rivulet_sessions_bytes") == "500")
     }
 
     @Test(arguments: StreamEnd.allCases)

@@ -5,7 +5,9 @@ import Synchronization
 @testable import RivuletServer
 
 extension RunningServer {
-    /// Sends requests on one connection, which the last one closes; returns all that the server answers.
+    /// Sends requests on one connection that the last request closes.
+    ///
+    /// Returns all answers of the server.
     func exchange(_ text: String) async -> String {
         let answer = Mutex([UInt8]())
         return await withCheckedContinuation { continuation in

@@ -1,4 +1,4 @@
-// Checks where a server's secret comes from, and that it is not told.
+// Checks the sources of a server's secret, and that the secret is never disclosed.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Checks what a check of stored sessions counts.
+// Checks the counts of a check of stored sessions.
 
 import CounterFixture
 import RivuletEngine
@@ -93,7 +93,7 @@ import Testing
         var id: String
     }
 
-    /// The fixture's app, with something shared.
+    /// The fixture's app with shared resources.
     private struct SharingTally: SharingApp {
         let name = "tally"
         let defaultState = TallyApp().defaultState
@@ -212,7 +212,7 @@ import Testing
         #expect(clean.missingPaths.isEmpty && clean.isClean)
     }
 
-    /// The fixture's app with a step of which one path is in one session, and one in none.
+    /// The fixture's app with a step: one of its paths is in one session, and another is in none.
     private struct MovingApp: AppDefinition {
         let name = "tally"
         let schemaVersion = 2

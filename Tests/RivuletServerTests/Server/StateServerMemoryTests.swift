@@ -1,4 +1,4 @@
-// Checks that a server says at its start when it has no memory for what it hosts.
+// Checks that a server warns at its start if it lacks memory for its apps.
 
 import CounterFixture
 import RivuletServer

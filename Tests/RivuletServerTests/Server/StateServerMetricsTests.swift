@@ -1,4 +1,4 @@
-// Checks where a server's metrics go: to a registry of its own, to one of the program's, or to another backend.
+// Checks the destination of a server's metrics: its own registry, a registry of the program, or another backend.
 
 import CoreMetrics
 import CounterFixture
@@ -16,7 +16,7 @@ import Testing
         return try server.start(isListening: false, clock: ContinuousClock())
     }
 
-    /// All that the server answers to one request.
+    /// The complete answer of the server to one request.
     private func get(_ target: String, from server: RunningServer) async -> String {
         await server.exchange("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     }

@@ -1,4 +1,4 @@
-// Checks that what is compressed in parts is what zlib makes a whole of again.
+// Checks that zlib restores a text that was compressed in parts.
 
 import CZlib
 import RivuletEventLoop
@@ -8,7 +8,7 @@ import Testing
 @testable import RivuletServer
 
 @Suite struct GzipStreamTests {
-    /// The bytes of a gzip member; nil when it is not whole.
+    /// The content of a gzip member; nil if it is not complete.
     private func inflated(_ bytes: [UInt8], count: Int) -> [UInt8]? {
         var stream = unsafe z_stream()
         var input = bytes
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Bytes that compress, or that do not.
+    /// Compressible or incompressible bytes.
     private func bytes(_ count: Int, isRandom: Bool) -> [UInt8] {
         var state: UInt64 = 7
         return (0..<count).map { _ in
@@ -46,7 +46,7 @@ import Testing
     func `the parts are the whole again`(_ count: Int, _ isRandom: Bool) throws {
         let stream = try #require(GzipStream())
         let whole = bytes(count, isRandom: isRandom)
-        // The second time with a stream that was used before.
+        // The second round uses a stream that was used before.
         for _ in 0..<2 {
             var output: [UInt8] = []
             for start in stride(from: 0, to: count, by: GzipStreams.sliceBytes) {

@@ -1,4 +1,4 @@
-// Checks that compressed streams are one gzip body, whoever shares their blocks.
+// Checks that each compressed stream is one gzip body, independent of the streams that share its blocks.
 
 import RivuletEventLoop
 import SeededRandom
@@ -54,15 +54,27 @@ import Testing
         #expect(gunzip(StreamCompressor.head + stored + GzipTally(large.span).trailer) == large)
     }
 
+    @Test func `a long text that was compressed as a whole begins a body like any other block`() throws {
+        let compressor = try #require(StreamCompressor())
+        let long = (1...20_000).flatMap { Array("event \($0)\n".utf8) }
+        let (last, next) = (event(1), event(2))
+        let (beginning, text) = (long + last, long + last + next)
+        let compressed = StreamCompressor.whole(beginning.span)
+        let whole = try #require(compressed)
+        let body = StreamCompressor.head + whole + compressor.chained(next.span, after: last.span)
+        #expect(gunzip(body + GzipTally(text.span).trailer) == text)
+        #expect(body.count < text.count / 3)
+    }
+
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `whatever happens to compressed streams, each is the text that a plain one gets`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var streams = Streams()
         streams.bytesMax = 3_000
         streams.isCompressed = true
-        /// Those whose bodies are chunked, whatever is in the same group.
+        /// The streams with chunked bodies. A group may have both kinds.
         var chunked: Set<UInt32> = []
-        /// What each stream is to get.
+        /// The text that each stream must get.
         var texts: [UInt32: [UInt8]] = [:]
         var number = 0
         for _ in 0..<200 {
@@ -81,15 +93,15 @@ import Testing
                 chunked.remove(slot)
                 if streams.isChunked { chunked.insert(slot) }
                 streams.join(slot, cursor: "c\(number)")
-            case 7 where texts[slot] != nil: streams.wire.room[streams.id(slot)] = 0
+            case 7 where texts[slot] != nil: streams.transport.room[streams.id(slot)] = 0
             case 8 where texts[slot] != nil: _ = streams.drain(slot)
             case 9 where texts[slot] != nil && streams.phase(slot) == .live:
                 streams.flush()
                 guard streams.phase(slot) == .live else { continue }
                 let heartbeat = Heartbeat()
                 let bytes = heartbeat.bytes(isCompressed: true, isChunked: chunked.contains(slot))
-                _ = streams.wire.write(streams.id(slot), bytes)
-                streams.table.noteWrite(try #require(streams.stream(slot)), of: heartbeat.tally, now: 1)
+                _ = streams.transport.write(streams.id(slot), bytes)
+                streams.table.recordWrite(try #require(streams.stream(slot)), of: heartbeat.tally, now: 1)
                 texts[slot, default: []] += Array(":\n\n".utf8)
             default: break
             }
@@ -108,16 +120,18 @@ import Testing
         }
     }
 
-    /// The bytes that a stream was sent, without the framing of chunks.
+    /// The bytes that were sent on a stream, without the framing of chunks.
     private func content(of slot: UInt32, in streams: Streams, isChunked: Bool) throws -> [UInt8] {
-        let bytes = streams.wire.bytes(of: streams.id(slot))
+        let bytes = streams.transport.bytes(of: streams.id(slot))
         guard isChunked else { return bytes }
         let body = try #require(dechunked(bytes))
         #expect(!body.isEnded)
         return body.content
     }
 
-    /// Ends the streams that fell behind, whose bodies are a beginning of what a plain one gets.
+    /// Ends the slow streams.
+    ///
+    /// Their bodies are a beginning of the text of a plain stream.
     private func endThoseBehind(
         _ streams: inout Streams,
         _ texts: inout [UInt32: [UInt8]],
@@ -133,7 +147,7 @@ import Testing
             let isBeginning = texts[slot]?.starts(with: text) == true
             #expect(isBeginning, "seed \(seed)")
             texts[slot] = nil
-            streams.wire.forget(streams.id(slot))
+            streams.transport.forget(streams.id(slot))
         }
     }
 }

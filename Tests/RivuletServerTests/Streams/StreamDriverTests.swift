@@ -1,4 +1,5 @@
-// Checks what a loop holds for its streams, in what order it writes, and when it closes them.
+// Checks the memory that a loop holds for its streams, the order of its writes, and the times at which it closes
+// streams.
 
 import CounterFixture
 import RivuletEngine
@@ -11,22 +12,22 @@ import Testing
 
 @testable import RivuletServer
 
-/// Takes nothing of what it is given from a moment on, and holds it, as sockets do whose readers have stopped.
-private final class StuckWire: ConnectionWire {
+/// A transport that takes no bytes while it is not open, but queues them, as the sockets of stopped readers do.
+private final class StuckTransport: ConnectionTransport {
     private struct Queue {
         var blocks: [SharedBytes] = []
         var unsentBytes = 0
     }
 
     private var queues: [ConnectionID: Queue] = [:]
-    /// Whether sockets take what they are given after all.
+    /// True if sockets take all bytes.
     var isOpen = false
     private(set) var bytes: [ConnectionID: [UInt8]] = [:]
     var texts: [ConnectionID: String] { bytes.mapValues { String(decoding: $0, as: UTF8.self) } }
-    /// Who was written to, in order.
+    /// The connections of the writes, in order.
     var order: [ConnectionID] = []
     private(set) var closed: [ConnectionID: CloseReason] = [:]
-    /// For how many milliseconds a socket has taken nothing.
+    /// The milliseconds in which a socket has taken nothing.
     var stalled: [ConnectionID: UInt64] = [:]
 
     func write(_ id: ConnectionID, _ head: [UInt8], _ blocks: ArraySlice<SharedBytes>) -> WriteOutcome {
@@ -40,7 +41,7 @@ private final class StuckWire: ConnectionWire {
         return .queued(unsentBytes: unsentBytes(id))
     }
 
-    /// The socket of a connection has taken everything.
+    /// Marks that the socket of a connection has taken everything.
     func drain(_ id: ConnectionID) { queues[id] = nil }
 
     func write(_ id: ConnectionID, _ bytes: [UInt8]) -> WriteOutcome { write(id, bytes, []) }
@@ -61,7 +62,7 @@ private final class StuckWire: ConnectionWire {
 
 @Suite struct StreamDriverTests {
     private let served: ServerLoop
-    private let wire = StuckWire()
+    private let transport = StuckTransport()
     private let group = GroupID(rawValue: 1)
 
     init() throws {
@@ -72,12 +73,14 @@ private final class StuckWire: ConnectionWire {
         loopLimits.unsentBytesMax = 20_000
         let loop = try EventLoop(index: 0, limits: loopLimits)
         served = ServerLoop(index: 0, loop: loop, context: try server.makeContext(workers: 1, clock: ContinuousClock()))
-        served.core.attach([Confined(served, to: loop)], wire: wire)
+        served.core.attach([LoopBound(served, to: loop)], transport: transport)
     }
 
     private var heldBytes: Int { served.context.heldBytes.bytes }
 
-    /// Opens a stream that nobody reads; `text` is what it begins with.
+    /// Opens a stream without a reader.
+    ///
+    /// `text` is its first content.
     private func join(
         _ slot: UInt32,
         encoding: String? = nil,
@@ -89,7 +92,9 @@ private final class StuckWire: ConnectionWire {
         return id
     }
 
-    /// Opens eight streams without readers; together they hold more bytes than the limit.
+    /// Opens eight streams without readers.
+    ///
+    /// Together they hold more bytes than the limit.
     private func joinCrowd() -> [ConnectionID] {
         let ids = (1...8).map { request($0) }
         for id in ids { begin(id, [UInt8](repeating: 65, count: 2_000)) }
@@ -100,7 +105,7 @@ private final class StuckWire: ConnectionWire {
         let account = served.context.heldBytes
         let join = StreamJoin(
             stream: StreamID(loop: 0, id),
-            place: .group(group),
+            slot: .group(group),
             source: .session(SessionKey(app: "tally", id: "s"), StreamTopic(paths: [])),
             first: FirstEvents(
                 head: [],
@@ -112,7 +117,9 @@ private final class StuckWire: ConnectionWire {
         served.streams.take(.join(join))
     }
 
-    /// Asks for a stream, and is not answered yet.
+    /// Requests a stream.
+    ///
+    /// The answer is still open.
     private func request(_ slot: UInt32, encoding: String? = nil, version: String = "1.1") -> ConnectionID {
         let id = ConnectionID(slot: slot, generation: 1)
         served.connectionDidOpen(id, peer: PeerAddress(ip: PeerAddress.IP(v4: slot), port: 1))
@@ -123,12 +130,14 @@ private final class StuckWire: ConnectionWire {
         return id
     }
 
-    /// The head and the body, without its framing, of the answer on a connection; checks that the head names the framing.
+    /// The head and the body, without its framing, of the answer on a connection.
+    ///
+    /// Checks that the head names the framing.
     private func answer(
         to id: ConnectionID,
         version: String
     ) throws -> (head: String, body: [UInt8], isEnded: Bool) {
-        let bytes = try #require(wire.bytes[id])
+        let bytes = try #require(transport.bytes[id])
         let end = try #require(bytes.firstRange(of: Array("\r\n\r\n".utf8)))
         let head = String(decoding: bytes[..<end.upperBound], as: UTF8.self)
         #expect(head.contains("Connection: close\r\n"))
@@ -144,7 +153,7 @@ private final class StuckWire: ConnectionWire {
         version: String,
         encoding: String?
     ) throws {
-        wire.isOpen = true
+        transport.isOpen = true
         let id = join(1, encoding: encoding, version: version, text: Array("data: first\n\n".utf8))
         for number in 1...3 {
             let event = StreamBlock(Array("data: \(number)\n\n".utf8).span, account: served.context.heldBytes)
@@ -168,7 +177,7 @@ private final class StuckWire: ConnectionWire {
 
     @Test(arguments: ["1.0", "1.1"])
     func `a stream that only says bye is a whole body`(version: String) throws {
-        wire.isOpen = true
+        transport.isOpen = true
         let id = request(1, version: version)
         served.streams.answerFull(id)
         let (_, body, isEnded) = try answer(to: id, version: version)
@@ -177,23 +186,23 @@ private final class StuckWire: ConnectionWire {
     }
 
     @Test func `a stream that missed nothing is written nothing, as an empty chunk would end it`() throws {
-        wire.isOpen = true
+        transport.isOpen = true
         let id = join(1)
-        let before = wire.bytes[id]
+        let before = transport.bytes[id]
         let key = SessionKey(app: "tally", id: "s")
         let topic = StreamTopic(paths: [try JSONPointer(parsing: "/p/count")], isRepathed: true)
-        // It leaves its group, and asks for a snapshot of the other paths.
+        // The stream leaves its group, and requests a snapshot of the other paths.
         served.streams.watch(topic, of: key, on: try #require(served.connections[id]))
         #expect(served.connections[id]?.stream?.outside != nil)
         let join = StreamJoin(
             stream: StreamID(loop: 0, id),
-            place: .group(GroupID(rawValue: 2)),
+            slot: .group(GroupID(rawValue: 2)),
             source: .session(key, topic),
             first: .none,
             cursor: "aaaaaaaa.0.bbbb-0"
         )
         served.streams.take(.join(join))
-        #expect(wire.bytes[id] == before)
+        #expect(transport.bytes[id] == before)
         let stream = try #require(served.connections[id]?.stream)
         #expect(stream.outside == nil)
     }
@@ -201,11 +210,11 @@ private final class StuckWire: ConnectionWire {
     @Test func `a stream that is shed is cut off: it has no last chunk`() throws {
         let ids = joinCrowd()
         served.streams.shed()
-        for id in ids where wire.closed[id] != nil {
+        for id in ids where transport.closed[id] != nil {
             let isEnded = try answer(to: id, version: "1.1").isEnded
             #expect(!isEnded)
         }
-        #expect(wire.closed.count == 2)
+        #expect(transport.closed.count == 2)
     }
 
     @Test(arguments: [nil, "gzip"])
@@ -216,17 +225,17 @@ private final class StuckWire: ConnectionWire {
         let text = (0..<5_000).map { _ in UInt8.random(in: 32...126, using: &random) }
         let id = join(1, encoding: encoding, text: text)
         #expect(served.connections[id]?.stream?.facts.isCompressed == (encoding != nil))
-        // Random text has 6.6 bits a byte, and zlib does not always find them all.
+        // Random text has 6.6 bits per byte, and zlib does not always use this completely.
         #expect((4_000...6_000).contains(heldBytes))
         served.streams.forget(try #require(served.connections[id]), .peer)
-        wire.close(id, .local)
+        transport.close(id, .local)
         #expect(heldBytes == 0)
     }
 
     @Test func `streams that take nothing keep their places as long as all together hold no more than they may`() {
         let id = join(1, text: [UInt8](repeating: 65, count: 9_000))
         served.streams.shed()
-        #expect(wire.closed.isEmpty)
+        #expect(transport.closed.isEmpty)
         #expect(served.connections[id]?.stream != nil)
     }
 
@@ -234,38 +243,38 @@ private final class StuckWire: ConnectionWire {
         let ids = joinCrowd()
         #expect(heldBytes == 16_000)
         served.streams.shed()
-        #expect(wire.closed.count == 2)
-        #expect(wire.closed.values.allSatisfy { $0 == .unsentLimit })
-        #expect(ids.filter { served.connections[$0]?.stream == nil } == ids.filter { wire.closed[$0] != nil })
+        #expect(transport.closed.count == 2)
+        #expect(transport.closed.values.allSatisfy { $0 == .unsentLimit })
+        #expect(ids.filter { served.connections[$0]?.stream == nil } == ids.filter { transport.closed[$0] != nil })
         #expect(heldBytes == 12_000)
         served.streams.shed()
         #expect(heldBytes == 10_000)
         served.streams.shed()
-        #expect(wire.closed.count == 3)
+        #expect(transport.closed.count == 3)
         #expect(served.context.streams.load(ordering: .relaxed) == 5)
     }
 
     @Test func `a connection that took bytes in the last ten seconds stays open`() {
         let ids = joinCrowd()
-        for id in ids { wire.stalled[id] = 9_999 }
+        for id in ids { transport.stalled[id] = 9_999 }
         served.streams.shed()
-        #expect(wire.closed.isEmpty)
-        wire.stalled[ids[3]] = 10_000
-        wire.stalled[ids[5]] = 12_000
+        #expect(transport.closed.isEmpty)
+        transport.stalled[ids[3]] = 10_000
+        transport.stalled[ids[5]] = 12_000
         served.streams.shed()
-        #expect(Array(wire.closed.keys) == [ids[5]])
+        #expect(Array(transport.closed.keys) == [ids[5]])
     }
 
     @Test func `while too much is held a stream that comes is told to come back, and a read to try again`() throws {
         _ = joinCrowd()
         let stream = request(9)
-        #expect(wire.texts[stream]?.contains(#""reason":"limit""#) == true)
+        #expect(transport.texts[stream]?.contains(#""reason":"limit""#) == true)
         let answers = [("/v1/apps/tally/sessions/s/state", 503), ("/v1/apps/tally/sessions", 503), ("/healthz", 200)]
         for (slot, (target, status)) in answers.enumerated() {
             let id = ConnectionID(slot: UInt32(10 + slot), generation: 1)
             served.connectionDidOpen(id, peer: PeerAddress(ip: PeerAddress.IP(v4: 1), port: 1))
             served.connection(id, didReceive: Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span)
-            let text = try #require(wire.texts[id])
+            let text = try #require(transport.texts[id])
             #expect(text.hasPrefix("HTTP/1.1 \(status) "))
             #expect(text.contains("heldBytesMax") == (status == 503))
             #expect(text.contains("Retry-After: 1") == (status == 503))
@@ -279,15 +288,15 @@ private final class StuckWire: ConnectionWire {
         let event = StreamBlock(text.span, account: served.context.heldBytes)
         served.streams.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
         _ = served.streams.flush()
-        // With its size and two line ends around it.
+        // The content has its size and two line ends around it.
         #expect(heldBytes == 5 + 4_000 + 2)
     }
 
     @Test func `paths that are more than a stream may be sent at once are refused, and nothing is cut off`() throws {
-        wire.isOpen = true
+        transport.isOpen = true
         let id = join(1, text: [UInt8](repeating: 65, count: 20_001))
         #expect(served.connections[id]?.stream == nil)
-        let text = try #require(wire.texts[id])
+        let text = try #require(transport.texts[id])
         #expect(text.hasPrefix("HTTP/1.1 400"))
         #expect(text.contains("these paths have 20001 bytes; a stream is sent at most 20000 at once: watch fewer"))
         #expect(heldBytes == 0)
@@ -295,17 +304,17 @@ private final class StuckWire: ConnectionWire {
 
     @Test(arguments: [1, 2] as [UInt32])
     func `an answer waits for the one stream that what it tells is for, and not for several`(count: UInt32) {
-        wire.isOpen = true
+        transport.isOpen = true
         let ids = (1...count).map { join($0) }
         _ = served.streams.flush()
-        wire.order = []
+        transport.order = []
         let event = StreamBlock(Array("data: {}\n\n".utf8).span, account: served.context.heldBytes)
         served.streams.take(.deliver(event, cursor: "aaaaaaaa.1.bbbb-1", group: group))
         let other = ConnectionID(slot: 9, generation: 1)
         served.connectionDidOpen(other, peer: PeerAddress(ip: PeerAddress.IP(v4: 9), port: 1))
         served.connection(other, didReceive: Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8).span)
         _ = served.streams.flush()
-        #expect(wire.order == (count == 1 ? ids + [other] : [other] + ids))
-        #expect(ids.allSatisfy { wire.texts[$0]?.hasSuffix("a\r\ndata: {}\n\n\r\n") == true })
+        #expect(transport.order == (count == 1 ? ids + [other] : [other] + ids))
+        #expect(ids.allSatisfy { transport.texts[$0]?.hasSuffix("a\r\ndata: {}\n\n\r\n") == true })
     }
 }

@@ -1,4 +1,4 @@
-// Checks what each stream of a loop gets written, and when.
+// Checks the bytes that are written to each stream of a loop, and the times of the writes.
 
 import RivuletEventLoop
 import RivuletJSON
@@ -15,10 +15,10 @@ import Testing
         streams.deliver([1], "c1")
         streams.deliver([2, 3], "c2")
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)] == [[1, 2, 3]])
-        #expect(streams.wire.writes[streams.id(2)] == [[1, 2, 3]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1, 2, 3]])
+        #expect(streams.transport.writes[streams.id(2)] == [[1, 2, 3]])
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)]?.count == 1)
+        #expect(streams.transport.writes[streams.id(1)]?.count == 1)
     }
 
     @Test func `who joins within a turn gets nothing of what came before`() {
@@ -28,8 +28,8 @@ import Testing
         streams.join(2, cursor: "c1")
         streams.deliver([2], "c2")
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)] == [[1, 2]])
-        #expect(streams.wire.writes[streams.id(2)] == [[2]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1, 2]])
+        #expect(streams.transport.writes[streams.id(2)] == [[2]])
     }
 
     @Test func `a stream that leaves stands where it was written last`() {
@@ -52,7 +52,7 @@ import Testing
         _ = streams.remove(1)
         streams.deliver([1], "c1")
         streams.flush()
-        #expect(streams.wire.writes.isEmpty)
+        #expect(streams.transport.writes.isEmpty)
         #expect(streams.account.bytes == 0)
     }
 
@@ -72,23 +72,23 @@ import Testing
         streams.deliver([1], "c1")
         #expect(streams.flush(budget: 3) == 0)
         #expect(streams.table.hasUnwritten)
-        #expect((1...5).map { streams.wire.bytes(of: streams.id(UInt32($0))) } == [[1], [1], [1], [], []])
+        #expect((1...5).map { streams.transport.bytes(of: streams.id(UInt32($0))) } == [[1], [1], [1], [], []])
         #expect(streams.flush(budget: 3) == 1)
         #expect(!streams.table.hasUnwritten)
-        #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
+        #expect((1...5).allSatisfy { streams.transport.bytes(of: streams.id(UInt32($0))) == [1] })
     }
 
     @Test func `a turn without bytes left writes nothing, and the next goes on`() {
         var streams = Streams()
         for slot in 1...5 { streams.join(UInt32(slot)) }
         streams.deliver([1], "c1")
-        streams.wire.hasRoomInTurn = false
+        streams.transport.hasRoomInTurn = false
         #expect(streams.flush(budget: 100) == 100)
         #expect(streams.table.hasUnwritten)
-        streams.wire.hasRoomInTurn = true
+        streams.transport.hasRoomInTurn = true
         streams.flush(budget: 100)
         #expect(!streams.table.hasUnwritten)
-        #expect((1...5).allSatisfy { streams.wire.bytes(of: streams.id(UInt32($0))) == [1] })
+        #expect((1...5).allSatisfy { streams.transport.bytes(of: streams.id(UInt32($0))) == [1] })
     }
 
     @Test func `those who were not reached yet get what comes meanwhile in one write, the others in a second`() {
@@ -98,8 +98,8 @@ import Testing
         streams.flush(budget: 2)
         streams.deliver([2], "c2")
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)] == [[1], [2]])
-        #expect(streams.wire.writes[streams.id(3)] == [[1, 2]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1], [2]])
+        #expect(streams.transport.writes[streams.id(3)] == [[1, 2]])
         #expect(streams.account.bytes == 0)
     }
 
@@ -111,7 +111,7 @@ import Testing
         streams.deliver([1], "c1")
         streams.deliver([9], "c1", to: small)
         streams.flush(budget: 100)
-        #expect(streams.wire.bytes(of: streams.id(300)) == [9])
+        #expect(streams.transport.bytes(of: streams.id(300)) == [9])
     }
 
     @Test func `whoever leaves in the middle of a pass takes nothing from the others`() {
@@ -123,7 +123,7 @@ import Testing
             _ = streams.remove(leaver)
             streams.flush()
             for slot in 1...6 as ClosedRange<UInt32> where slot != leaver {
-                #expect(streams.wire.writes[streams.id(slot)] == [[1]], "\(slot) after \(leaver) left")
+                #expect(streams.transport.writes[streams.id(slot)] == [[1]], "\(slot) after \(leaver) left")
             }
         }
     }
@@ -132,17 +132,17 @@ import Testing
         var streams = Streams()
         streams.join(1)
         streams.join(2)
-        streams.wire.room[streams.id(1)] = 0
+        streams.transport.room[streams.id(1)] = 0
         streams.deliver([1], "c1")
         streams.flush()
         streams.deliver([2], "c2")
         streams.flush()
         streams.deliver([3], "c3")
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)] == [[1]])
-        #expect(streams.wire.writes[streams.id(2)] == [[1], [2], [3]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1]])
+        #expect(streams.transport.writes[streams.id(2)] == [[1], [2], [3]])
         #expect(streams.drain(1) == .writeRest)
-        #expect(streams.wire.writes[streams.id(1)] == [[1], [2, 3]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1], [2, 3]])
         #expect(streams.account.bytes == 0)
     }
 
@@ -150,7 +150,7 @@ import Testing
         var streams = Streams()
         streams.join(1)
         streams.join(2)
-        streams.wire.room[streams.id(1)] = 0
+        streams.transport.room[streams.id(1)] = 0
         streams.deliver([1], "c1")
         streams.flush()
         streams.deliver([UInt8](repeating: 2, count: 101), "c2")
@@ -165,7 +165,7 @@ import Testing
         streams.join(1, cursor: "c3")
         streams.deliver([4], "c4")
         streams.flush()
-        #expect(streams.wire.writes[streams.id(1)] == [[1], [4]])
+        #expect(streams.transport.writes[streams.id(1)] == [[1], [4]])
     }
 
     @Test func `who is blocked keeps what it still has to get when others fall behind, and nothing else is kept`()
@@ -173,11 +173,11 @@ import Testing
     {
         var streams = Streams()
         for slot in 1...4 as ClosedRange<UInt32> { streams.join(slot) }
-        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        for slot in 1...2 as ClosedRange<UInt32> { streams.transport.room[streams.id(slot)] = 0 }
         streams.deliver([UInt8](repeating: 1, count: 40), "c1")
         streams.flush()
         streams.deliver([UInt8](repeating: 2, count: 60), "c2")
-        streams.wire.room[streams.id(3)] = 0
+        streams.transport.room[streams.id(3)] = 0
         streams.flush()
         streams.deliver([UInt8](repeating: 3, count: 45), "c3")
         streams.flush()
@@ -187,11 +187,11 @@ import Testing
         streams.flush()
         streams.deliver([UInt8](repeating: 5, count: 5), "c5")
         streams.flush()
-        // Not more than it needs, once a look over all was due.
-        // 45, 5 and 5 bytes of content, and what frames them.
+        // The memory is exact after a check of all streams was due. The content has 45, 5 and 5 bytes, each with its
+        // framing.
         #expect(streams.account.bytes == (4 + 45 + 2) + 2 * (3 + 5 + 2))
         #expect(streams.drain(3) == .writeRest)
-        #expect(streams.wire.writes[streams.id(3)]?.last?.count == 55)
+        #expect(streams.transport.writes[streams.id(3)]?.last?.count == 55)
         #expect(streams.account.bytes == 0)
     }
 
@@ -204,7 +204,7 @@ import Testing
         #expect(streams.drain(2) == .nothing)
         streams.deliver([1], "c1")
         streams.flush()
-        #expect(streams.wire.writes.isEmpty)
+        #expect(streams.transport.writes.isEmpty)
     }
 
     @Test func `streams of HTTP 1_1 get chunks, and those of HTTP 1_0 in the group the content of the same memory`() {
@@ -218,9 +218,9 @@ import Testing
         #expect(streams.account.bytes == 4 + 16 + 2)
         streams.flush()
         let content = Array("sixteen bytes ok".utf8)
-        #expect(streams.wire.writes[streams.id(1)] == [content])
-        #expect(streams.wire.writes[streams.id(2)] == [Array("10\r\nsixteen bytes ok\r\n".utf8)])
-        #expect(streams.wire.writes[streams.id(3)] == [content])
+        #expect(streams.transport.writes[streams.id(1)] == [content])
+        #expect(streams.transport.writes[streams.id(2)] == [Array("10\r\nsixteen bytes ok\r\n".utf8)])
+        #expect(streams.transport.writes[streams.id(3)] == [content])
         let written = streams.table.takeWritten()
         #expect(written.events == 3)
         #expect(written.bytes == 16 + 22 + 16)
@@ -233,7 +233,7 @@ import Testing
         streams.join(1)
         streams.isChunked = false
         streams.join(2)
-        for slot in 1...2 as ClosedRange<UInt32> { streams.wire.room[streams.id(slot)] = 0 }
+        for slot in 1...2 as ClosedRange<UInt32> { streams.transport.room[streams.id(slot)] = 0 }
         streams.deliver([65], "c1")
         streams.deliver([66], "c2")
         streams.flush()
@@ -243,7 +243,7 @@ import Testing
         streams.flush()
         for slot in 1...2 as ClosedRange<UInt32> { #expect(streams.drain(slot) == .writeRest) }
         let texts = (1...2).map { slot in
-            streams.wire.writes[streams.id(slot)]?.map { String(decoding: $0, as: UTF8.self) }
+            streams.transport.writes[streams.id(slot)]?.map { String(decoding: $0, as: UTF8.self) }
         }
         #expect(texts == [["2\r\nAB\r\n", "1\r\nC\r\n1\r\nD\r\n"], ["AB", "CD"]])
         #expect(streams.account.bytes == 0)
@@ -261,11 +261,11 @@ import Testing
     @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
         var streams = Streams()
         streams.join(1)
-        streams.wire.room[streams.id(1)] = 0
+        streams.transport.room[streams.id(1)] = 0
         streams.deliver([1], "c1")
         streams.flush()
         let stream = try #require(streams.stream(1))
-        let writes = streams.wire.writes[streams.id(1)]
+        let writes = streams.transport.writes[streams.id(1)]
         for path in ["/p/count", "/p/title", "/p/count"] {
             let source = StreamSource.session(
                 SessionKey(app: "tally", id: "s"),
@@ -274,7 +274,7 @@ import Testing
             let action = streams.table.retarget(stream, to: source, now: 0).action
             #expect(action == .nothing)
         }
-        #expect(streams.wire.writes[streams.id(1)] == writes)
+        #expect(streams.transport.writes[streams.id(1)] == writes)
         #expect(streams.phase(1) == .behind)
         #expect(streams.drain(1) == .ask)
         #expect(stream.outside?.isRepathed == true)

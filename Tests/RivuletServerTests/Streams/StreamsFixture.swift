@@ -1,4 +1,4 @@
-// Owns streams without sockets, for tests of what each of them is written.
+// Owns streams without sockets, for tests of the bytes that are written to each of them.
 
 import CZlib
 import RivuletEventLoop
@@ -6,16 +6,18 @@ import RivuletSessions
 
 @testable import RivuletServer
 
-/// Takes writes, and gives each connection only the room that a test says.
-final class RoomyWire: ConnectionWire {
-    /// How many bytes a connection takes before it is full; more than enough when it is not here.
+/// A transport that gives each connection only the room that a test sets.
+final class RoomyTransport: ConnectionTransport {
+    /// The number of bytes that a connection takes before it is full.
+    ///
+    /// A connection without a number takes any.
     var room: [ConnectionID: Int] = [:]
-    /// False: the turn's bytes are spent.
+    /// False if the bytes of the turn are used up.
     var hasRoomInTurn = true
-    /// What each connection was given, write by write.
+    /// The bytes that each connection got, write by write.
     private(set) var writes: [ConnectionID: [[UInt8]]] = [:]
 
-    /// Begins with another connection of that name.
+    /// Forgets a connection, so that another one can use its id.
     func forget(_ id: ConnectionID) {
         writes[id] = nil
         room[id] = nil
@@ -47,11 +49,11 @@ final class RoomyWire: ConnectionWire {
     func setStreaming(_ id: ConnectionID) {}
 }
 
-/// A table, its wire, and a clock that stands still.
+/// A table, its transport, and a clock that does not move.
 struct Streams {
     let connections = ConnectionTable()
     var table: StreamTable
-    let wire = RoomyWire()
+    let transport = RoomyTransport()
     let account = SharedBytes.Account()
     let coder: StreamCoder
     let group = GroupID(rawValue: 1)
@@ -59,7 +61,9 @@ struct Streams {
     var bytesMax = 100
 
     var isCompressed = false
-    /// True: joining streams use HTTP/1.1, which is chunked; false: HTTP/1.0, whose bytes are as the test has them.
+    /// True if joining streams use HTTP/1.1 with chunks.
+    ///
+    /// With false they use HTTP/1.0, and their bytes are as the test writes them.
     var isChunked = false
 
     init() {
@@ -67,23 +71,23 @@ struct Streams {
         table = StreamTable(of: connections)
     }
 
-    /// The stream of a connection; nil when it has none.
+    /// The stream of a connection; nil if it has none.
     func stream(_ slot: UInt32) -> OpenStream? { connections[id(slot)]?.stream }
 
-    /// The phase of a stream; nil when there is none.
+    /// The phase of a stream; nil if there is none.
     func phase(_ slot: UInt32) -> SubscriberState.Phase? { stream(slot)?.state.phase }
 
-    /// Forgets a stream; nil when there is none.
+    /// Removes a stream; nil if there is none.
     mutating func remove(_ slot: UInt32) -> StreamTable.Leaver? {
         connections[id(slot)].flatMap { table.remove($0) }
     }
 
     func id(_ slot: UInt32) -> ConnectionID { ConnectionID(slot: slot, generation: 1) }
 
-    mutating func join(_ slot: UInt32, group: GroupID? = nil, at place: StreamPlace? = nil, cursor: String = "c0") {
+    mutating func join(_ slot: UInt32, group: GroupID? = nil, at joined: StreamSlot? = nil, cursor: String = "c0") {
         let join = StreamJoin(
             stream: StreamID(loop: 0, id(slot)),
-            place: place ?? .group(group ?? self.group),
+            slot: joined ?? .group(group ?? self.group),
             source: .session(SessionKey(app: "a", id: "s"), StreamTopic(paths: [])),
             first: .none,
             cursor: cursor
@@ -104,11 +108,11 @@ struct Streams {
         table.deliver(StreamBlock(bytes.span, account: account), cursor: cursor, to: group ?? self.group)
     }
 
-    /// Writes with a budget; gives what of it is left.
+    /// Writes within a budget, and returns the rest of it.
     @discardableResult
     mutating func flush(budget: Int = 1_000) -> Int {
         var budget = budget
-        let laggards = table.flush(to: wire, now: now, budget: &budget, bytesMax: bytesMax, coder)
+        let laggards = table.flush(to: transport, now: now, budget: &budget, bytesMax: bytesMax, coder)
         for id in laggards {
             guard let stream = connections[id]?.stream,
                 table.update(stream, { $0.didFallBehind() }) == .leaveGroup
@@ -118,17 +122,19 @@ struct Streams {
         return budget
     }
 
-    /// The socket of a stream has room for so much.
+    /// Gives the socket of a stream room for so many bytes.
     mutating func drain(_ slot: UInt32, room: Int = .max) -> SubscriberState.Action? {
-        wire.room[id(slot)] = room
+        transport.room[id(slot)] = room
         guard let stream = stream(slot) else { return nil }
         let action = table.update(stream) { $0.didDrain() }
-        if action == .writeRest { table.writeRest(stream, to: wire, coder) }
+        if action == .writeRest { table.writeRest(stream, to: transport, coder) }
         return action
     }
 }
 
-/// The content of a body in chunks; nil for malformed framing, and `isEnded` where the last chunk is there.
+/// The content of a body in chunks; nil for malformed framing.
+///
+/// `isEnded` is true if the last chunk is there.
 func dechunked(_ bytes: [UInt8]) -> (content: [UInt8], isEnded: Bool)? {
     var (rest, content) = (bytes[...], [UInt8]())
     let lineEnd = Array("\r\n".utf8)
@@ -144,10 +150,10 @@ func dechunked(_ bytes: [UInt8]) -> (content: [UInt8], isEnded: Bool)? {
     return rest.isEmpty ? (content, false) : nil
 }
 
-/// The text of a whole gzip body, as zlib reads it; nil for a body that is no gzip or has a wrong trailer.
+/// The text of a complete gzip body, as zlib reads it; nil for a body that is no gzip or has a wrong trailer.
 func gunzip(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = unsafe z_stream()
-    // SAFETY: the stream stays in this frame; zlib keeps pointers into it only until inflateEnd.
+    // SAFETY: the stream stays in this frame. zlib keeps pointers into it only until inflateEnd.
     return unsafe withUnsafeMutablePointer(to: &stream) { stream -> [UInt8]? in
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else { return nil }

@@ -1,4 +1,4 @@
-// Checks the states of one subscriber and the ways between them.
+// Checks the states of one subscriber and the transitions between them.
 
 import RivuletEventLoop
 import RivuletSessions
@@ -7,7 +7,7 @@ import Testing
 @testable import RivuletServer
 
 @Suite struct SubscriberStateTests {
-    private let group = StreamPlace.group(GroupID(rawValue: 1))
+    private let group = StreamSlot.group(GroupID(rawValue: 1))
     private let queued = WriteOutcome.queued(unsentBytes: 1)
 
     @Test func `one that the kernel takes everything of stays live`() {

@@ -1,4 +1,4 @@
-// Checks what is remembered of key paths that a schema has.
+// Checks the memory of key paths that a schema has.
 
 import RivuletJSON
 import Testing
@@ -21,7 +21,7 @@ import Testing
         #expect(!contains("other", false))
         #expect(!contains("other", false))
         #expect(looks == 3)
-        // Of a view, or with wildcards, it is another question.
+        // A path of a view, or a path with wildcards, is another entry.
         #expect(!contains("count", false, view: "summary"))
         #expect(!contains("count", false, wildcards: true))
     }

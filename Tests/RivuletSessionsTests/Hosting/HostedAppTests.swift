@@ -1,4 +1,4 @@
-// Checks that an app's field table, its TypeScript key paths and what streams take are the same paths.
+// Checks that an app's field table, its TypeScript key paths and the paths of its streams are the same.
 
 import RivuletEngine
 import RivuletJSON

@@ -1,4 +1,4 @@
-// Checks that what a build would leave out of stored sessions is found, and nothing else.
+// Checks that the paths of stored sessions that a build would ignore are found, and no others.
 
 import RivuletEngine
 import RivuletJSON

@@ -1,4 +1,4 @@
-// Checks which places of a schema are told to be in memory only.
+// Checks the paths of a schema that are marked as transient.
 
 import RivuletJSON
 import RivuletSessions
@@ -9,14 +9,16 @@ import Testing
     /// Stands for a type.
     private final class Layer: Sendable {}
 
-    /// How often a type was asked for its fields.
+    /// The number of requests for a type's fields.
     private final class Count: Sendable {
         let asked = Mutex(0)
     }
 
     private let transient = JSONSchema.annotated(.boolean, [JSONSchema.Annotation("x-rivulet-transient", true)])
 
-    /// A type that holds the next one twice; the last one's field is `end`.
+    /// A type that contains the next type twice.
+    ///
+    /// The field of the last type is `end`.
     private func layers(_ layers: ArraySlice<Layer>, end: JSONSchema, _ count: Count) -> JSONSchema {
         guard let layer = layers.first else { return end }
         let next = layers.dropFirst()

@@ -1,4 +1,4 @@
-// Checks that versions of before a migration stay readable, by the steps of the build that reads them.
+// Checks that versions before a migration stay readable, by the steps of the build that reads them.
 
 import RivuletEngine
 import RivuletJSON
@@ -12,7 +12,7 @@ import Testing
         return String(decoding: try harness.wait { answer }.get().value, as: UTF8.self)
     }
 
-    /// A build with a step that reads the title from the given path, where that is.
+    /// A build with a step that reads the title from the given path, if the path exists.
     private func app(titleAt path: String) -> ShelfApp {
         let step = StateMigration(from: 1) { document in
             try document.move(path, to: "/title", required: false)
@@ -28,7 +28,9 @@ import Testing
         return try harness.wait { answer }.get().entries
     }
 
-    /// A session of the first build at version 2, which a build with a wrong step stored anew before version 3.
+    /// A session of the first build at version 2.
+    ///
+    /// A build with a wrong step stored it again before version 3.
     private func wronglyMigrated(limits: SessionLimits = SessionLimits()) throws -> SessionHarness {
         let harness = try SessionHarness(limits: limits)
         harness.deploy(FirstShelfApp())

@@ -1,4 +1,4 @@
-// Checks that a migration step which needs a path that no session has loses nothing.
+// Checks that no data is lost if a migration step requires a path that no session has.
 
 import RivuletEngine
 import RivuletJSON
@@ -9,7 +9,7 @@ import Testing
     private let whole = #"{"name":"Poems","number":1,"books":[{"id":"a","pages":1}],"lost":null}"#
     private let bare = #"{"number":1}"#
 
-    /// The app whose step from 1 to 2 is this one.
+    /// The app with this step from 1 to 2.
     private func app(_ step: @escaping @Sendable (inout JSONValue) throws -> Void) -> ShelfApp {
         ShelfApp(schemaVersion: 2, migrations: [StateMigration(from: 1, step)])
     }
@@ -187,7 +187,7 @@ import Testing
         #expect(try fault(harness).hasPrefix("step 1→2: /name was found in 0 of 2 sessions;"))
     }
 
-    /// An app whose step edits each cell of a grid of 10,000, and needs a name.
+    /// An app with a step that edits each cell of a grid of 10,000, and that requires a name.
     private var grid: ShelfApp {
         app { document in
             try document.update("/grid", required: false) { grid in

@@ -1,4 +1,4 @@
-// Checks that stored sessions of an earlier shape are read, and that those which cannot be are left as they are.
+// Checks that stored sessions of an earlier schema are read, and that unreadable ones stay as they are.
 
 import RivuletEngine
 import RivuletJSON
@@ -51,7 +51,7 @@ struct FirstShelfApp: AppDefinition {
     }
 }
 
-/// The state of a later build: a field has another name, one has another type, and the books are in a struct of their own.
+/// The state of a later build: a field has another name, one has another type, and the books are in a separate struct.
 @ObservableState
 struct Shelf: Equatable, Sendable {
     var title = "a shelf"
@@ -104,7 +104,9 @@ struct ShelfApp: AppDefinition {
 }
 
 @Suite struct SessionMigrationTests {
-    /// A session of the first build with that many events, each of which is an entry of its log.
+    /// A session of the first build with these events.
+    ///
+    /// Each event is an entry of its log.
     private func harness(_ events: String..., limits: SessionLimits = SessionLimits()) throws -> SessionHarness {
         let harness = try SessionHarness(limits: limits)
         harness.deploy(FirstShelfApp())

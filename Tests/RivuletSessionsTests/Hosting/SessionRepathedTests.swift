@@ -1,4 +1,4 @@
-// Checks the cursors of streams whose paths are not those of their URLs.
+// Checks the cursors of streams with paths that differ from their URLs.
 
 import RivuletJSON
 import RivuletSessions

@@ -1,4 +1,4 @@
-// Checks that in-process states are kept by a storage engine.
+// Checks that a storage engine stores in-process states.
 
 import RivuletSessions
 import Testing

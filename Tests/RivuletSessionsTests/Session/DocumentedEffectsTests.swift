@@ -7,7 +7,7 @@ import RivuletSessions
 import RivuletTesting
 import Testing
 
-// WallsTests checks that every sample of that page stands here, line by line.
+// DocumentationTests checks that this file has every sample of that page, line by line.
 
 @ObservableState
 struct Search: PersistentState {
@@ -75,7 +75,7 @@ struct Counting: EffectReducer {
 }
 
 @Suite struct DocumentedEffectsTests {
-    /// The works that an effect starts, played by hand.
+    /// Runs the works of an effect by hand.
     private func play(_ effect: Effect<SearchEvent>, for duration: Duration) -> [SearchEvent] {
         final class Host: EffectHost {
             var events: [SearchEvent] = []

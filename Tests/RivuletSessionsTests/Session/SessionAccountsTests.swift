@@ -1,4 +1,4 @@
-// Checks by chance that every dispatch is answered once, and that nothing stays in a session's accounts after it.
+// Checks with random programs that every dispatch is answered once, and that a session's counters return to zero.
 
 import CounterFixture
 import RivuletEngine
@@ -8,7 +8,7 @@ import Testing
 @testable import RivuletSessions
 
 @Suite struct SessionAccountsTests {
-    /// Numbers that look like chance, the same ones for a seed.
+    /// Pseudorandom numbers that depend only on a seed.
     private struct Dice: RandomNumberGenerator {
         var state: UInt64
 
@@ -21,11 +21,11 @@ import Testing
         }
     }
 
-    /// Clients that send without end, some from within an answer.
+    /// Clients that send without pause, some of them from within an answer.
     private final class Clients {
         let harness: SessionHarness
         var dice: Dice
-        /// How often each request was answered.
+        /// The number of answers to each request.
         var answers: [Int] = []
         var known: [Cursor] = []
         var sessions: [Session] = []
@@ -142,7 +142,7 @@ import Testing
         let live = clients.sessions.filter { !$0.machine.isRetired }
         #expect(
             clients.harness.shard.residentBytes == live.reduce(0) { $0 + $1.accountedBytes }
-                + clients.harness.shard.parked.bytes
+                + clients.harness.shard.passivated.bytes
         )
     }
 }

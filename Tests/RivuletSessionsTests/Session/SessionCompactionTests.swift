@@ -1,11 +1,11 @@
-// Checks what of its log a session keeps, and that loading it stays short.
+// Checks the part of its log that a session keeps, and that loading a session stays fast.
 
 import CounterFixture
 import RivuletSessions
 import Testing
 
 @Suite struct SessionCompactionTests {
-    /// A week and a bit.
+    /// A little more than a week.
     private static let longTime = Duration.seconds(8 * 86_400)
 
     private func stored(_ harness: SessionHarness) throws -> StoredSession {
@@ -18,7 +18,7 @@ import Testing
         return try harness.ask { harness.storage.past(harness.key, epoch: epoch, at: version, reply: $0) }
     }
 
-    /// Lets the session's time in memory run out, and does what the shard does then.
+    /// Makes the session idle for long enough, and evicts it as the shard does then.
     private func evict(_ harness: SessionHarness) {
         harness.uptime.advance(by: .seconds(600))
         harness.shard.evict()
@@ -36,8 +36,24 @@ import Testing
             if retained.from > 1 { #expect(try past(retained.from - 2, harness) == nil) }
             #expect(try harness.session().info().retainedFrom == retained.from)
         }
-        // 31 is where ten versions begin; the snapshot before it is of version 28.
+        // The last ten versions begin with 31. The snapshot before them is of version 28.
         #expect(try stored(harness).retained.from == 29)
+    }
+
+    @Test func `the oldest versions go when the log has more bytes than it may, also after a load`() throws {
+        let limits = SessionLimits(logBytesMax: 20_000, snapshotVersionsMax: 1_000_000, snapshotBytesMin: 2_000)
+        let harness = try SessionHarness(limits: limits)
+        let text = String(repeating: "a", count: 500)
+        for index in 0..<200 {
+            try harness.dispatch(#"{"rename":"\#(index)\#(text)"}"#)
+            if index % 30 == 29 { evict(harness) }
+            let stored = try stored(harness)
+            // The entries between two snapshots stay, and one more at each end.
+            let bytes = Int(stored.head.version - stored.retained.from + 1) * 1_100
+            #expect(bytes <= 20_000 + 2 * 4_000 + 2_200)
+        }
+        #expect(try stored(harness).retained.from > 150)
+        #expect(try harness.session().info().retainedFrom == stored(harness).retained.from)
     }
 
     @Test func `a load replays no more versions than lie between two snapshots`() throws {
@@ -50,7 +66,7 @@ import Testing
         let end = try stored(harness)
         #expect(end.head.version == 2_000)
         #expect(end.snapshot?.version == 1_792)
-        // At that snapshot 1,693 was where a hundred versions began, and the snapshot before it was of 1,536.
+        // At that snapshot, the last hundred versions began with 1,693. The snapshot before them was of 1,536.
         #expect(end.retained.from == 1_537)
     }
 

@@ -1,4 +1,4 @@
-// Checks that what a session began with stays what it was, whatever later builds begin sessions with.
+// Checks that a session keeps the defaults that it began with, whatever the defaults of later builds are.
 
 import RivuletEngine
 import RivuletJSON
@@ -11,7 +11,7 @@ import Testing
         defaultState: FirstShelf(books: [FirstBook(id: "y", pages: 3), FirstBook(id: "z")])
     )
 
-    /// A session of a build whose shelves have books from the start.
+    /// A session of a build with books on its shelves from the start.
     private func harness(_ events: String..., limits: SessionLimits = SessionLimits()) throws -> SessionHarness {
         let harness = try SessionHarness(limits: limits)
         harness.deploy(filled)
@@ -19,7 +19,7 @@ import Testing
         return harness
     }
 
-    /// A session as builds of before left it: a log over nothing, or over a document without a field.
+    /// A session as earlier builds stored it: a log without a snapshot, or a log after a snapshot that lacks a field.
     private func oldHarness(_ changes: String..., snapshot: String? = nil) throws -> SessionHarness {
         let harness = try SessionHarness()
         let entries = changes.enumerated().map { index, changes in

@@ -1,4 +1,4 @@
-// Checks the way of a dispatch: reduced, durable, visible, acknowledged.
+// Checks the path of a dispatch: reduced, durable, visible, acknowledged.
 
 import CounterFixture
 import RivuletEngine
@@ -148,7 +148,8 @@ import Testing
         let harness = try SessionHarness()
         let answer = try harness.dispatch(body)
         #expect(answer.coerced.map(\.text) == coerced)
-        // Another time the same: the field has that value already, but the sender wrote another one.
+        // The second dispatch has the same coercions. The field has that value already, but the sender wrote another
+        // one.
         #expect(try harness.dispatch(body).coerced.map(\.text) == coerced)
         guard !coerced.isEmpty else { return }
         let version = try harness.dispatch(#""peek""#).version
@@ -159,7 +160,7 @@ import Testing
     @Test func `a dispatch that waits keeps what was changed as its events were read`() throws {
         let harness = try SessionHarness()
         harness.storage.hold()
-        // It has an effect, so what comes after it is read at once and reduced later.
+        // The event has an effect, so the next dispatch is decoded at once and reduced later.
         let first = harness.send(#"{"chain":1}"#)
         let waiting = harness.send(#"{"limits":{"low":-1}}"#)
         harness.storage.release()
@@ -181,7 +182,7 @@ import Testing
         #expect(try harness.value("/p/count") == "2")
     }
 
-    /// How a dispatch is refused whose sender expects the session there.
+    /// The refusal of a dispatch that expects the session at these cursors.
     private func mismatch(of harness: SessionHarness, with expected: Cursor...) throws -> CursorMismatch? {
         let error = #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: expected) }
         guard case .precondition(let mismatch, _)? = error else { return nil }
@@ -254,7 +255,7 @@ import Testing
     @Test func `an asynchronous effect feeds its events back before the next event runs on`() async throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""slow""#)
-        // Yields instead of blocking: the effect needs one of the few threads that tests run on.
+        // The test yields instead of blocking, because the effect needs one of the few threads of the tests.
         let end = ContinuousClock.now + .seconds(60)
         while try harness.value("/p/title") != #""slow is done""#, ContinuousClock.now < end {
             await Task.yield()
@@ -312,7 +313,7 @@ import Testing
         let request = DispatchRequest(body: Array(#"{"add":1}"#.utf8))
         var versions: [UInt64] = []
         for _ in 0..<4 {
-            // The client sends its next event as soon as it has the answer, as a pipelining one does.
+            // The client sends its next event as soon as it has the answer, as a pipelining client does.
             session.dispatch(request) { result in
                 versions.append((try? result.get().version) ?? 0)
                 session.dispatch(request) { versions.append((try? $0.get().version) ?? 0) }

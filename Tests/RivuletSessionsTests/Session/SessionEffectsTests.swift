@@ -1,4 +1,4 @@
-// Checks how the effects of a session run: in which order with its events, for how long, and how they end with it.
+// Checks the effects of a session: their order relative to its events, their duration, and their end with the session.
 
 import CounterFixture
 import RivuletEngine
@@ -192,7 +192,7 @@ import Testing
         #expect(try harness.marks == "[1,1,1,1,1,1]")
         #expect(harness.errors.count == 1)
         #expect(harness.errors.first?.contains("chainedEventsMax (5)") == true)
-        // Another event from outside has a count of its own.
+        // Another event from outside has its own count.
         harness.send(#"{"mark":2}"#)
         #expect(try harness.marks == "[1,1,1,1,1,1,2,2,2,2,2,2]")
     }
@@ -245,7 +245,7 @@ import Testing
 
     // MARK: - Leaving
 
-    /// How a session can end.
+    /// The ways in which a session can end.
     enum Leaving: CaseIterable {
         case deletion, doubt, drain
     }

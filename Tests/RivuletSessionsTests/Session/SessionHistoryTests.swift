@@ -1,4 +1,4 @@
-// Checks the past of a session: reading its log and its states, and going back to them.
+// Checks the past of a session: reads of its log and of earlier states, and restores of them.
 
 import CounterFixture
 import RivuletEngine
@@ -30,7 +30,7 @@ import Testing
         return try harness.wait { answer }.get()
     }
 
-    /// Three marks, and a restart.
+    /// A session with three marks, after a restart.
     private func marked() throws -> SessionHarness {
         let harness = try SessionHarness()
         for mark in 1...3 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
@@ -121,7 +121,7 @@ import Testing
         #expect(answer.isDurable)
         #expect(answer.changes.map(\.path) == ["/p/marks"])
         #expect(try harness.value("/p/marks") == "[1]")
-        // A reducer would have noted its event.
+        // A reducer would have recorded its event.
         #expect(try harness.value("/t/lastEvent") == #""note""#)
         let entry = try #require(try log(after: 4, harness).entries.first)
         #expect(String(decoding: entry.event, as: UTF8.self) == #"{"$restore":{"version":1}}"#)

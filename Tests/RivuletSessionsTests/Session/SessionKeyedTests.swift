@@ -1,4 +1,4 @@
-// Checks keyed collections on their way through sessions: streams, resumption, the log.
+// Checks keyed collections in sessions: streams, resumption, the log.
 
 import CounterFixture
 import RivuletEngine
@@ -26,7 +26,7 @@ import Testing
         #"{"id":"\#(id)","title":"\#(title)","isOpen":false}"#
     }
 
-    /// What the watchers of the paths get for one event.
+    /// The events that the subscribers of the paths get for one event.
     private func delivered(_ paths: String..., event: String) throws -> [String] {
         let harness = try Self.harness()
         let pointers = try paths.map { try JSONPointer(parsing: $0) }
@@ -35,7 +35,9 @@ import Testing
         return harness.sink.delivered.filter { $0.group == group }.map { $0.event.changesText }
     }
 
-    /// What a reader gets who watches a path and missed the events, from memory and from the log alike.
+    /// The events of a reader that watches a path and missed the events.
+    ///
+    /// They are the same from memory and from the log.
     private func resumed(_ path: String, after events: String...) throws -> [String] {
         let answers = try [1_000, 1].map { tailChangesMax in
             let harness = try Self.harness(limits: SessionLimits(tailChangesMax: tailChangesMax))

@@ -1,4 +1,4 @@
-// Checks creation, snapshots and what a session does with damaged storage.
+// Checks creation, snapshots, and the behaviour of a session with damaged storage.
 
 import CounterFixture
 import RivuletEngine
@@ -25,7 +25,7 @@ import Testing
         return try harness.wait { answer }.get()
     }
 
-    /// The state as it stands in the body of a request.
+    /// The state as it is in the body of a request.
     private func document(_ state: String) throws -> JSONReader {
         var body = JSONReader(Array(#"{"state":\#(state)}"#.utf8))
         var document: JSONReader?
@@ -52,7 +52,8 @@ import Testing
     @Test func `a request that waited for a load finds the session again when one before it let go of it`() throws {
         let harness = try SessionHarness()
         harness.shard.find(harness.key, of: harness.app) { _ in
-            // The next request of the same connection comes at once; it leaves a session that is not stored and holds nothing.
+            // The next request of the same connection comes at once. It releases a session that is not stored and holds
+            // no state.
             _ = harness.shard.use(harness.key) { _ in }
         }
         var answer: Result<DispatchAnswer, SessionError>?
@@ -108,7 +109,7 @@ import Testing
             _ = try create(harness, state: #"{"p":{"count":-5}}"#, isStrict: true)
             Issue.record("created")
         } catch SessionError.coerced(let values) {
-            // The place in the body, as of all its faults.
+            // The path in the body, as in all errors of a body.
             #expect(values.map(\.text) == ["/state/p/count: -5 -> 0"])
         }
         #expect(try !harness.session().isStored)
@@ -129,7 +130,7 @@ import Testing
         let document = try JSONValue(
             parsing: #"{"p":{"count":1,"items":[{"id":7},{"id":"b","parts":[{"id":"x/y"}]}],"list":[1,2]}}"#
         )
-        #expect(document.place(of: try JSONPointer(parsing: keyPath)).description == place)
+        #expect(document.pointer(of: try JSONPointer(parsing: keyPath)).description == place)
     }
 
     @Test func `a partial state with an unknown field creates nothing`() throws {
@@ -238,7 +239,7 @@ import Testing
         try harness.dispatch(#"{"quietRetitle":{"id":"a","title":"\#(title)"}}"#)
         #expect(try harness.session().memoryBytes > before + 200_000)
         try harness.dispatch(#"{"quietRetitle":{"id":"a","title":""}}"#)
-        // The size of the state is an upper bound, which is measured now and then.
+        // The size of the state is an upper bound that is measured from time to time.
         #expect(try harness.session().memoryBytes < before + 101_000)
     }
 
@@ -319,7 +320,7 @@ import Testing
         #expect(try harness.session().info().epoch != session.info().epoch)
     }
 
-    /// A session whose log has these changes, and nothing else.
+    /// A session with a log of these changes, and without a snapshot.
     private func harness(log changes: String) throws -> SessionHarness {
         let harness = try SessionHarness()
         let entry = LogEntry(

@@ -1,4 +1,5 @@
-// Checks the session's machine as a table: what goes in, and what it has its driver do. There is no app, and a state is a word.
+// Checks the session's machine as a table: its inputs, and the actions that it requests from its driver. There is no
+// app, and a state is a word.
 
 import RivuletObservation
 import Testing
@@ -7,26 +8,27 @@ import Testing
 @testable import RivuletSessions
 
 @Suite struct SessionMachineTests {
-    /// What a machine begins with.
+    /// The initial state of a machine.
     enum Beginning {
         /// Storage has the session at version 3.
         case stored
-        /// The same, in the document of an earlier schema.
+        /// Storage has the session at version 3, in the document of an earlier schema.
         case migrated
-        /// Storage does not know the session.
+        /// Storage does not have the session.
         case new
     }
 
-    /// Drives a machine by words, and writes down what it does.
+    /// Drives a machine by words, and records its actions.
     ///
-    /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue, `a=` changes nothing, and
-    /// `a?` expects another state, `a#` is refused by its reducer. The others: `ok` and `fail` are storage's answers, `snapshot` is `ok` where a snapshot was due, `done`
-    /// ends an effect, `create` and `delete` are requests, `close` ends the session. `a>b` sends `b` while `a` is published, `a~b` has an
-    /// effect of `a` send `b` at once, and `again` is the drive that the session asks for then.
+    /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue. `a=`
+    /// changes nothing, `a?` expects another state, and `a#` is rejected by its reducer. The other words are: `ok` and
+    /// `fail` are storage's answers, and `snapshot` is `ok` with a snapshot due. `done` ends an effect, `create` and
+    /// `delete` are requests, and `close` ends the session. `a>b` sends `b` while `a` is published. `a~b` has an effect
+    /// of `a` that sends `b` at once, and `again` is the drive that the session requests then.
     private struct Driver: ~Copyable {
         var machine: SessionMachine
         var lines: [String] = []
-        /// The bytes of the dispatches that are not answered.
+        /// The bytes of the dispatches that are not yet answered.
         private(set) var unansweredBytes = 0
         private var turn: SessionMachine.StorageTurn?
         private var version: UInt64
@@ -95,14 +97,14 @@ import Testing
                 box: TypedBox(names[0]),
                 count: 1,
                 persists: names[0].hasSuffix("!"),
-                notes: nil
+                records: nil
             )
             machine.enqueue(QueuedDispatch(.events(events), bodyBytes: 1) { _ in })
             unansweredBytes += 1
         }
 
         private mutating func dispatchFromEffect(_ name: String) {
-            let events = DecodedEvents(box: TypedBox(name), count: 1, persists: name.hasSuffix("!"), notes: nil)
+            let events = DecodedEvents(box: TypedBox(name), count: 1, persists: name.hasSuffix("!"), records: nil)
             let source = EffectSource(eventName: "effect")
             _ = machine.enqueue(fromEffect: QueuedDispatch(.events(events), source: source) { _ in })
         }
@@ -161,16 +163,16 @@ import Testing
                 return lines.append("rejected \(name)")
             }
             let changes = name.hasSuffix("=") ? [] : [StateChange(operation: .replace, path: "/\(name)", value: [0x30])]
-            let place = machine.place(of: Recording(changes: changes), persists: dispatch.persists)
+            let placement = machine.placement(of: Recording(changes: changes), persists: dispatch.persists)
             machine.accept(
                 PendingDispatch(
                     state: TypedBox(Self.text(machine.head) + (changes.isEmpty ? "" : name)),
-                    position: place.position,
+                    position: placement.position,
                     size: StateSize(atMost: 0),
-                    unlogged: place.unlogged,
-                    entry: place.logged.map {
+                    unlogged: placement.unlogged,
+                    entry: placement.logged.map {
                         LogEntry(
-                            version: place.position.version,
+                            version: placement.position.version,
                             time: 0,
                             commandID: nil,
                             event: [],
@@ -211,67 +213,71 @@ import Testing
         }
     }
 
-    /// What goes in, and what comes out; a bar stands where the machine has nothing to do before the next input.
+    /// Inputs and outputs.
+    ///
+    /// A bar is at each point at which the machine waits for the next input.
     private static let rows: [(Beginning, String, String)] = [
-        // A transient event is seen at once, a durable one when storage has it.
+        // A transient event is visible at once, a durable one after storage has it.
         (.stored, "a", "reduce a, show >a"),
         (.stored, "a!", "reduce a!, append 1 after 3"),
         (.stored, "a! ok", "reduce a!, append 1 after 3 | show >a!, snapshot 4?"),
-        // An event that changes nothing is seen, and takes no entry.
+        // An event that changes nothing is published, and has no entry in the log.
         (.stored, "a=", "reduce a=, show >"),
-        // Events are seen in their order, whatever storage has to do with them.
+        // Events become visible in their order, whatever storage has to do with them.
         (.stored, "a! b", "reduce a!, append 1 after 3 | reduce b"),
         (.stored, "a! b ok", "reduce a!, append 1 after 3 | reduce b | show >a!, show a!>a!b, snapshot 4?"),
-        // Those that come while storage is busy go together; here two may be reduced and not visible.
+        // Durable events that come while storage is busy are appended together. Here at most two may be reduced and not
+        // visible.
         (
             .stored, "a! b! c! ok",
             "reduce a!, append 1 after 3 | reduce b! |  | show >a!, snapshot 4?, reduce c!, append 2 after 4"
         ),
-        // The next durable event stores the changes that transient events made to stored fields, even if it changes nothing itself.
+        // The next durable event stores the changes that transient events made to stored fields, even if it changes
+        // nothing itself.
         (.stored, "a b!", "reduce a, show >a | reduce b!, append 1 after 3"),
-        // A request that comes while an event is shown waits until that is over.
+        // A request that comes while an event is published waits until the end of that.
         (.stored, "a>b", "reduce a, show >a, reduce b, show a>ab"),
-        // An effect that holds the queue lets nothing be reduced before it ends; not even before it has begun.
+        // If an effect holds the queue, no event is reduced before it ends, even if it has not begun.
         (.stored, "a+ b done", "reduce a+, show >a+ |  | reduce b, show a+>a+b"),
         (.stored, "a+>b done", "reduce a+, show >a+ | reduce b, show a+>a+b"),
-        // An event of an effect waits for a later turn of the loop, requests that came before it do not.
+        // An event of an effect waits for a later turn of the loop. Requests that came before it do not wait.
         (.stored, "a~b again", "reduce a, show >a, again? | reduce b, show a>ab"),
         (
             .stored, "c+ a~b d done again",
             "reduce c+, show >c+ |  |  | reduce a, show c+>c+a, again?, reduce d, show c+a>c+ad | reduce b, show c+ad>c+adb"
         ),
-        // A deletion lets them have their turn as well.
+        // A deletion waits for the events of effects, too.
         (
             .stored, "a~b! delete again ok ok",
             "reduce a, show >a, again? | reduce b!, append 1 after 3 |  | show a>ab!, snapshot 4?, delete | deleted"
         ),
-        // A snapshot goes before further entries.
+        // A snapshot is stored before further entries.
         (
             .stored, "a! b! snapshot ok",
             "reduce a!, append 1 after 3 | reduce b! | show >a!, snapshot 4? | append 1 after 4"
         ),
-        // Nothing follows a document of an earlier schema in the log.
+        // No entry follows a document of an earlier schema in the log. The whole state is stored first.
         (
             .migrated, "a! ok ok",
             "reduce a!, whole at 3 | append 1 after 3 | show >a!, snapshot 4?"
         ),
         (.migrated, "a", "reduce a, show >a"),
-        // The first event makes storage know the session, a transient one too.
+        // The first event creates the session in storage, even if the event is transient.
         (.new, "a ok", "reduce a, create with 0 | show >a, snapshot 0?"),
         (.new, "a! ok", "reduce a!, create with 1 | show >a!, snapshot 1?"),
         (.new, "create ok", "create with 0 | created 1, snapshot 0?"),
         (.new, "a! create ok", "reduce a!, create with 1 |  | show >a!, created 1, snapshot 1?"),
-        // A refusal creates nothing, and says what it saw when that is visible.
+        // A refusal creates no session. It is answered when the state that it saw is visible.
         (.new, "a?", "reduce a?, refused a?"),
         (.stored, "a! b? ok", "reduce a!, append 1 after 3 | reduce b? | show >a!, show a!>a!, snapshot 4?"),
-        // An event that its reducer refuses is not seen, and takes no entry.
+        // An event that its reducer rejects is not published, and has no entry in the log.
         (.stored, "a#", "reduce a#, rejected a#"),
         (.new, "a#", "reduce a#, rejected a#"),
         (.stored, "a! b# ok", "reduce a!, append 1 after 3 | reduce b#, rejected b# | show >a!, snapshot 4?"),
-        // A failure of storage takes back all that is not durable.
+        // A failure of storage reverts all changes that are not durable.
         (.stored, "a! b fail c", "reduce a!, append 1 after 3 | reduce b | failed 2 0 0 0 | reduce c, show >c"),
         (.new, "create fail a ok", "create with 0 | failed 0 0 1 0 | reduce a, create with 0 | show >a, snapshot 0?"),
-        // A deletion waits for what was accepted, and refuses what comes after it.
+        // A deletion waits for accepted dispatches, and refuses later ones.
         (.stored, "delete ok", "delete | deleted"),
         (
             .stored, "a! delete b ok ok",
@@ -279,10 +285,10 @@ import Testing
         ),
         (.new, "delete", "refused"),
         (.new, "a! delete fail", "reduce a!, create with 1 |  | failed 1 0 0 0, was never stored"),
-        // The end of a session is told to all who wait.
+        // The end of a session fails all requests that wait.
         (.stored, "a+ b c! close d", "reduce a+, show >a+ |  |  | failed 0 2 0 0 | no room for d"),
         (.stored, "a! delete close ok", "reduce a!, append 1 after 3 |  | failed 1 0 0 1 | nothing was asked"),
-        // The queue has a limit, and what is reduced and not visible has the same.
+        // The queue has a limit. The same limit applies to the events that are reduced and not visible.
         (.stored, "a+ b c d", "reduce a+, show >a+ |  |  | no room for d"),
         (
             .stored, "a! b! c! d! ok",

@@ -1,4 +1,4 @@
-// Tests dispatches with idempotency keys: retries, restarts, faults, limits.
+// Tests dispatches with idempotency keys: retries, restarts, errors, limits.
 
 import CounterFixture
 import RivuletEngine
@@ -26,7 +26,7 @@ import Testing
         _ = try harness.once(body, key: "k")
         harness.storage.holdReads()
         let retry = harness.sendOnce(body, key: "k")
-        // Counts what waits, the retry too.
+        // The dispatch updates the count, which includes the waiting retry.
         try harness.dispatch(#"{"add":1}"#)
         let waiting = harness.shard.residentBytes
         harness.storage.releaseReadsBackwards()
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `one key more than the limit is refused until the oldest answer is too old`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(keptAnswersMax: 2))
+        let harness = try SessionHarness(limits: SessionLimits(idempotencyRecordsMax: 2))
         for key in ["a", "b"] {
             _ = try harness.once(#"{"add":1}"#, key: key)
             harness.wallClock.advance(by: .seconds(10))
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `answers that take too many bytes refuse another key`() throws {
-        let harness = try SessionHarness(limits: SessionLimits(keptAnswerBytesMax: 40))
+        let harness = try SessionHarness(limits: SessionLimits(idempotencyRecordBytesMax: 40))
         _ = try harness.once(#"{"add":1}"#, key: "a")
         guard case .failure(.keysFull) = try harness.tryOnce(#"{"add":1}"#, key: "b") else {
             Issue.record("not refused")
@@ -292,7 +292,9 @@ extension SessionHarness {
         var result: Result<OnceAnswer, SessionError>?
     }
 
-    /// Sends events under a key; the answer is in the box when it has come.
+    /// Sends events under a key.
+    ///
+    /// The box gets the answer when it comes.
     func sendOnce(_ body: String, key id: String, expected: [Cursor] = []) -> OnceBox {
         let box = OnceBox()
         let request = DispatchRequest(body: Array(body.utf8), expected: expected)

@@ -1,4 +1,4 @@
-// Checks with random programs that snapshots and RFC 6902 patches lead to the state, exactly.
+// Checks with random programs that snapshots and RFC 6902 patches give exactly the session's state.
 
 import ChangeOracle
 import RivuletJSON
@@ -6,7 +6,7 @@ import RivuletSessions
 import Testing
 
 @Suite struct SessionPatchOracleTests {
-    /// A reader that knows nothing but RFC 6902.
+    /// A reader that implements only RFC 6902.
     private struct Reader {
         let view: String?
         let path: JSONPointer
@@ -83,7 +83,7 @@ import Testing
         let session = try harness.session()
         let expected: JSONValue
         if let view = reader.view {
-            // A view is read as a whole: a fresh stream knows what is at a path of it.
+            // A view can only be read as a whole. A new stream gives the value at a path of the view.
             let first = try harness.subscribe(StreamTopic(view: view, paths: [reader.path])).first
             let snapshot = try JSONValue(parsing: try #require(first.first).data)
             let values = try #require(snapshot["values"]?.members)
@@ -159,7 +159,9 @@ import Testing
 }
 
 extension JSONValue {
-    /// With the members of objects in the order of their names, which is of no meaning.
+    /// The value with object members sorted by name.
+    ///
+    /// Their order has no meaning.
     fileprivate var sorted: JSONValue {
         switch self {
         case .object(let members):

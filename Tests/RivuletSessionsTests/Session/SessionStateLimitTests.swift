@@ -1,4 +1,4 @@
-// Checks that the state of a session does not grow without end.
+// Checks that the state of a session does not grow without limit.
 
 import RivuletEngine
 import RivuletJSON
@@ -121,7 +121,7 @@ import Testing
     }
 }
 
-/// A text that counts how often it is written, in the one test that has it.
+/// A text that counts the times that it is written, in the one test that has it.
 struct MeasuredText: JSONCodable, Equatable, Sendable {
     static let encodings = Atomic(0)
 
@@ -139,7 +139,7 @@ struct MeasuredText: JSONCodable, Equatable, Sendable {
     static var jsonSchema: JSONSchema { String.jsonSchema }
 }
 
-/// A state with one.
+/// A state with a measured text.
 @ObservableState
 struct Scroll: Equatable, Sendable {
     var contents = MeasuredText()

@@ -1,4 +1,4 @@
-// Checks which sessions leave memory when it is full, and when their time is over.
+// Checks the sessions that are evicted: if memory is full, and if they are idle.
 
 import RivuletJSON
 import RivuletSessions
@@ -13,7 +13,7 @@ import Testing
         return try harness.wait { found }
     }
 
-    /// Stores the session and uses it, one second after whatever was used before.
+    /// Stores the session and uses it, one second after the last use of any session.
     private func use(_ number: Int, in harness: SessionHarness) throws {
         harness.uptime.advance(by: .seconds(1))
         try send(#"{"mark":1}"#, to: number, in: harness)
@@ -45,7 +45,7 @@ import Testing
     @Test func `sessions that cannot leave are not asked again before a second is over`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
         try use(0, in: harness)
-        // In memory only, so it cannot leave under its stream.
+        // The field is in memory only, so the session cannot be evicted under its stream.
         try harness.hold(key(0))
         #expect(throws: SessionError.self) { try find(1, in: harness).get() }
         try harness.letGo(key(0))
@@ -60,7 +60,7 @@ import Testing
         for number in 0..<200 { try use(number, in: harness) }
         harness.uptime.advance(by: .seconds(600))
         harness.shard.evict()
-        // Between the turns the loop does its other work.
+        // Between the turns, the loop does its other work.
         #expect((1..<200).contains(harness.shard.residentCount))
         harness.executor.runPosted()
         #expect(harness.shard.residentCount == 0)
@@ -105,7 +105,7 @@ import Testing
         for size in stride(from: 30_000, through: 200_000, by: 10_000) {
             harness.uptime.advance(by: .milliseconds(1))
             try send(#"{"write":"\#(letters(size))"}"#, to: growing, in: harness).expectAccepted()
-            // A session that storage still works for leaves when that is answered.
+            // A session with a storage operation in progress is evicted after its answer.
             _ = try harness.wait { harness.shard.residentBytes <= 450_000 ? true : nil }
         }
         #expect(harness.shard.resident(key(15)) === growing)
@@ -127,7 +127,7 @@ import Testing
                 let before = try session.read(.root).get()
                 let result = try send(#"{"write":"\#(letters(size))"}"#, to: session, in: harness)
                 harness.executor.runPosted()
-                // One event more than there is room for, whose change is kept beside the state that it made.
+                // One event over the limit is possible. Its change is stored beside the new state.
                 #expect(harness.shard.residentBytes < 300_000 + 100_000)
                 guard case .failure(.overloaded) = result else { continue }
                 refused = session
@@ -158,7 +158,7 @@ import Testing
         try send(#"{"draft":"\#(letters(100_000))"}"#, to: sessions[0], in: harness).expectAccepted()
         harness.executor.runPosted()
         try send(#"{"sketch":"b"}"#, to: sessions[1], in: harness).expectOverloaded()
-        // A durable event of the same size: now it could leave.
+        // After a durable event of the same size, the session could be evicted.
         try send(#"{"write":"\#(letters(100_000))"}"#, to: sessions[0], in: harness).expectAccepted()
         harness.executor.runPosted()
         #expect(harness.shard.residentCount == 2)
@@ -221,8 +221,8 @@ import Testing
         #expect(harness.shard.residentCount < 4)
     }
 
-    /// A session that left memory with a transient field, which nobody watches any more, and another one that cannot leave.
-    private func parkedBesideHeld() throws -> SessionHarness {
+    /// A passivated session with a transient field and without subscribers, and another session that cannot be evicted.
+    private func passivatedBesideHeld() throws -> SessionHarness {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
         try park(in: harness)
         try use(0, in: harness)
@@ -236,13 +236,13 @@ import Testing
         harness.uptime.advance(by: .seconds(600))
         harness.shard.evict()
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
     }
 
     @Test func `a session that finds no room to be loaded keeps its transient state`() throws {
-        let harness = try parkedBesideHeld()
+        let harness = try passivatedBesideHeld()
         #expect(throws: SessionError.self) { try harness.session() }
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         try harness.letGo(key(0))
         harness.uptime.advance(by: .seconds(1))
         #expect(try harness.value("/t/lastEvent") == #""mark""#)
@@ -250,21 +250,21 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a session that is asked for again and again in vain is taken down once`(isFull: Bool) throws {
-        let harness = try isFull ? parkedBesideHeld() : SessionHarness()
+        let harness = try isFull ? passivatedBesideHeld() : SessionHarness()
         if !isFull { try park(in: harness) }
         for _ in 0..<200 {
-            // Making room looks at those that are parked, a load that fails does not.
+            // A full memory checks the passivated sessions. A failed load does not.
             if !isFull { harness.storage.failNextLoad(.unavailable(detail: "for a test")) }
             harness.uptime.advance(by: .seconds(1))
             #expect(throws: SessionError.self) { try harness.session() }
         }
         harness.uptime.advance(by: .seconds(299))
         harness.shard.evict()
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         harness.uptime.advance(by: .seconds(2))
-        // In its first turn: there is nothing before it that is no longer true.
+        // The first turn is enough, because no outdated entry is before the session.
         harness.shard.evict()
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
     }
 
     private func notebook(bytesMax: Int) throws -> SessionHarness {
@@ -273,7 +273,7 @@ import Testing
         return harness
     }
 
-    /// Makes the session's text so long, one second after whatever was used before.
+    /// Writes a text of this length to the session, one second after the last use of any session.
     private func write(_ count: Int, to number: Int, in harness: SessionHarness) throws {
         harness.uptime.advance(by: .seconds(1))
         try send(#"{"write":"\#(letters(count))"}"#, to: number, in: harness)
@@ -305,7 +305,7 @@ extension Result<DispatchAnswer, SessionError> {
 }
 
 extension SessionHarness {
-    /// Has a stream and a field that is in memory only keep the session there.
+    /// Keeps the session in memory by a stream and a field that is in memory only.
     fileprivate func hold(_ key: SessionKey) throws {
         let session = try #require(shard.resident(key))
         watch(session)
@@ -317,7 +317,7 @@ extension SessionHarness {
         session.subscribe(StreamRequest(stream: StreamID(loop: 0, connection: 1), topic: topic, resume: nil))
     }
 
-    /// Takes the field back.
+    /// Resets the field that keeps the session in memory.
     fileprivate func letGo(_ key: SessionKey) throws {
         try send(#"{"note":null}"#, to: try #require(shard.resident(key)))
         try send(#"{"mark":2}"#, to: try #require(shard.resident(key)))

@@ -1,4 +1,4 @@
-// Checks that what a session holds in memory is counted.
+// Checks that a session's memory is counted.
 
 import RivuletEngine
 import RivuletJSON
@@ -34,7 +34,7 @@ import Testing
         let before = try harness.session().memoryBytes
         harness.storage.hold()
         let box = harness.send(#"{"write":"\#(letters(100_000))"}"#)
-        // Its body, its change and its entry.
+        // The memory has the dispatch's body, its change and its entry.
         #expect(try harness.session().memoryBytes > before + 300_000)
         harness.storage.release()
         _ = try harness.wait(for: box).get()
@@ -47,7 +47,7 @@ import Testing
         try harness.subscribe(StreamTopic(view: "NotebookView", paths: []))
         let before = try harness.session().memoryBytes
         try harness.dispatch(#"{"write":"\#(letters(100_000))"}"#)
-        // The state, its tail and the view's tail.
+        // The memory has the state, its recent changes and the view's recent changes.
         #expect(try harness.session().memoryBytes > before + 290_000)
     }
 

@@ -1,11 +1,11 @@
-// Checks that watched sessions leave memory, and that their streams do not notice.
+// Checks that watched sessions are passivated, and that their streams continue without a change.
 
 import CounterFixture
 import RivuletSessions
 import Testing
 
 @Suite struct SessionParkingTests {
-    /// A session at `/p/count` 1 that is watched there, in memory only for as long as something asks for it.
+    /// A session with a stream at `/p/count`, after an event that makes it possible to passivate the session.
     private func watched(_ body: String = #"{"add":1}"#) throws -> (SessionHarness, RecordingSink.Joined) {
         let harness = try SessionHarness()
         try harness.dispatch(body)
@@ -24,15 +24,15 @@ import Testing
         let before = try harness.session().read(.root).get().cursor
         park(harness)
         #expect(harness.shard.residentCount == 0)
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         let answer = try harness.dispatch(#"{"add":1}"#)
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
         #expect(harness.sink.ended.isEmpty)
         let events = harness.sink.delivered.filter { $0.group == joined.group }
         #expect(
             events.map(\.event.text) == [#"{"version":2,"changes":[{"op":"replace","path":"/p/count","value":2}]}"#]
         )
-        #expect(answer.cursor.residence == before.residence)
+        #expect(answer.cursor.incarnation == before.incarnation)
         #expect(answer.cursor.position > before.position)
         #expect(try harness.session().info().streams == 1)
     }
@@ -122,9 +122,9 @@ import Testing
         try harness.dispatch(#"{"add":1}"#)
         park(harness)
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         park(harness)
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
         #expect(try harness.value("/t/lastEvent") == "null")
     }
 
@@ -172,7 +172,7 @@ import Testing
         try harness.wait { deleted }.get()
         #expect(harness.sink.ended == [.deleted])
         #expect(harness.shard.isDeleted("\(joined.cursor)"))
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
     }
 
     @Test func `the last stream that leaves takes the rest of its session along`() throws {
@@ -180,9 +180,9 @@ import Testing
         try harness.subscribe("/p/count")
         park(harness)
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop + 1)
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
         #expect(try harness.dispatch(#"{"add":1}"#).version == 2)
         #expect(harness.sink.delivered.isEmpty)
     }
@@ -211,7 +211,7 @@ import Testing
         _ = try harness.ask { harness.storage.append(harness.key, at: .after(stored.head), [entry], reply: $0) }
         let cursor = try harness.session().read(.root).get().cursor
         #expect(harness.sink.ended == [.draining])
-        #expect(cursor.residence != joined.cursor.residence)
+        #expect(cursor.incarnation != joined.cursor.incarnation)
     }
 
     @Test func `streams of sessions out of memory stay until their loops end them when the server stops`() throws {
@@ -221,7 +221,7 @@ import Testing
         #expect(harness.sink.ended.isEmpty)
         harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
         #expect(harness.shard.isQuiet)
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
     }
 
     @Test func `a full memory puts watched sessions out, too`() throws {
@@ -230,6 +230,6 @@ import Testing
         var found: Result<Session, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { found = $0 }
         #expect(try harness.wait { found }.get().key.id == "s2")
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
     }
 }

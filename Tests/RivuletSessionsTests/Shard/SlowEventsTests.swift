@@ -1,4 +1,4 @@
-// Checks which events are logged as slow.
+// Checks the events that are logged as slow.
 
 import Logging
 import Synchronization

@@ -1,11 +1,11 @@
-// Checks that a state's size is known well enough, and that knowing it costs little.
+// Checks that a state's size is accurate enough, and that measuring it costs little.
 
 import Testing
 
 @testable import RivuletSessions
 
 @Suite struct StateSizeTests {
-    /// A text that events replace, and how often it was measured.
+    /// A text that events replace, and the number of its measurements.
     private final class Model {
         var size: StateSize
         var bytes: Int
@@ -19,7 +19,7 @@ import Testing
             size = StateSize(atMost: bytes)
         }
 
-        /// Replaces so many bytes by others.
+        /// Replaces `old` bytes by `new` bytes.
         func replace(_ old: Int, by new: Int) -> Bool {
             let isCounted =
                 size.countAtMost(new, limit: limit)

@@ -1,4 +1,4 @@
-// Tests what the streams of stores and values are made of.
+// Tests the feeds behind the streams of stores and values.
 
 import Foundation
 import RivuletBase

@@ -1,4 +1,4 @@
-// Owns requests to shared resources as tests write them.
+// Owns short forms of requests to shared resources for tests.
 
 import Foundation
 import RivuletJSON
@@ -42,7 +42,7 @@ extension HostedStore {
         try await answer { perform(Array(body.utf8), expected: nil, reply: $0) }
     }
 
-    /// A feed that nobody has to wake.
+    /// A feed without a wake-up call.
     func feed() async throws -> any SharedFeed { makeFeed {} }
 }
 
@@ -70,7 +70,7 @@ extension HostedSecret {
     func resealed() async throws -> Bool { try await answer { reseal($0) } }
 }
 
-/// What tests read of a document.
+/// The parts of a document that tests read.
 struct ReadDocument {
     let value: JSONValue?
 
@@ -87,7 +87,7 @@ extension StorePage {
 }
 
 extension StoreOutcome {
-    /// The version, and what came, took another's place and went.
+    /// The version, and the numbers of inserted, replaced and removed items.
     var line: String { "v\(version) +\(inserted) =\(replaced) -\(removed)" }
 }
 
@@ -99,7 +99,7 @@ extension SharedEvent {
     var document: ReadDocument { ReadDocument(data) }
     var text: String { "\(name) \(version ?? 0) \(String(decoding: data, as: UTF8.self))" }
 
-    /// Name, version, items and reason.
+    /// The name, version, items and reason.
     var line: String {
         let words = [name, version.map(String.init) ?? "", document.ids.joined(separator: ","), document.reason ?? ""]
         return words.filter { !$0.isEmpty }.joined(separator: " ")

@@ -1,4 +1,4 @@
-// Tests what clients do with a secret, and that nobody reads it.
+// Tests clients' requests to a secret, and that no request reads it.
 
 import Foundation
 import InMemoryLogging

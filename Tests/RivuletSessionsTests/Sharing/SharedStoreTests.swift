@@ -1,4 +1,4 @@
-// Tests what clients do with a store, as JSON.
+// Tests clients' requests to a store, as JSON.
 
 import Foundation
 import RivuletSessions
@@ -54,7 +54,7 @@ import Testing
         await expect(refusal: #"the item "bad" cannot be read"#) { _ = try await host.item("bad") }
         #expect(try await host.remove("bad").outcome.removed == 1)
         await expect(refusal: #"there is no item "bad""#) { _ = try await host.item("bad") }
-        // Another list than before, and so another version.
+        // The list has changed, so that it has another version.
         #expect(try await host.page().text == #"{"version":2,"items":[{"id":"good","text":""}]}"#)
         #expect(try await host.feed().take(joining: .after(1)).first.lines == ["remove 2"])
     }
@@ -137,7 +137,7 @@ import Testing
                 #"insert ["c"]"#, #"remove ["b"]"#, #"insert ["d"]"#, #"insert ["e"]"#, #"remove ["e"]"#,
             ]
         )
-        // One for what was there before, and one for each chain.
+        // One commit is for the items from the start, and one for each chain.
         #expect(storage.commits.count == 4)
         #expect(try await Store.lines(in: storage) == [])
     }

@@ -1,4 +1,4 @@
-// Checks that the engine in memory keeps the items of stores beside its sessions.
+// Checks that the engine in memory stores the items of stores beside its sessions.
 
 import ItemStorageConformance
 import RivuletSessions

@@ -46,8 +46,9 @@ import Testing
         _ = try await engine.append(key, at: point, [entry])
         let other = SessionKey(app: "counter", id: "two")
         let error = await #expect(throws: StorageError.self) { _ = try await engine.append(other, at: point, [entry]) }
-        guard case .full(let detail) = error else { throw try #require(error) }
-        #expect(detail.contains("MemoryStorageLimits.bytesMax"))
+        #expect(error == .memoryFull(limitBytes: 10_000))
+        #expect(error?.description.contains("MemoryStorageLimits.bytesMax") == true)
+        #expect(engine.memoryBytes > 9_000)
         #expect(try await engine.load(other) == nil)
         #expect(try await engine.delete(key))
         _ = try await engine.append(other, at: point, [entry])

@@ -1,4 +1,4 @@
-// Checks which snapshot leads to a version, and up to which one entries may go.
+// Checks the choice of the snapshot for a version, and the version up to which entries may be deleted.
 
 import RivuletSessions
 import Testing

@@ -1,4 +1,4 @@
-// Checks that every storage error says what happened and what mends it.
+// Checks that every storage error names its cause and its fix.
 
 import RivuletSessions
 import Testing

@@ -1,4 +1,4 @@
-// Checks that an index of changes leads every reader to the present, and tells no more than it must.
+// Checks that an index of changes brings every reader to the present state, with no more changes than necessary.
 
 import RivuletJSON
 import RivuletObservation
@@ -22,7 +22,7 @@ import Testing
     @Test func `a field that is written a million times is one entry`() {
         var index = Self.index()
         for version in 1...1_000_000 {
-            index.note([Self.change(.replace, "/p/count")], at: Self.position(UInt64(version)))
+            index.record([Self.change(.replace, "/p/count")], at: Self.position(UInt64(version)))
         }
         #expect(index.count == 2)
         #expect(index.changes(after: Self.position(999_999)) == [MissedChange(path: "/p/count")])
@@ -32,7 +32,7 @@ import Testing
     @Test func `what changed is told in the order of the last changes, each path once`() {
         var index = Self.index()
         for (version, path) in ["/a", "/b", "/a", "/c/d"].enumerated() {
-            index.note([Self.change(.replace, path)], at: Self.position(UInt64(version + 1)))
+            index.record([Self.change(.replace, path)], at: Self.position(UInt64(version + 1)))
         }
         #expect(index.changes(after: Self.position(0)) == ["/b", "/a", "/c/d"].map(MissedChange.init))
         #expect(index.changes(after: Self.position(2)) == ["/a", "/c/d"].map(MissedChange.init))
@@ -42,7 +42,7 @@ import Testing
         var index = Self.index()
         let program: [StateChange.Operation] = [.add, .remove, .add, .remove]
         for (version, operation) in program.enumerated() {
-            index.note([Self.change(operation, "/items/a")], at: Self.position(UInt64(version + 1)))
+            index.record([Self.change(operation, "/items/a")], at: Self.position(UInt64(version + 1)))
         }
         for (version, operation) in program.enumerated() {
             let missed = index.changes(after: Self.position(UInt64(version)))
@@ -54,7 +54,10 @@ import Testing
     {
         var index = Self.index()
         for version in 1...10 {
-            index.note([Self.change(version % 2 == 1 ? .add : .remove, "/items/a")], at: Self.position(UInt64(version)))
+            index.record(
+                [Self.change(version % 2 == 1 ? .add : .remove, "/items/a")],
+                at: Self.position(UInt64(version))
+            )
         }
         let document = ReadableDocument { path, writer in
             guard path.tokens == ["items"] else { return false }
@@ -77,7 +80,7 @@ import Testing
     @Test func `a full index tells recent changes finely, and older ones by what contains them`() {
         var index = Self.index(entriesMax: 100)
         for version in 1...1_000 {
-            index.note([Self.change(.replace, "/p/items/\(version)/title")], at: Self.position(UInt64(version)))
+            index.record([Self.change(.replace, "/p/items/\(version)/title")], at: Self.position(UInt64(version)))
         }
         #expect(index.count <= 100)
         #expect(
@@ -89,8 +92,8 @@ import Testing
 
     @Test func `an index without room says that everything changed`() {
         var index = Self.index(entriesMax: 0)
-        index.note([Self.change(.replace, "/p/count")], at: Self.position(1))
-        index.note([Self.change(.add, "/p/items/a")], at: Self.position(2))
+        index.record([Self.change(.replace, "/p/count")], at: Self.position(1))
+        index.record([Self.change(.add, "/p/items/a")], at: Self.position(2))
         #expect(index.count == 0)
         #expect(index.bytes == 0)
         #expect(index.changes(after: Self.position(1)) == [MissedChange(path: "")])
@@ -101,7 +104,7 @@ import Testing
         var index = Self.index(bytesMax: 10_000)
         for version in 1...100 {
             let path = "/p/" + String(repeating: "x", count: 1_000) + "\(version)"
-            index.note([Self.change(.replace, path)], at: Self.position(UInt64(version)))
+            index.record([Self.change(.replace, path)], at: Self.position(UInt64(version)))
             #expect(index.bytes <= 10_000)
         }
         #expect(index.changes(after: Self.position(99)).count == 1)
@@ -113,7 +116,7 @@ import Testing
         #expect(index.changes(after: Self.position(7)).isEmpty)
     }
 
-    /// The most entries of an index, small enough to be full, and none.
+    /// The most entries of an index, from none to more than are written.
     private static let limits = [0, 1, 3, 8, 20, 1_000]
 
     @Test(arguments: 0..<12)
@@ -132,7 +135,7 @@ import Testing
             let event = isQuiet ? TallyProgram.quietEvent(&generator) : TallyProgram.event(&generator)
             let answer = try harness.dispatch(event)
             guard !answer.changes.isEmpty else { continue }
-            for place in indices.indices { indices[place].note(answer.changes, at: answer.cursor.position) }
+            for place in indices.indices { indices[place].record(answer.changes, at: answer.cursor.position) }
             documents.append(try JSONValue(parsing: Array(try harness.value("").utf8)))
             positions.append(answer.cursor.position)
             steps.append(answer.changes)
@@ -173,7 +176,7 @@ import Testing
         return told
     }
 
-    /// Whether a path is at, in or around one that was written.
+    /// True if a path is equal to, within or around a written path.
     private func isWritten(_ path: String, in written: [String]) -> Bool {
         written.contains { other in
             (path + "/").utf8.starts(with: (other + "/").utf8) || (other + "/").utf8.starts(with: (path + "/").utf8)

@@ -1,4 +1,4 @@
-// Checks that a change finds the watched paths that it concerns, and looks at no others.
+// Checks that a change finds the watched paths that it affects, and visits no others.
 
 import RivuletJSON
 import Testing
@@ -12,10 +12,10 @@ import Testing
 
     private func tokens(_ text: String) throws -> [String] { try JSONPointer(parsing: text).tokens }
 
-    /// Who sees the change as it is, and who sees parts of it.
+    /// The watchers that see the change unaltered, and those that see parts of it.
     private func seen(_ trie: PathTrie<Int>, _ path: String) throws -> (whole: Set<Int>, parts: Set<Int>) {
         let match = trie.match(try tokens(path))
-        let whole = match.whole.reduce(into: Set<Int>()) { $0.formUnion(trie.watchers(of: $1.place)) }
+        let whole = match.whole.reduce(into: Set<Int>()) { $0.formUnion(trie.watchers(of: $1.id)) }
         let parts = match.parts.reduce(into: Set<Int>()) { $0.formUnion(trie.watchers(of: $1)) }
         return (whole, parts)
     }
@@ -42,8 +42,8 @@ import Testing
         trie.insert(1, at: try paths("/items"))
         trie.insert(2, at: try paths("/items/a"))
         let match = trie.match(try tokens("/items/a"))
-        #expect(match.whole.filter(\.isAbove).map { trie.watchers(of: $0.place) } == [[1]])
-        #expect(match.whole.filter { !$0.isAbove }.map { trie.watchers(of: $0.place) } == [[2]])
+        #expect(match.whole.filter(\.isAbove).map { trie.watchers(of: $0.id) } == [[1]])
+        #expect(match.whole.filter { !$0.isAbove }.map { trie.watchers(of: $0.id) } == [[2]])
     }
 
     @Test func `a wildcard stands for any one token`() throws {
@@ -67,7 +67,7 @@ import Testing
         trie.insert(3, at: try paths("/items/a~1b~0"))
         #expect(try seen(trie, "/items/é").whole == [1])
         #expect(try seen(trie, "/items/e\u{301}").whole == [2])
-        #expect(trie.match(["items", "a/b~"]).whole.map { trie.watchers(of: $0.place) } == [[3]])
+        #expect(trie.match(["items", "a/b~"]).whole.map { trie.watchers(of: $0.id) } == [[3]])
     }
 
     @Test func `what is taken back leaves nothing`() throws {
@@ -94,7 +94,7 @@ import Testing
         }
         let field = trie.match(try tokens("/p/items/7/title"))
         #expect(field.visits == 5)
-        #expect(field.whole.map { trie.watchers(of: $0.place) } == [[7]])
+        #expect(field.whole.map { trie.watchers(of: $0.id) } == [[7]])
         let element = trie.match(try tokens("/p/items/7"))
         #expect(element.visits == 6 && element.parts.count == 2)
         #expect(trie.match(try tokens("/p/count")).visits == 2)

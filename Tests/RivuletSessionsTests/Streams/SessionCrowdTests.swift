@@ -118,7 +118,7 @@ import Testing
         let second = try harness.subscribe("/p")
         #expect(second.first.map(\.name) == [.snapshot, .change])
         #expect(second.cursor == second.first[1].cursor)
-        // A reader that comes back from between the two events gets the change again.
+        // A reader that resumes between the two events gets the change again.
         let resumed = try harness.subscribe("/p", resume: "\(try #require(second.first[0].cursor))")
         #expect(resumed.first.map(\.text) == [second.first[1].text])
     }

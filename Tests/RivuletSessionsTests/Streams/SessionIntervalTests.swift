@@ -1,4 +1,4 @@
-// Checks that streams with an interval are told at most once in it, and in the end everything.
+// Checks that a stream with an interval gets at most one event in each interval, and every change in the end.
 
 import RivuletJSON
 import RivuletSessions
@@ -63,14 +63,14 @@ import Testing
         let first = try harness.subscribe(Self.topic("/p/count"))
         for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
         let second = try harness.subscribe(Self.topic("/p/count"))
-        #expect(second.place == .waiting)
+        #expect(second.slot == .waiting)
         #expect(second.first.map(\.text) == [#"{"version":2,"values":{"/p/count":2}}"#])
         #expect(try harness.session().info().streams == 2)
         harness.timers.advance(by: .milliseconds(100))
         let joined = try #require(harness.sink.joined.last)
         #expect(joined.stream == second.stream)
-        #expect(joined.place == .group(first.group))
-        // It has seen what the others are told.
+        #expect(joined.slot == .group(first.group))
+        // The stream has the changes that the others get.
         #expect(joined.first.isEmpty)
         #expect(harness.sink.delivered.map(\.event.text) == [count(1, 1), count(2, 2)])
         harness.shard.leave(harness.key, group: first.group, loop: second.stream.loop)
@@ -91,7 +91,7 @@ import Testing
         harness.timers.advance(by: .milliseconds(100))
         let joined = try #require(harness.sink.joined.last)
         #expect(joined.first.map(\.text) == [count(3, 3)])
-        #expect(joined.place == .group(first.group))
+        #expect(joined.slot == .group(first.group))
         #expect(harness.sink.delivered.count == 1)
     }
 
@@ -102,7 +102,7 @@ import Testing
         harness.timers.advance(by: .milliseconds(60))
         let late = try harness.subscribe(Self.topic("/p/count"), resume: "\(first.cursor)")
         #expect(late.first.map(\.text) == [count(2, 2)])
-        #expect(late.place == .waiting)
+        #expect(late.slot == .waiting)
         try harness.dispatch(#"{"add":1}"#)
         harness.timers.advance(by: .milliseconds(40))
         #expect(harness.sink.joined.count == 2)
@@ -121,10 +121,10 @@ import Testing
         #expect(harness.sink.refused.count == 1)
         harness.shard.drain()
         #expect(harness.sink.joined.last?.stream == waiting.stream)
-        // They are members now, so that their loops end them like the others.
-        #expect(harness.sink.joined.last?.place != .waiting)
+        // The streams are now members of a group, so that their loops end them like the others.
+        #expect(harness.sink.joined.last?.slot != .waiting)
         #expect(!harness.shard.isQuiet)
-        for joined in harness.sink.joined where joined.place != .waiting {
+        for joined in harness.sink.joined where joined.slot != .waiting {
             harness.shard.leave(harness.key, group: joined.group, loop: joined.stream.loop)
         }
         #expect(harness.shard.isQuiet)
@@ -141,10 +141,10 @@ import Testing
         for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
         try harness.dispatch(#""forget""#)
         harness.shard.evict(idleFor: .zero)
-        #expect(harness.shard.parkedCount == 0)
+        #expect(harness.shard.passivatedCount == 0)
         harness.timers.advance(by: .milliseconds(100))
         harness.shard.evict(idleFor: .zero)
-        #expect(harness.shard.parkedCount == 1)
+        #expect(harness.shard.passivatedCount == 1)
         try harness.dispatch(#"{"add":1}"#)
         #expect(harness.sink.delivered.map(\.event.text) == [count(1, 1), count(2, 2)])
         harness.timers.advance(by: .milliseconds(100))
@@ -155,7 +155,7 @@ import Testing
     private struct PacedReader {
         var reader: StreamReader
         var stream: StreamID
-        var place: StreamPlace
+        var slot: StreamSlot
         var changed: [Duration] = []
     }
 
@@ -167,11 +167,11 @@ import Testing
         let harness = try SessionHarness()
         var readers: [PacedReader] = []
         var taken = (joined: 0, delivered: 0)
-        /// Hands the readers what they were sent since, in the order of the calls within one moment.
+        /// Passes new events to the readers, in the order of the calls within one moment.
         func take() throws {
             let now = harness.uptime.time
             for (group, event) in harness.sink.delivered[taken.delivered...] {
-                for index in readers.indices where readers[index].place == .group(group) {
+                for index in readers.indices where readers[index].slot == .group(group) {
                     try readers[index].reader.take(event)
                     readers[index].reader.cursor = "\(try #require(event.cursor))"
                     readers[index].changed.append(now)
@@ -180,7 +180,7 @@ import Testing
             for joined in harness.sink.joined[taken.joined...] {
                 for index in readers.indices where readers[index].stream == joined.stream {
                     try readers[index].reader.take(joined)
-                    readers[index].place = joined.place
+                    readers[index].slot = joined.slot
                     if joined.first.contains(where: { $0.name == .change }) {
                         readers[index].changed.append(now)
                     }
@@ -201,7 +201,7 @@ import Testing
                     reader = old.reader
                 }
                 let joined = try harness.subscribe(Self.topic(paths), resume: cursor)
-                readers.append(PacedReader(reader: reader, stream: joined.stream, place: .waiting))
+                readers.append(PacedReader(reader: reader, stream: joined.stream, slot: .waiting))
             case 1...3: try harness.dispatch(TallyProgram.event(&generator))
             default:
                 for _ in 0..<Int.random(in: 1...150, using: &generator) {

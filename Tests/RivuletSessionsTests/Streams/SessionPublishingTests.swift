@@ -1,4 +1,5 @@
-// Checks that a dispatch costs what sees it, and that what several groups see is made once.
+// Checks that the cost of a dispatch depends on its subscribers only, and that an event for several groups is made
+// once.
 
 import CounterFixture
 import RivuletJSON
@@ -44,8 +45,8 @@ import Testing
         }
         let title = StateChange(operation: .replace, path: "/p/items/3/title", value: Array("1".utf8))
         let nothing = ReadableDocument { _, _ in false }
-        let seen = SeenChanges([title], watched: trie, from: nothing, to: nothing)
-        #expect(seen.seen.mapValues { seen.sights[$0] } == [3: [0]] && seen.visits == 4)
+        let seen = FanOutPlan([title], watched: trie, from: nothing, to: nothing)
+        #expect(seen.seen.mapValues { seen.projections[$0] } == [3: [0]] && seen.visits == 4)
     }
 
     @Test func `a place that several watch is compared once`() throws {
@@ -60,7 +61,7 @@ import Testing
         var trie = PathTrie<Int>()
         for index in 0..<20 { trie.insert(index, at: PathSet([JSONPointer(tokens: ["p", "count"])])) }
         let change = StateChange(operation: .replace, path: "/p", value: Array("{}".utf8))
-        let seen = SeenChanges([change], watched: trie, from: document("old"), to: document("new"))
+        let seen = FanOutPlan([change], watched: trie, from: document("old"), to: document("new"))
         #expect(seen.seen.count == 20 && seen.items.count == 1)
         #expect(reads == ["/p/count", "/p/count"])
     }

@@ -1,4 +1,5 @@
-// Checks that a reader who asks for every version gets what a stream has got, once, and ends where the session stands.
+// Checks that a reader that requests every version gets the events of a live stream, once, and ends at the session's
+// state.
 
 import RivuletJSON
 import RivuletObservation
@@ -11,12 +12,12 @@ import Testing
         StreamTopic(view: view, paths: try paths.map { try JSONPointer(parsing: $0) })
     }
 
-    /// What a stream is told on its way, as lines of cursor and data.
+    /// The events of a stream, as lines of cursor and data.
     private static func lines(_ events: some Sequence<StreamEvent>) -> [String] {
         events.map { "\($0.name) \($0.cursor.map { "\($0)" } ?? "-") \($0.text)" }
     }
 
-    /// Asks for every version from a cursor until the stream is a member of its group.
+    /// Requests every version from a cursor until the stream is a member of its group.
     private static func resume(
         _ topic: StreamTopic,
         from cursor: String,
@@ -28,7 +29,7 @@ import Testing
             let joined = try harness.subscribe(topic, resume: cursor, resumesAll: true)
             pages.append(joined.first)
             #expect(joined.resumesAll)
-            guard case .more = joined.place else { return (pages, joined) }
+            guard case .more = joined.slot else { return (pages, joined) }
             #expect("\(joined.cursor)" != cursor)
             cursor = "\(joined.cursor)"
         }
@@ -53,7 +54,7 @@ import Testing
     func `what memory has is told exactly as it was told to streams`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 10_000_000))
-        // None of them is within what the program replaces.
+        // No path is below a value that the program replaces.
         let watches = [[""], ["/p/items"], ["/p/items", "/t"], ["/p/groups", "/p/mode"], ["/p/count"]]
         let topics = try watches.map { try Self.topic($0) }
         let groups = try topics.map { try harness.subscribe($0).group }
@@ -104,7 +105,7 @@ import Testing
             let told = harness.sink.delivered[versions[place].delivered...].filter { $0.group == groups[index] }
             var texts = pages.joined().map(\.text)
             if let path = watches[index].first, ["/t/lastEvent", "/p/items/a/title"].contains(path) {
-                // What is in memory only, or with what is, is given once more, as it is now.
+                // The last event repeats the transient values, and the values that contain them, as they are now.
                 #expect(texts.popLast()?.contains(#""\#(path)""#) == true)
             }
             #expect(texts == told.map(\.event.text), "seed \(seed), from \(place): \(watches[index])")
@@ -131,7 +132,7 @@ import Testing
                 let topic = try Self.topic(readers[index].paths)
                 while true {
                     let joined = try harness.subscribe(topic, resume: readers[index].cursor, resumesAll: true)
-                    // The connection may break after any event: the next request goes on from there.
+                    // The connection may break after any event. The next request continues from there.
                     let count = Int.random(in: 0...joined.first.count, using: &generator)
                     for event in joined.first.prefix(count) {
                         try readers[index].take(event)
@@ -139,7 +140,7 @@ import Testing
                     }
                     guard count == joined.first.count else { continue }
                     readers[index].cursor = "\(joined.cursor)"
-                    if case .group = joined.place { break }
+                    if case .group = joined.slot { break }
                 }
                 let state = try JSONValue(parsing: Array(try harness.value("").utf8))
                 let paths = readers[index].paths

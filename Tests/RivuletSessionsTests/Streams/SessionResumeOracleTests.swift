@@ -1,4 +1,4 @@
-// Checks with random programs that a reader who missed changes ends where the session stands.
+// Checks with random programs that a reader that missed changes ends at the session's state.
 
 import RivuletJSON
 import RivuletSessions
@@ -16,7 +16,7 @@ import Testing
         var parkings = 0
         for step in 0..<40 {
             let delivered = harness.sink.delivered.count
-            // In a third of the steps no log entry hides what transient events did.
+            // In a third of the steps, no log entry hides the changes of transient events.
             let isQuiet = Int.random(in: 0..<3, using: &generator) == 0
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 try harness.dispatch(isQuiet ? TallyProgram.quietEvent(&generator) : TallyProgram.event(&generator))
@@ -25,12 +25,13 @@ import Testing
             let isRestarted = Int.random(in: 0..<6, using: &generator) == 0
             if isRestarted {
                 harness.restart()
-                // All streams are gone; who comes back only after further events has a cursor of an earlier residence.
+                // All streams are gone. A reader that resumes only after further events has a cursor of an earlier
+                // incarnation.
                 for index in readers.indices { readers[index].group = nil }
             }
             for index in readers.indices {
                 if let group = readers[index].group, index % 2 == step / 10 % 2 {
-                    // It was there all the time.
+                    // The stream was attached all the time.
                     for event in harness.sink.delivered[delivered...] where event.group == group {
                         try readers[index].take(event.event)
                         readers[index].cursor = "\(try #require(event.event.cursor))"
@@ -46,15 +47,17 @@ import Testing
         #expect(parkings > 0, "seed \(seed)")
     }
 
-    /// Takes the session out of memory under its streams, where it holds nothing that storage does not; 1 if it went.
+    /// Passivates the session if all its data is in storage.
+    ///
+    /// Returns 1 if it was passivated.
     private func park(_ harness: SessionHarness) throws -> Int {
         try harness.dispatch(#""forget""#)
-        let residence = try harness.session().read(.root).get().cursor.residence
+        let incarnation = try harness.session().read(.root).get().cursor.incarnation
         harness.shard.evict(idleFor: .zero)
-        guard harness.shard.parkedCount == 1 else { return 0 }
+        guard harness.shard.passivatedCount == 1 else { return 0 }
         #expect(harness.shard.residentCount == 0)
-        // It comes back under the same name.
-        #expect(try harness.session().read(.root).get().cursor.residence == residence)
+        // It returns with the same incarnation id.
+        #expect(try harness.session().read(.root).get().cursor.incarnation == incarnation)
         return 1
     }
 

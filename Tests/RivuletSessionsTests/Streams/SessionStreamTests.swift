@@ -1,4 +1,4 @@
-// Checks what subscribers get: snapshots, changes, resumption, ends.
+// Checks the events of subscribers: snapshots, changes, resumption, ends.
 
 import CounterFixture
 import RivuletJSON
@@ -185,7 +185,7 @@ import Testing
     @Test func `a cursor ahead of the session is a reset`() throws {
         let harness = try SessionHarness()
         let answer = try harness.dispatch(#"{"add":1}"#)
-        let ahead = "\(answer.cursor.epoch).99.\(answer.cursor.residence ?? "")-0"
+        let ahead = "\(answer.cursor.epoch).99.\(answer.cursor.incarnation ?? "")-0"
         #expect(try harness.subscribe("/p/count", resume: ahead).first[0].text.contains("unknown-cursor"))
     }
 

@@ -1,4 +1,4 @@
-// Checks what streams whose paths have wildcards are told.
+// Checks the events of streams with wildcards in their paths.
 
 import RivuletJSON
 import RivuletObservation
@@ -13,7 +13,7 @@ import Testing
         return harness
     }
 
-    /// What the last event told, without its version.
+    /// The changes of the last event, without its version.
     private func told(_ harness: SessionHarness) throws -> String {
         let data = try JSONValue(parsing: try #require(harness.sink.delivered.last).event.data)
         return try #require(data["changes"]).description
@@ -132,17 +132,17 @@ import Testing
     }
 
     @Test func `more places than are told one by one are told as what contains them`() throws {
-        let count = PathSet.wildcardPlacesMax
+        let count = PathSet.wildcardLocationsMax
         let harness = try harness(#"{"replaceAll":\#(count)}"#)
         let name = #"{"rename":"x"}"#
         let joined = try harness.subscribe("/p/accounts/*/title")
         let values = try #require(try JSONValue(parsing: joined.first[0].data)["values"]?.members)
         #expect(values.count == count && values.last?.name == "/p/accounts/\(count - 1)/title")
         try harness.dispatch(name)
-        // All of the old ones and some new ones are too many.
+        // The old and new matches together are too many.
         try harness.dispatch(#"{"open":{"_0":"more","at":0}}"#)
         #expect(try told(harness) == #"[{"op":"add","path":"/p/accounts/more/title","value":""}]"#)
-        // Until then the streams of a crowd share the snapshot of before.
+        // Until then, the streams of a crowd share the earlier snapshot.
         harness.timers.advance(by: .seconds(1))
         let late = try harness.subscribe("/p/accounts/*/title")
         let whole = try #require(try JSONValue(parsing: late.first[0].data)["values"]?.members)
@@ -175,7 +175,7 @@ import Testing
         #expect(reset.first.map(\.name) == [.reset])
         #expect(reset.first[0].text.contains(#""reason":"places-unknown","values":{"/p/rates/a":1,"/p/rates/b":2}"#))
         #expect(try harness.subscribe("/p/accounts/*/entries/*", resume: "\(entries.cursor)").first.isEmpty)
-        // What is in an element that the reader cannot have is known.
+        // The value is in an element that the reader cannot have, so the change is known.
         try harness.dispatch(#"{"open":{"_0":"a","at":0}}"#)
         try harness.dispatch(#"{"book":{"_0":"a","number":1,"amount":5}}"#)
         let added = try harness.subscribe("/p/accounts/*/entries/*", resume: "\(entries.cursor)")
@@ -183,7 +183,7 @@ import Testing
         #expect(added.first[0].text.contains(##""path":"/p/accounts/a/entries/#1""##))
     }
 
-    /// A reader that keeps what it is told of each place.
+    /// A reader that keeps the value of each path.
     private struct Reader {
         let view: String?
         let paths: [String]
@@ -200,7 +200,7 @@ import Testing
             var told: Set<String> = []
             for change in data["changes"]?.elements ?? [] {
                 let path = key(try #require(change["path"]?.stringValue))
-                // An element that went and came again is told as both.
+                // An element that was removed and added again has a change for each.
                 #expect(told.insert(path).inserted || change["op"] == "add", "\(data)")
                 #expect(change["index"] == nil && change["op"] != "move", "\(data)")
                 #expect((change["op"] == "remove") == (change["value"] == nil), "\(data)")
@@ -209,7 +209,7 @@ import Testing
             if let place = event.cursor { cursor = "\(place)" }
         }
 
-        /// Spellings that Swift holds equal are different places.
+        /// The bytes of the path, because spellings that Swift treats as equal are different paths.
         private func key(_ path: String) -> String { path.utf8.map(String.init).joined(separator: " ") }
     }
 

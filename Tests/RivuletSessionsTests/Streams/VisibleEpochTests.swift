@@ -1,4 +1,4 @@
-// Checks that readers of a build of before are told what a deployment changed without a new schema version.
+// Checks that readers of an earlier build get the changes that a deployment made without a new schema version.
 
 import Foundation
 import RivuletEngine
@@ -7,7 +7,7 @@ import RivuletObservation
 import RivuletSessions
 import Testing
 
-/// A state as several builds have it, all of schema version 1.
+/// A state in the forms of several builds, all of schema version 1.
 @ObservableState
 struct Gauge: Equatable, Sendable {
     @ObservableStateWrapper(Clamped<Int>.self, config: 0...9) @ObservationStateIgnored
@@ -34,7 +34,7 @@ struct FreshGauge: Equatable, Sendable {
     var level = 5
 }
 
-/// Values whose JSON has no order of its own.
+/// Values with JSON in no fixed order.
 @ObservableState
 struct TaggedGauge: Equatable, Sendable {
     var tags: Set<String> = []
@@ -87,7 +87,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
 @Suite struct VisibleEpochTests {
     private func epoch(_ app: some AppDefinition) -> String { AppHost(app).visibleEpoch(of: "aaaaaaaa") }
 
-    /// A session of the first build at version 1, and where its reader stands.
+    /// A session of the first build at version 1, and its reader's cursor.
     private func harness() throws -> (SessionHarness, cursor: Cursor) {
         let harness = try SessionHarness()
         harness.deploy(GaugeApp(Gauge()))
@@ -112,10 +112,10 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(epoch(GaugeApp(FreshGauge())) != epoch(GaugeApp(FreshGauge(level: 6))))
     }
 
-    /// The same set twice, which differs in the order of its elements as it does between two processes.
+    /// The same elements in two orders, as a set may have them in two processes.
     private static func orders() -> [[Int]] { [Array(0..<24), Array((0..<24).reversed())] }
 
-    /// The epoch of a build whose default is made once.
+    /// The epoch of a build with this default.
     private func epoch(of state: TaggedGauge) -> String { epoch(GaugeApp(state)) }
 
     @Test func `the order in which sets and dictionaries are written does not`() {
@@ -197,7 +197,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
     @Test(arguments: [true, false])
     func `a condition of before does not hold for what nobody has read yet`(isShort: Bool) throws {
         let (harness, cursor) = try harness()
-        let expected = isShort ? Cursor(epoch: cursor.epoch, position: cursor.position, residence: nil) : cursor
+        let expected = isShort ? Cursor(epoch: cursor.epoch, position: cursor.position, incarnation: nil) : cursor
         if isShort {
             harness.restart()
             #expect(try harness.dispatch(#"{"set":7}"#, expected: [expected]).version == 1)

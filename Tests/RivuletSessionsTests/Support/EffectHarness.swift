@@ -1,4 +1,4 @@
-// Owns a session whose effects run when a test says so: by its own clock, on its own thread.
+// Owns a session with effects that run when a test says so: by its own clock, on its own thread.
 
 import CounterFixture
 import Dispatch
@@ -10,11 +10,11 @@ import RivuletSessions
 import RivuletTesting
 import Synchronization
 
-/// The test app with effects of a test's making.
+/// The test app with effects that a test defines.
 struct ScriptedApp: AppDefinition {
     typealias State = TallyApp.State
 
-    /// A fault that no reducer should have.
+    /// An error that no reducer should have.
     struct Fault: Error {}
 
     let name = "scripted"
@@ -22,7 +22,9 @@ struct ScriptedApp: AppDefinition {
     var loaded: @Sendable (State) -> Effect<TallyEvent> = { _ in .none }
     var effects: @Sendable (TallyEvent, State) -> Effect<TallyEvent> = { _, _ in .none }
 
-    /// Does what the event asks; `retitle` with the id `fault` fails after a write.
+    /// Applies the event.
+    ///
+    /// `retitle` with the id `fault` fails after a write.
     func reduce(into state: inout State, event: TallyEvent) throws {
         if case .retitle("fault", let title) = event {
             state.p.title = title
@@ -36,7 +38,7 @@ struct ScriptedApp: AppDefinition {
     func effect(whenLoaded state: State) -> Effect<TallyEvent> { loaded(state) }
 }
 
-/// A shard of one scripted app on a clock and a thread of the test's own.
+/// A shard of one scripted app, on the test's own clock and thread.
 final class EffectHarness {
     let clock = ManualClock()
     let executor = ManualExecutor()
@@ -74,6 +76,10 @@ final class EffectHarness {
                 wallClock: { 1_000 },
                 uptime: { clock.now.offset },
                 schedule: { _, _ in },
+                work: {
+                    $0()
+                    $1()
+                },
                 clock: clock,
                 taskExecutor: executor,
                 sink: RecordingSink(),
@@ -87,7 +93,9 @@ final class EffectHarness {
         shard = Self.shard(executor, storage, limits, log, clock)
     }
 
-    /// Sends events; the answer is in the box when it has come.
+    /// Sends events.
+    ///
+    /// The box gets the answer when it comes.
     @discardableResult
     func send(_ body: String) -> SessionHarness.Box {
         let box = SessionHarness.Box()
@@ -102,11 +110,11 @@ final class EffectHarness {
         return box
     }
 
-    /// Runs everything until neither the session nor its storage has anything to do.
+    /// Runs all jobs until neither the session nor its storage has anything to do.
     func settle() {
         repeat {
             executor.runUntilIdle()
-            // It is answered when everything before it is.
+            // The request is answered after all earlier ones.
             let answered = DispatchSemaphore(value: 0)
             storage.engine.probe { _ in answered.signal() }
             answered.wait()
@@ -129,14 +137,14 @@ final class EffectHarness {
         return try text?.get() ?? "no answer"
     }
 
-    /// What the events have marked, in their order.
+    /// The marks of the events, in their order.
     var marks: String { get throws { try value("/p/marks") } }
 
     /// The log's errors and warnings, each as "message [event]".
     var errors: [String] { log.lines }
 }
 
-/// Keeps what is logged at level warning and above.
+/// Records log lines at level warning and above.
 final class RecordedLog: LogHandler {
     private let recorded = Mutex<[String]>([])
 

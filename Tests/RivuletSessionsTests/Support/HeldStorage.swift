@@ -1,4 +1,4 @@
-// The storage of the tests of sessions: it holds its answers back, counts and fails them.
+// The storage of the sessions' tests. It holds answers back, counts them and makes them fail.
 
 import CounterFixture
 import Dispatch
@@ -9,7 +9,7 @@ import RivuletObservation
 import RivuletSessions
 import Synchronization
 
-/// A memory engine whose appends can be held back and made to fail.
+/// A memory engine with appends that a test can hold back or make fail.
 final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, SessionDirectory {
     private struct State {
         var isHolding = false
@@ -31,7 +31,7 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
     var lifecycle: any StorageLifecycle { engine }
     private let state = Mutex(State())
 
-    /// As an engine on disk has them.
+    /// The capabilities of an engine on disk.
     let capabilities = StorageCapabilities(
         name: "held",
         isShared: false,
@@ -42,7 +42,7 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
     /// The number of appends that sessions have requested.
     var appends: Int { state.withLock { $0.appends } }
 
-    /// Makes answers to `history` shorter than asked for, as an engine may.
+    /// Makes answers to `history` shorter than requested, as an engine may.
     func limitHistory(to count: Int) { state.withLock { $0.historyEntriesMax = count } }
 
     func hold() { state.withLock { $0.isHolding = true } }
@@ -57,25 +57,27 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         for append in held { append() }
     }
 
-    /// Makes the next append, held or not, or creation fail without being written, or the next deletion after it is done.
+    /// Makes the next append or creation fail without a write, held or not.
+    ///
+    /// If a deletion is next, it fails after it is done.
     func failNext(_ error: StorageError) { state.withLock { $0.failure = error } }
 
-    /// Makes the next compaction fail without being written.
+    /// Makes the next compaction fail without a write.
     func failNextCompaction(_ error: StorageError) { state.withLock { $0.compactionFailure = error } }
 
-    /// The number of loads that sessions and searches have asked for.
+    /// The number of loads that sessions and searches have requested.
     var loads: Int { state.withLock { $0.loads } }
 
     /// Makes the next list of sessions fail.
     func failNextSessions(_ error: StorageError) { state.withLock { $0.sessionsFailure = error } }
 
-    /// Makes each load of a session find it damaged.
+    /// Makes each load of a session report damage.
     func damage(_ key: SessionKey) { state.withLock { _ = $0.damaged.insert(key) } }
 
     /// Makes the next load fail.
     func failNextLoad(_ error: StorageError) { state.withLock { $0.loadFailure = error } }
 
-    /// Makes the next append be in doubt, written or not.
+    /// Makes the outcome of the next append unknown, written or not.
     func doubtNext(isWritten: Bool) {
         state.withLock { state in
             state.isNextInDoubt = isWritten
@@ -83,10 +85,10 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         }
     }
 
-    /// Holds back the questions for kept answers.
+    /// Holds back the reads of idempotency records.
     func holdReads() { state.withLock { $0.isHoldingReads = true } }
 
-    /// Lets the held questions through, so that the last one is answered first.
+    /// Lets the held reads through in reverse order.
     func releaseReadsBackwards() {
         let held = state.withLock { state in
             defer { state.heldReads = [] }
@@ -135,7 +137,7 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         let append: @Sendable () -> Void = { [self] in
@@ -168,9 +170,14 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         engine.past(key, epoch: epoch, at: version, reply: reply)
     }
 
-    func keptAnswer(_ key: SessionKey, epoch: String, id: String, reply: @escaping StorageReply<KeptAnswer?>) {
+    func idempotencyRecord(
+        _ key: SessionKey,
+        epoch: String,
+        id: String,
+        reply: @escaping StorageReply<IdempotencyRecord?>
+    ) {
         let read: @Sendable () -> Void = { [engine] in
-            engine.keptAnswer(key, epoch: epoch, id: id, reply: reply)
+            engine.idempotencyRecord(key, epoch: epoch, id: id, reply: reply)
         }
         let isHeld = state.withLock { state in
             if state.isHoldingReads { state.heldReads.append(read) }
@@ -179,21 +186,20 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         if !isHeld { read() }
     }
 
-    func keptAnswers(
+    func idempotencyRecords(
         _ key: SessionKey,
         epoch: String,
         since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
+        reply: @escaping StorageReply<IdempotencyUsage>
     ) {
-        engine.keptAnswers(key, epoch: epoch, since: time, reply: reply)
+        engine.idempotencyRecords(key, epoch: epoch, since: time, reply: reply)
     }
 
     func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
         let failure = state.withLock { state in
@@ -205,8 +211,7 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
             key,
             at: head,
             snapshot: snapshot,
-            keepingFrom: keepingFrom,
-            keepingSince: keepingSince,
+            keeping: keeping,
             reply: reply
         )
     }

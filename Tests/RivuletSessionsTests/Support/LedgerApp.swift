@@ -1,4 +1,4 @@
-// Owns an app whose state has collections in collections, dictionaries, optionals and cases, and random events of it.
+// Owns an app with nested collections, dictionaries, optionals and cases in its state, and random events of it.
 
 import RivuletEngine
 import RivuletJSON
@@ -24,7 +24,7 @@ struct Account: Identifiable, Equatable, Sendable {
     @Transient var isOpen = false
 }
 
-/// An element whose JSON does not have its id.
+/// An element with an id that is not in its JSON.
 @ObservableState
 struct Entry: Identifiable, Equatable, Sendable {
     var number: Int
@@ -95,7 +95,8 @@ final class LedgerView: ObservableObject {
 }
 
 extension AppState<Ledger, LedgerScreen> {
-    var titles: [String: String] { Dictionary(uniqueKeysWithValues: p.accounts.map { ($0.id, $0.title) }) }
+    /// A Swift dictionary treats two spellings of an id as one key.
+    var titles: [String: String] { Dictionary(p.accounts.map { ($0.id, $0.title) }) { _, last in last } }
     var rich: Keyed<Account> {
         var rich: Keyed<Account> = []
         for account in p.accounts where account.entries.count > 1 { rich.append(account) }
@@ -184,7 +185,7 @@ struct LedgerProgram {
         return "[" + (0..<number(2...8)).map { _ in event() }.joined(separator: ",") + "]"
     }
 
-    /// An event that is in no log.
+    /// An event that has no log entry.
     mutating func quietEvent() -> String {
         switch number(0...2) {
         case 0: return #"{"show":"\#(id())"}"#

@@ -1,4 +1,4 @@
-// Owns an app whose events write texts of any size, stored ones and ones in memory only.
+// Owns an app with events that write texts of any size, stored ones and transient ones.
 
 import RivuletEngine
 import RivuletJSON
@@ -85,5 +85,5 @@ struct NotebookApp: AppDefinition {
     }
 }
 
-/// A text of so many letters.
+/// A text of `count` letters.
 func letters(_ count: Int) -> String { String(repeating: "a", count: count) }

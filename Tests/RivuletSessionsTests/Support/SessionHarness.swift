@@ -1,4 +1,4 @@
-// Owns the surroundings in which session tests run: a thread of their own making, held storage, recorded streams.
+// Owns the environment of session tests: jobs on the test's own thread, held storage, recorded streams.
 
 import CounterFixture
 import Dispatch
@@ -18,7 +18,7 @@ final class TestExecutor: SessionExecutor {
 
     var isCurrent: Bool { true }
 
-    /// Makes it take no more jobs, as a full mailbox, or take them again.
+    /// Makes the executor refuse jobs, as a full mailbox does, or accept them again.
     func refuseJobs(_ refuses: Bool) { self.refuses.withLock { $0 = refuses } }
 
     @discardableResult
@@ -29,14 +29,16 @@ final class TestExecutor: SessionExecutor {
         return true
     }
 
-    /// Runs the jobs that are there.
+    /// Runs the posted jobs.
     func runPosted() {
         while arrived.wait(timeout: .now()) == .success {
             jobs.withLock { $0.removeFirst() }()
         }
     }
 
-    /// Runs jobs in order until the condition holds; false when none arrives for ten seconds.
+    /// Runs jobs in order until the condition holds.
+    ///
+    /// Returns false if no job arrives for ten seconds.
     func run(until isDone: () -> Bool) -> Bool {
         while !isDone() {
             guard arrived.wait(timeout: .now() + 10) == .success else { return false }
@@ -46,7 +48,9 @@ final class TestExecutor: SessionExecutor {
     }
 }
 
-/// The time that a session counts from its server's start; it passes only when a test says so.
+/// The time since the server's start.
+///
+/// It passes only when a test says so.
 final class TestUptime: Sendable {
     private let passed = Mutex(Duration.zero)
 
@@ -55,18 +59,18 @@ final class TestUptime: Sendable {
     func advance(by time: Duration) { passed.withLock { $0 += time } }
 }
 
-/// Takes down what sessions tell their streams.
+/// Records the events that sessions send to their streams.
 final class RecordingSink: StreamSink {
     struct Joined {
         let stream: StreamID
-        let place: StreamPlace
+        let slot: StreamSlot
         let first: [StreamEvent]
         let cursor: Cursor
         let resumesAll: Bool
 
-        /// The group that it is a member of; 0 is nobody's.
+        /// The group of the stream; 0 if it has none.
         var group: GroupID {
-            if case .group(let id) = place { id } else { GroupID(rawValue: 0) }
+            if case .group(let id) = slot { id } else { GroupID(rawValue: 0) }
         }
     }
 
@@ -77,9 +81,24 @@ final class RecordingSink: StreamSink {
     /// The names of the calls, in their order.
     var order: [String] = []
 
+    /// The prepared snapshots, each with true if it is compressed.
+    let prepared = Prepared()
+
+    final class Prepared: Sendable {
+        private let list = Mutex<[(snapshot: StreamEvent, isCompressed: Bool)]>([])
+
+        var all: [(snapshot: StreamEvent, isCompressed: Bool)] { list.withLock { $0 } }
+
+        func add(_ snapshot: StreamEvent, isCompressed: Bool) { list.withLock { $0.append((snapshot, isCompressed)) } }
+    }
+
+    func preparation(isCompressed: Bool) -> @Sendable (_ snapshot: StreamEvent) -> Void {
+        { [prepared] in prepared.add($0, isCompressed: isCompressed) }
+    }
+
     func join(
         _ stream: StreamID,
-        at place: StreamPlace,
+        at slot: StreamSlot,
         session: SessionKey,
         topic: StreamTopic,
         first: [StreamEvent],
@@ -87,7 +106,7 @@ final class RecordingSink: StreamSink {
         resumesAll: Bool
     ) {
         order.append("join")
-        joined.append(Joined(stream: stream, place: place, first: first, cursor: cursor, resumesAll: resumesAll))
+        joined.append(Joined(stream: stream, slot: slot, first: first, cursor: cursor, resumesAll: resumesAll))
     }
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {
@@ -100,11 +119,11 @@ final class RecordingSink: StreamSink {
     func refuse(_ stream: StreamID, with refusal: StreamRefusal) { refused.append(refusal) }
 }
 
-/// The time of day, as a test says it is.
+/// The time of day, which a test sets.
 final class TestWallClock: Sendable {
     private let time = Mutex<Int64>(1_000)
 
-    /// Since 1970.
+    /// The milliseconds since 1970.
     var milliseconds: Int64 { time.withLock { $0 } }
 
     func advance(by time: Duration) {
@@ -112,7 +131,7 @@ final class TestWallClock: Sendable {
     }
 }
 
-/// A shard of the test app with everything around it.
+/// A shard of the test app with its whole environment.
 final class SessionHarness {
     let executor = TestExecutor()
     let sink = RecordingSink()
@@ -122,6 +141,7 @@ final class SessionHarness {
     let wallClock = TestWallClock()
     let uptime = TestUptime()
     let timers: TestTimers
+    let work = TestWork()
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -137,7 +157,9 @@ final class SessionHarness {
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, timers) { GroupID(rawValue: 0) }
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work) {
+                GroupID(rawValue: 0)
+            }
         )
         try storage.lifecycle.start()
         restart()
@@ -152,7 +174,7 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, timers) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work) { [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -166,6 +188,7 @@ final class SessionHarness {
         _ sink: RecordingSink,
         _ wallClock: TestWallClock,
         _ timers: TestTimers,
+        _ work: TestWork,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -176,13 +199,14 @@ final class SessionHarness {
             wallClock: { wallClock.milliseconds },
             uptime: { [uptime = timers.uptime] in uptime.time },
             schedule: { timers.schedule($0, $1) },
+            work: { work.run($0, $1) },
             clock: ContinuousClock(),
             sink: sink,
             makeGroupID: makeGroupID
         )
     }
 
-    /// The session, loaded.
+    /// The loaded session.
     func session() throws -> Session {
         var found: Result<Session, SessionError>?
         shard.find(key, of: app) { found = $0 }
@@ -195,7 +219,9 @@ final class SessionHarness {
         try wait(for: send(body, expected: expected, isStrict: isStrict)).get()
     }
 
-    /// Sends events; the answer is in the box when it has come.
+    /// Sends events.
+    ///
+    /// The box gets the answer when it comes.
     func send(_ body: String, expected: [Cursor] = [], isStrict: Bool = false) -> Box {
         let box = Box()
         let request = DispatchRequest(body: Array(body.utf8), expected: expected, isStrict: isStrict)
@@ -225,7 +251,7 @@ final class SessionHarness {
 
     struct TimedOut: Error {}
 
-    /// Asks storage, and waits for its answer.
+    /// Sends a request to storage, and waits for its answer.
     func ask<Value: Sendable>(_ question: (@escaping StorageReply<Value>) -> Void) throws -> Value {
         let answer = Answer<Value>()
         let executor = executor
@@ -240,18 +266,18 @@ final class SessionHarness {
         let result = Mutex<Result<Value, StorageError>?>(nil)
     }
 
-    /// Adds a subscriber and gives what it got first.
+    /// Adds a subscriber, and returns its first events.
     @discardableResult
     func subscribe(_ paths: String..., resume: String? = nil) throws -> RecordingSink.Joined {
         try subscribe(try paths.map { try JSONPointer(parsing: $0) }, resume: resume)
     }
 
-    /// Adds a subscriber and gives what it got first.
+    /// Adds a subscriber, and returns its first events.
     func subscribe(_ paths: [JSONPointer], resume: String? = nil) throws -> RecordingSink.Joined {
         try subscribe(StreamTopic(paths: paths), resume: resume)
     }
 
-    /// Adds a subscriber and gives what it got first.
+    /// Adds a subscriber, and returns its first events.
     @discardableResult
     func subscribe(
         _ topic: StreamTopic,
@@ -263,11 +289,19 @@ final class SessionHarness {
         return try wait { sink.joined.count > count ? sink.joined.last : nil }
     }
 
-    /// Asks for a stream; the answer comes to the sink.
-    func ask(_ topic: StreamTopic, resume: String? = nil, resumesAll: Bool = false) {
+    /// Requests a stream.
+    ///
+    /// The sink gets the answer.
+    func ask(_ topic: StreamTopic, resume: String? = nil, resumesAll: Bool = false, isCompressed: Bool = false) {
         loops += 1
         let stream = StreamID(loop: loops, connection: UInt64(loops))
-        let request = StreamRequest(stream: stream, topic: topic, resume: resume, resumesAll: resumesAll)
+        let request = StreamRequest(
+            stream: stream,
+            topic: topic,
+            resume: resume,
+            resumesAll: resumesAll,
+            isCompressed: isCompressed
+        )
         shard.find(key, of: app) { found in
             if case .success(let session) = found { session.subscribe(request) }
         }

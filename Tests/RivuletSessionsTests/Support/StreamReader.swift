@@ -1,4 +1,4 @@
-// Owns a reader of streams that knows nothing but what it was told.
+// Owns a reader of streams that uses only the received events.
 
 import ChangeOracle
 import RivuletJSON
@@ -6,9 +6,13 @@ import RivuletObservation
 import RivuletSessions
 import Testing
 
-/// A reader that makes every change it gets on values of its own, and takes none that does not fit.
+/// A reader that applies every change to its own values.
+///
+/// A change that does not fit fails the test.
 struct StreamReader {
-    /// The watched paths, none in another one.
+    /// The watched paths.
+    ///
+    /// No path is within another one.
     let paths: [String]
     /// In the order of `paths`.
     var values: [JSONValue?]
@@ -20,10 +24,10 @@ struct StreamReader {
         values = paths.map { _ in nil }
     }
 
-    /// What it has at its paths, as texts.
+    /// The values at its paths, as texts.
     var texts: [String?] { values.map { $0.map { String(decoding: $0.jsonBytes(), as: UTF8.self) } } }
 
-    /// What a reader has that has just read a document.
+    /// The texts of a reader that has just read a document.
     static func texts(of document: JSONValue, at paths: [String]) throws -> [String?] {
         try paths.map { path in
             document.bytes(at: try JSONPointer(parsing: path).tokens[...]).map { String(decoding: $0, as: UTF8.self) }
@@ -37,7 +41,7 @@ struct StreamReader {
         }
     }
 
-    /// Takes what a stream begins with.
+    /// Applies the first events of a stream.
     mutating func take(_ joined: RecordingSink.Joined) throws {
         for event in joined.first { try take(event) }
         cursor = "\(joined.cursor)"

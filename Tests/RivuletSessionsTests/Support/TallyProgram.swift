@@ -1,12 +1,16 @@
-// Owns random events of the test app: written, added, removed, moved, replaced, in memory only.
+// Owns random events of the test app: write, add, remove, move, replace, and transient changes.
 
 import SeededRandom
 
 enum TallyProgram {
-    /// The elements' ids; two of them are spellings of one text.
+    /// The elements' ids.
+    ///
+    /// Two of them are spellings of one text.
     static let ids = ["a", "b", "c", "d", "é", "e\u{301}"]
 
-    /// Sets of paths, none in another one of its set.
+    /// Sets of paths.
+    ///
+    /// No path is within another one of its set.
     static let watches = [
         [""], ["/p/items"], ["/p/items/a"], ["/p/items/a/title"], ["/p/items", "/t"],
         ["/p/items/c/isOpen", "/p/items/e\u{301}", "/p/items/é"], ["/p/groups", "/p/mode"],
@@ -32,7 +36,7 @@ enum TallyProgram {
         }
     }
 
-    /// An event that is in no log.
+    /// An event that has no log entry.
     static func quietEvent(_ generator: inout SeededGenerator) -> String {
         let id = ids.randomElement(using: &generator) ?? ""
         let position = Int.random(in: 0...4, using: &generator)

@@ -1,6 +1,8 @@
 // Owns the timers of session tests.
 
-/// Jobs that wait for their time, which comes when a test says so.
+/// Jobs that wait for their time.
+///
+/// A test advances the time.
 final class TestTimers {
     private var jobs: [(due: Duration, job: () -> Void)] = []
     let uptime: TestUptime
@@ -13,7 +15,7 @@ final class TestTimers {
         jobs.append((uptime.time + delay, job))
     }
 
-    /// Lets the time pass, and runs what is due on the way, in its order.
+    /// Advances the time, and runs the jobs that become due, in their order.
     func advance(by time: Duration) {
         let end = uptime.time + time
         while let next = jobs.indices.min(by: { jobs[$0].due < jobs[$1].due }), jobs[next].due <= end {

@@ -1,4 +1,4 @@
-// Checks views of what is computed from fields in no JSON.
+// Checks views with values that are computed from omitted fields.
 
 import CounterFixture
 import RivuletEngine
@@ -78,7 +78,7 @@ struct SafeApp: AppDefinition {
                 #"{"version":1,"changes":[{"op":"replace","path":"/length","value":3}]}"#
             ]
         )
-        // The step of a transient change: no version, and no change of the state that a client could see.
+        // The answer is that of a transient change: no version, and no change of the state that a client could see.
         #expect(answer.changes.isEmpty)
         #expect(answer.version == 1)
         #expect(answer.cursor != before)

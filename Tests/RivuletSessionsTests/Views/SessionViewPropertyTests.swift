@@ -1,4 +1,5 @@
-// Checks views of properties that are no fields of the state, although its schema would take their names for keys, ids or cases.
+// Checks views of properties that are no fields of the state, although its schema would treat their names as keys, ids
+// or cases.
 
 import RivuletEngine
 import RivuletJSON
@@ -26,7 +27,7 @@ enum Lending: Equatable, Sendable {
     case lent(Loan)
     case sold(Loan)
 
-    /// Takes the place of the case's variable.
+    /// Replaces the case's generated variable.
     var sold: Int { if case .sold(let loan) = self { loan.days * 10 } else { -1 } }
 }
 
@@ -117,7 +118,7 @@ struct LibraryApp: AppDefinition {
         try harness.subscribe(StreamTopic(view: "LibraryView", paths: [JSONPointer(tokens: [name])]))
     }
 
-    /// The changes that streams were told since the last time.
+    /// The changes that streams got since the last call.
     private func told() -> [String] {
         defer { harness.sink.delivered = [] }
         return harness.sink.delivered.compactMap {

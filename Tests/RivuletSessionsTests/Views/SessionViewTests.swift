@@ -1,4 +1,4 @@
-// Checks view objects of sessions: what they say, and what their streams are told.
+// Checks view objects of sessions: their values, and the events of their streams.
 
 import RivuletEngine
 import RivuletJSON
@@ -53,7 +53,7 @@ extension AppState<Basket, BasketScreen> {
     }
 }
 
-/// How often a computed field was computed, by the test that runs.
+/// The number of computations of a computed field, by the test that runs.
 enum Computations {
     @TaskLocal static var counter = Counter()
     static var count: Int {
@@ -62,7 +62,7 @@ enum Computations {
     }
 
     final class Counter: @unchecked Sendable {
-        // SAFETY: used on the test's own thread only.
+        // SAFETY: only the test's own thread uses it.
         var count = 0
     }
 }
@@ -127,7 +127,7 @@ struct BasketApp: AppDefinition {
         String(decoding: try harness.session().readView(name).get().value, as: UTF8.self)
     }
 
-    /// What streams of the view were told since the last time.
+    /// The events that streams of the view got since the last call.
     private func delivered(_ harness: SessionHarness) -> [String] {
         defer { harness.sink.delivered = [] }
         return harness.sink.delivered.map(\.event.text)

@@ -1,4 +1,4 @@
-// Takes the place of those functions of libc in the test program by which engines change files.
+// Replaces the functions of libc by which engines change files, in the test program.
 
 #define _GNU_SOURCE
 #include "CStorageFaults.h"
@@ -20,7 +20,7 @@ typedef struct {
     int writeError;
     int syncError;
     long syncs;
-    /// The changes that succeed yet; less than 0: all do.
+    /// The number of changes that still succeed. If it is less than 0, all changes succeed.
     long changesLeft;
     int changeError;
 } watched_folder;
@@ -76,7 +76,7 @@ void rivulet_faults_forget(const char *folder) {
     pthread_mutex_unlock(&lock);
 }
 
-/// The errno value that a call on this descriptor is to fail with; 0: none.
+/// The errno value with which a call on this descriptor must fail; 0 if it must not fail.
 static int fault(int descriptor, int isSync) {
     if (atomic_load(&watchedCount) == 0) return 0;
     char link[64];
@@ -130,7 +130,7 @@ int rivulet_faults_fail_after(const char *folder, long changes, int error) {
     return result;
 }
 
-/// Counts a change of a path; the errno value that it is to fail with, 0: none.
+/// Counts a change of a path. Returns the errno value with which the change must fail, or 0.
 static int change_fault(const char *path) {
     int error = 0;
     pthread_mutex_lock(&lock);

@@ -1,21 +1,21 @@
-// Owns what a client does with changes, in the plainest way: elements of arrays are found by their `id`.
+// Owns the simplest way to apply changes as a client does: elements of arrays are found by their `id`.
 
 package import RivuletJSON
 package import RivuletObservation
 
 extension JSONValue {
-    /// This value after a change; nil when the change does not fit it.
+    /// This value after a change; nil if the change does not fit it.
     package func applying(_ change: StateChange, _ value: [UInt8]?) throws -> JSONValue? {
         let path = try JSONPointer(parsing: change.path).tokens[...]
         return edited(path, change.operation, change.index, try value.map { try JSONValue(parsing: $0) })
     }
 
-    /// This value after what a change does, whose path begins at this value; nil when it does not fit.
+    /// This value after a change with a path that begins at this value; nil if the change does not fit.
     package func applying(_ change: StateChange, at path: ArraySlice<String>) throws -> JSONValue? {
         edited(path, change.operation, change.index, try change.value.map { try JSONValue(parsing: $0) })
     }
 
-    /// The text of the value at a path with ids of elements.
+    /// The text of the value at a path, which contains ids of elements.
     package func bytes(at path: ArraySlice<String>) -> [UInt8]? {
         keyed(path)?.jsonBytes()
     }

@@ -1,8 +1,8 @@
-// Owns a small applier of patches that shares nothing with what makes them.
+// Owns a small function that applies patches. It shares no code with the part that makes them.
 
 package import RivuletJSON
 
-/// Why a patch cannot be applied.
+/// The reason that a patch cannot be applied.
 package struct PatchFailure: Error, CustomStringConvertible {
     package let description: String
 }

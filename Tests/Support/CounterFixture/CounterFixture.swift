@@ -47,7 +47,7 @@ package struct Item: Equatable, Sendable, Identifiable {
     package init() {}
 }
 
-/// An element with elements.
+/// An element with a collection of elements.
 @ObservableState
 package struct Group: Equatable, Sendable, Identifiable {
     package var id = 0
@@ -58,7 +58,7 @@ package struct Group: Equatable, Sendable, Identifiable {
     fileprivate mutating func change(_ change: (inout Keyed<Item>) -> Void) { change(&items) }
 }
 
-/// An element whose JSON does not have its id.
+/// An element with an id that is not in its JSON.
 @ObservableState
 package struct Ticket: Equatable, Sendable, Identifiable {
     package var number = 0
@@ -67,13 +67,15 @@ package struct Ticket: Equatable, Sendable, Identifiable {
     package init() {}
 }
 
-/// What is going on; a payload is partly in memory only.
+/// The present activity.
+///
+/// A payload is partly in memory only.
 @ObservableState
 package enum Mode: Equatable, Sendable {
     case idle
     case writing(Draft)
 
-    /// Edits the draft; there is one afterwards.
+    /// Edits the draft, and creates one if there is none.
     fileprivate mutating func edit(_ edit: (inout Draft) -> Void) {
         var draft = if case .writing(let draft) = self { draft } else { Draft() }
         edit(&draft)
@@ -98,7 +100,7 @@ package struct Screen: Equatable, Sendable {
     package init() {}
 }
 
-/// One event for each way in which a session can be changed.
+/// One event for each way to change a session.
 @AppEvent
 package enum TallyEvent: Equatable {
     case add(Int)
@@ -146,7 +148,9 @@ package enum TallyEvent: Equatable {
     package var isUIEvent: Bool { true }
 }
 
-/// The app; `chain(n)` dispatches `chain(n - 1)`, `slow` has an asynchronous effect.
+/// The app.
+///
+/// `chain(n)` dispatches `chain(n - 1)`, and `slow` has an asynchronous effect.
 package struct TallyApp: AppDefinition {
     package typealias State = AppState<Tally, Screen>
 
@@ -195,7 +199,7 @@ package struct TallyApp: AppDefinition {
         state.t.lastEvent = event.eventName
     }
 
-    /// Puts everything that is not stored back to its default.
+    /// Resets all fields that are not stored to their defaults.
     private func forgetWhatIsInMemoryOnly(of state: inout State) {
         state.t = Screen()
         state.p.note = nil

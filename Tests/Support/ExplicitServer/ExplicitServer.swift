@@ -1,4 +1,4 @@
-// Owns a server for tests from outside: an app whose sessions have to be created, with limits that a test can reach.
+// Owns a server for end-to-end tests: an app with explicitly created sessions, and limits that a test can reach.
 
 import CounterFixture
 import Logging
@@ -6,9 +6,10 @@ import Rivulet
 
 /// Serves the fixture's app under the policy `.explicit`, in memory, on a free port.
 ///
-/// `--idle-milliseconds N` is how long a session without requests stays in memory, `--state-bytes N` how large its state may be. `--body-bytes`,
-/// `--held-body-bytes`, `--body-wait-milliseconds` and `--body-progress-milliseconds` are the limits of bodies. Options of `rivulet serve` are
-/// passed over. The log says what leaves memory.
+/// `--idle-milliseconds N` is the time that a session without requests stays in memory, and `--state-bytes N` the most
+/// bytes of its state. `--body-bytes`, `--held-body-bytes`, `--body-wait-milliseconds` and
+/// `--body-progress-milliseconds` are the limits of bodies. Options of `rivulet serve` are ignored. The log reports
+/// evictions and passivations.
 @main
 enum ExplicitServer {
     static func main() throws {

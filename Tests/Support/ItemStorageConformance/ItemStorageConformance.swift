@@ -1,11 +1,11 @@
-// What every engine of the stored family has to do: one list of checks for all of them.
+// The requirements of every item storage engine: one list of checks for all of them.
 
 public import RivuletStores
 public import Testing
 
 /// One check of the contract of ``ItemStorage``.
 public struct ItemStorageCheck: Sendable, CustomTestStringConvertible {
-    /// What the engine does, as a sentence.
+    /// The requirement as a sentence.
     public let testDescription: String
     /// Runs the check on an engine that is open and empty.
     public let run: @Sendable (any ItemStorage) async throws -> Void

@@ -1,44 +1,46 @@
-// What every engine has to do that keeps items longer than it lives itself.
+// The requirements of every engine with items that outlive the engine.
 
 public import RivuletStores
 import SeededRandom
 import Synchronization
 public import Testing
 
-/// A place that engines are opened on, one after the other.
+/// A location at which engines are opened, one after the other.
 public struct ItemStoragePlace: Sendable {
-    /// The clock of all of them.
+    /// The clock of all engines of the location.
     public let time = ItemTime()
     private let reopen: @Sendable (ItemTime) async throws -> any ItemStorage
 
-    /// A place; `reopen` closes the engine before, if there is one, and opens another.
+    /// Creates a location.
+    ///
+    /// `reopen` closes the earlier engine, if there is one, and opens another.
     public init(reopen: @escaping @Sendable (ItemTime) async throws -> any ItemStorage) {
         self.reopen = reopen
     }
 
-    /// Opens an engine with at most `ItemStorageConformance.itemsMax` items, when the one before is closed.
+    /// Closes the earlier engine, and opens an engine with at most `ItemStorageConformance.itemsMax` items.
     public func open() async throws -> any ItemStorage { try await reopen(time) }
 }
 
-/// Milliseconds since 1970 that go on when a test says so.
+/// Milliseconds since 1970 that only a test advances.
 public final class ItemTime: Sendable {
     private let value = Atomic<Int64>(1)
 
-    /// It is 1.
+    /// Creates a clock that shows 1.
     public init() {}
 
-    /// What a clock shows.
+    /// The present time.
     public var now: Int64 {
         get { value.load(ordering: .sequentiallyConsistent) }
         set { value.store(newValue, ordering: .sequentiallyConsistent) }
     }
 }
 
-/// One check of engines that are closed and opened again.
+/// One check of engines that are closed and reopened.
 public struct ItemStorageLivesCheck: Sendable, CustomTestStringConvertible {
-    /// What the engines do, as a sentence.
+    /// The requirement as a sentence.
     public let testDescription: String
-    /// Runs the check on a place where nothing is.
+    /// Runs the check on an empty location.
     public let run: @Sendable (ItemStoragePlace) async throws -> Void
 
     init(_ testDescription: String, _ run: @escaping @Sendable (ItemStoragePlace) async throws -> Void) {
@@ -48,7 +50,7 @@ public struct ItemStorageLivesCheck: Sendable, CustomTestStringConvertible {
 }
 
 extension ItemStorageConformance {
-    /// The checks of engines that keep items.
+    /// The checks of engines that store items durably.
     public static let lives = [
         ItemStorageLivesCheck("items are there again, in their order and with their times") { place in
             let changes = [ItemChange.put(key: "b\0é", document: [1]), .put(key: "", document: [])]
@@ -88,7 +90,7 @@ extension ItemStorageConformance {
         },
     ]
 
-    /// Makes random commits on engines of a place and on the reference, reopens now and then, and compares what is there.
+    /// Makes random commits on engines of a location and on the reference, reopens at random, and compares the items.
     public static func runRandomProgram(seed: UInt64, on place: ItemStoragePlace, commits: Int = 150) async throws {
         var random = SeededGenerator(seed: seed)
         let time = place.time

@@ -1,9 +1,9 @@
-// Owns a program for tests from outside: values and secrets that name no storage, as an app would have them.
+// Owns a program for end-to-end tests: values and secrets without a configured storage, as an app would have them.
 
 import Foundation
 import Rivulet
 
-/// What the program keeps.
+/// The values and secrets of the program.
 private struct Preferences {
     @StoredValue(key: "theme") var theme = "light"
     @SecurelyStoredValue<String>(key: "token") var token
@@ -11,8 +11,10 @@ private struct Preferences {
     let isLoud = StoredValue(key: "isLoud", default: false)
 }
 
-/// Does what its arguments say, one after the other, and prints a line for each: `theme dark`, `token secret`, `mail secret`, `toggle`,
-/// `reseal`, `show`, and `wait`, which is until it is killed.
+/// Performs its arguments in order, and prints a line for each.
+///
+/// The arguments are `theme dark`, `token secret`, `mail secret`, `toggle`, `reseal`, `show` and `wait`. The last one
+/// waits until the process is killed.
 @main
 enum PreferencesProgram {
     static func main() async throws {
@@ -28,7 +30,7 @@ enum PreferencesProgram {
         }
     }
 
-    /// Prints a line at once, also into a pipe.
+    /// Prints a line without delay, also into a pipe.
     private static func say(_ line: String) {
         print(line)
         fflush(nil)

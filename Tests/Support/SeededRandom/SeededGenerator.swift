@@ -1,12 +1,12 @@
-// Owns the random numbers of all tests, which are the same in every run.
+// Owns the random numbers of all tests. They are the same in every run.
 
-/// A generator whose numbers depend on its seed alone, on every machine.
+/// A generator of numbers that depend only on its seed, on every machine.
 ///
 /// Source: <https://doi.org/10.1145/2660193.2660195>, SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Starts the row of numbers of a seed.
+    /// Starts the sequence of numbers of a seed.
     package init(seed: UInt64) {
         state = seed
     }

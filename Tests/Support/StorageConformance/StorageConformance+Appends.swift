@@ -1,4 +1,4 @@
-// The rules about appending: all or nothing, after the head, nowhere else.
+// The rules about appends: all or nothing, and only directly after the head.
 
 import RivuletSessions
 import Testing

@@ -1,4 +1,4 @@
-// The rules about answers: every one comes, in order, and none after the end.
+// The rules about answers: every answer comes, in order, and none comes after the end.
 
 import RivuletSessions
 import Synchronization

@@ -1,4 +1,4 @@
-// The rules about snapshots and what they let the log drop.
+// The rules about snapshots, and about the log entries that may be dropped after them.
 
 import RivuletSessions
 import Testing
@@ -133,6 +133,34 @@ extension StorageConformance {
             #expect(try await retained(after: 8, keepingFrom: 6) == 4)
             #expect(try await retained(after: 9, keepingFrom: 7) == 7)
             #expect(try await retained(after: 9, keepingFrom: 100) == 10)
+        },
+        StorageConformance("the newest entries stay that the bytes leave, and are counted") { engine async throws in
+            let head = try await engine.fill(upTo: 9)
+            func compact(_ version: UInt64, bytes: Int) async throws -> CompactionOutcome {
+                let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
+                let snapshot = Sample.snapshot(version)
+                return try await engine.compact(
+                    Sample.key,
+                    at: at,
+                    snapshot: snapshot,
+                    keepingFrom: 1,
+                    keepingBytes: bytes
+                )
+            }
+            func from(_ version: UInt64) -> RetainedLog {
+                RetainedLog(
+                    from: version,
+                    since: version > 9 ? nil : Sample.entry(version).time,
+                    bytes: version > 9 ? 0 : (version...9).reduce(0) { $0 + Sample.entry($1).byteCount }
+                )
+            }
+            let newest = (6...9).reduce(0) { $0 + Sample.entry($1).byteCount }
+            #expect(try await compact(4, bytes: .max) == .compacted(head, retained: from(1)))
+            #expect(try await compact(5, bytes: newest) == .compacted(head, retained: from(6)))
+            #expect(try await compact(7, bytes: newest - 1) == .compacted(head, retained: from(6)))
+            #expect(try await compact(8, bytes: newest - 1) == .compacted(head, retained: from(6)))
+            #expect(try await compact(9, bytes: newest - 1) == .compacted(head, retained: from(6)))
+            #expect(try await compact(9, bytes: 0) == .compacted(head, retained: from(10)))
         },
         StorageConformance("entries that are too old go, also when the caller would keep more") { engine async throws in
             let head = try await engine.fill(upTo: 9)

@@ -9,7 +9,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key) == nil)
             #expect(try await engine.history(Sample.key, epoch: Sample.epoch, after: 0, limit: 1) == nil)
             #expect(try await engine.past(Sample.key, epoch: Sample.epoch, at: 0) == nil)
-            #expect(try await engine.keptAnswer(Sample.key, epoch: Sample.epoch, id: "a") == nil)
+            #expect(try await engine.idempotencyRecord(Sample.key, epoch: Sample.epoch, id: "a") == nil)
             #expect(try await engine.sessions(app: "counter", limit: 10) == [])
             #expect(try await engine.delete(Sample.key) == false)
         },

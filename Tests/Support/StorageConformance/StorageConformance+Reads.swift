@@ -1,4 +1,4 @@
-// The rules about reading the log: history and the past.
+// The rules about reads of the log: the history and earlier states.
 
 import RivuletSessions
 import Testing

@@ -1,4 +1,4 @@
-// The rules about snapshots of an older schema, which a migration's snapshot follows.
+// The rules about snapshots of an older schema, and about the migration's snapshot after them.
 
 import RivuletSessions
 import Testing

@@ -3,9 +3,9 @@
 package import RivuletSessions
 import Testing
 
-/// One rule of the storage contract, and how to check it on a started, empty engine.
+/// One rule of the storage contract, with its check on a started, empty engine.
 ///
-/// Let the engine keep entries of a few MiB at most: some checks fill its limits.
+/// Configure the engine to keep at most a few MiB of entries, because some checks fill its limits.
 package struct StorageConformance: Sendable, CustomTestStringConvertible {
     /// The rule as a sentence.
     package let testDescription: String
@@ -25,13 +25,15 @@ package struct StorageConformance: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What the checks are made of.
+/// The sample data of the checks.
 enum Sample {
     static let key = SessionKey(app: "counter", id: "one")
     static let epoch = "k3v9x0qa"
     static let created: Int64 = 1_700_000_000_000
 
-    /// The entry of one version, unlike that of any other.
+    /// The entry of one version.
+    ///
+    /// It differs from the entry of any other version.
     static func entry(_ version: UInt64, commandID: String? = nil) -> LogEntry {
         LogEntry(
             version: version,
@@ -49,17 +51,22 @@ enum Sample {
         return StateSnapshot(version: version, schema: schema, state: Array(state.utf8))
     }
 
-    /// An answer under an id, some seconds after the session's creation.
-    static func answer(_ id: String, seconds: Int64 = 0) -> KeptAnswer {
+    /// An idempotency record under an id, some seconds after the session's creation.
+    static func answer(_ id: String, seconds: Int64 = 0) -> IdempotencyRecord {
         let body = Array("the answer to \(id) after \(seconds)".utf8)
-        return KeptAnswer(id: id, time: created + seconds * 1_000, fingerprint: Array(id.utf8.reversed()), body: body)
+        return IdempotencyRecord(
+            id: id,
+            time: created + seconds * 1_000,
+            fingerprint: Array(id.utf8.reversed()),
+            body: body
+        )
     }
 
-    static func kept(_ answers: KeptAnswer..., droppingBefore time: Int64 = .min) -> KeptAnswers {
-        KeptAnswers(answers, droppingBefore: time)
+    static func kept(_ answers: IdempotencyRecord..., droppingBefore time: Int64 = .min) -> IdempotencyRecords {
+        IdempotencyRecords(answers, droppingBefore: time)
     }
 
-    /// Bytes that no compression makes smaller.
+    /// Incompressible bytes.
     static func noise(_ count: Int) -> [UInt8] {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15
         return (0..<count).map { _ in
@@ -72,7 +79,7 @@ enum Sample {
 }
 
 extension StorageEngine {
-    /// Makes the sample session with entries up to a version, and says where it ends.
+    /// Creates the sample session with entries up to a version, and returns its head.
     func fill(_ key: SessionKey = Sample.key, upTo version: UInt64) async throws -> SessionHead {
         let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
         return try await append(key, at: point, version == 0 ? [] : Sample.entries(1...version)).head()
@@ -80,7 +87,9 @@ extension StorageEngine {
 }
 
 extension AppendOutcome {
-    /// The head of a commit; a conflict fails the test.
+    /// Returns the head of a commit.
+    ///
+    /// A conflict fails the test.
     func head() throws -> SessionHead {
         guard case .committed(let head) = self else { throw UnexpectedConflict() }
         return head

@@ -20,7 +20,7 @@ extension StorageEngine {
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers = .none
+        keeping answers: IdempotencyRecords = .none
     ) async throws(StorageError) -> AppendOutcome {
         try await answer { log.append(key, at: point, entries, keeping: answers, reply: $0) }
     }
@@ -38,16 +38,20 @@ extension StorageEngine {
         try await answer { past.past(key, epoch: epoch, at: version, reply: $0) }
     }
 
-    package func keptAnswer(_ key: SessionKey, epoch: String, id: String) async throws(StorageError) -> KeptAnswer? {
-        try await answer { answers.keptAnswer(key, epoch: epoch, id: id, reply: $0) }
+    package func idempotencyRecord(
+        _ key: SessionKey,
+        epoch: String,
+        id: String
+    ) async throws(StorageError) -> IdempotencyRecord? {
+        try await answer { answers.idempotencyRecord(key, epoch: epoch, id: id, reply: $0) }
     }
 
-    package func keptAnswers(
+    package func idempotencyRecords(
         _ key: SessionKey,
         epoch: String,
         since time: Int64
-    ) async throws(StorageError) -> KeptAnswersUsage {
-        try await answer { answers.keptAnswers(key, epoch: epoch, since: time, reply: $0) }
+    ) async throws(StorageError) -> IdempotencyUsage {
+        try await answer { answers.idempotencyRecords(key, epoch: epoch, since: time, reply: $0) }
     }
 
     package func compact(
@@ -55,15 +59,15 @@ extension StorageEngine {
         at head: SessionHead,
         snapshot: StateSnapshot,
         keepingFrom: UInt64,
-        keepingSince: Int64 = .min
+        keepingSince: Int64 = .min,
+        keepingBytes: Int? = nil
     ) async throws(StorageError) -> CompactionOutcome {
         try await answer {
             log.compact(
                 key,
                 at: head,
                 snapshot: snapshot,
-                keepingFrom: keepingFrom,
-                keepingSince: keepingSince,
+                keeping: LogKeeping(from: keepingFrom, since: keepingSince, bytes: keepingBytes),
                 reply: $0
             )
         }

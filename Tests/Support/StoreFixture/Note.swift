@@ -1,9 +1,9 @@
-// Owns the items that tests of stores keep.
+// Owns the items of the stores' tests.
 
 package import Foundation
 package import RivuletStores
 
-/// An item that is only Codable, and not Equatable.
+/// An item that is Codable, but not Equatable.
 package struct Note: Codable, Sendable, Identifiable {
     package var id: String
     package var text: String
@@ -17,14 +17,14 @@ package struct Note: Codable, Sendable, Identifiable {
     package var line: String { text.isEmpty ? id : "\(id)=\(text)" }
 }
 
-/// An item that a UUID tells apart.
+/// An item that a UUID identifies.
 package struct Token: Codable, Sendable, Identifiable {
     package var id: UUID
 
     package init(id: UUID) { self.id = id }
 }
 
-/// An item that JSON cannot always carry.
+/// An item with values that JSON cannot always represent.
 package struct Measure: Codable, Sendable, Identifiable {
     package var id: String
     package var value: Double
@@ -46,7 +46,9 @@ extension StoreEvent<Note> {
 }
 
 extension Store<Note> {
-    /// A store that loads in the background: within an asynchronous function the compiler takes the other initialiser.
+    /// A store that loads in the background.
+    ///
+    /// Within an asynchronous function, the compiler would choose the other initialiser.
     package static func loading(_ storage: any ItemStorage, limits: StoreLimits = StoreLimits()) -> Store<Note> {
         Store(storage: storage.collection("notes"), limits: limits)
     }

@@ -1,9 +1,9 @@
-// Owns a storage that fails, waits and counts as a test says.
+// Owns a storage that fails, waits and counts as a test requires.
 
 package import RivuletStores
 import Synchronization
 
-/// A memory storage whose answers a test can hold back, and whose requests it can have fail.
+/// A memory storage with answers that a test can hold back, and with requests that a test can make fail.
 package final class ScriptedItemStorage: ItemStorage {
     private struct Script {
         var isHeld = false
@@ -18,23 +18,23 @@ package final class ScriptedItemStorage: ItemStorage {
     private let memory = MemoryItemStorage(itemsMax: 1_000) { 7 }
     private let script = Mutex(Script())
 
-    /// A storage without items that answers at once.
+    /// Creates a storage without items that answers at once.
     package init() {}
 
-    /// Every commit that was asked for.
+    /// Every requested commit.
     package var commits: [[ItemChange]] { script.withLock { $0.commits } }
-    /// How often a collection was read.
+    /// The number of reads of a collection.
     package var reads: Int { script.withLock { $0.reads } }
-    /// How many requests wait to be answered.
+    /// The number of requests that wait for their answer.
     package var heldCount: Int { script.withLock { $0.held.count } }
 
-    /// Returns when so many commits were asked for.
+    /// Returns after this number of commits was requested.
     package func waitForCommits(_ count: Int) async { while commits.count < count { await Task.yield() } }
 
-    /// Answers nothing from now on.
+    /// Holds all answers from now on.
     package func hold() { script.withLock { $0.isHeld = true } }
 
-    /// Answers what waits, in its order or from the last one to the first, and the rest at once.
+    /// Gives the held answers, in their order or in reverse, and later answers at once.
     package func release(isReversed: Bool = false) {
         let held = script.withLock { script in
             script.isHeld = false
@@ -44,15 +44,15 @@ package final class ScriptedItemStorage: ItemStorage {
         for answer in held { answer() }
     }
 
-    /// Has the next read fail.
+    /// Makes the next read fail.
     package func failRead(_ error: ItemStorageError) { script.withLock { $0.readErrors.append(error) } }
 
-    /// Has the next commit fail, with or without its changes made.
+    /// Makes the next commit fail, with or without its changes applied.
     package func failCommit(_ error: ItemStorageError, isWritten: Bool = false) {
         script.withLock { $0.commitErrors.append((error, isWritten)) }
     }
 
-    /// Names something that cannot be read.
+    /// Reports an item that cannot be read.
     package func damage(_ item: DamagedItem) { script.withLock { $0.damaged.append(item) } }
 
     package func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {

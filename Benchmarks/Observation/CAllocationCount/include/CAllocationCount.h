@@ -1,9 +1,9 @@
-// Counts the calls of malloc and its kin in this process.
+// Counts the calls of malloc and related functions in this process.
 #pragma once
 #include <stdint.h>
 
-/// How often memory was allocated since the process began, by this thread.
+/// The number of allocations by this thread since the process began.
 uint64_t allocation_count(void);
 
-/// The bytes that the allocator has given out in this process and not got back, with its own overhead.
+/// The bytes that the allocator has given out in this process and not got back, including its overhead.
 uint64_t allocated_bytes(void);

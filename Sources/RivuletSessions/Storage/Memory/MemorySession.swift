@@ -3,16 +3,16 @@ struct MemorySession {
     let epoch: String
     let token: UInt64
     let created: Int64
-    /// Oldest first; of one version at most two, the older schema first.
+    /// The snapshots, oldest first; at most two of one version, the older schema first.
     private(set) var snapshots: [StateSnapshot]
-    /// Contiguous, oldest first.
+    /// The entries, contiguous and oldest first.
     private(set) var entries: [LogEntry] = []
-    private(set) var answers = KeptAnswerTable()
+    private(set) var answers = IdempotencyTable()
     private(set) var byteCount: Int
-    /// What a session without entries was last changed at.
+    /// The time of the last change if there are no entries.
     private var updatedBeforeEntries: Int64
 
-    /// The bytes that a session and each of its entries are counted with beside their contents.
+    /// The bytes that are counted for a session and for each of its entries in addition to their contents.
     private static let overheadBytes = 128
 
     init(epoch: String, token: UInt64, created: Int64, snapshot: StateSnapshot?) {
@@ -28,11 +28,11 @@ struct MemorySession {
 
     var head: SessionHead { SessionHead(epoch: epoch, version: version, token: token) }
 
-    /// The bytes that an entry is counted with.
+    /// The bytes that are counted for an entry.
     static func byteCount(of entry: LogEntry) -> Int { overheadBytes + entry.byteCount }
 
-    /// The bytes that answers are counted with before they are kept.
-    static func byteCount(of kept: KeptAnswers) -> Int { kept.byteCount + kept.answers.count * overheadBytes }
+    /// The bytes that are counted for idempotency records before they are kept.
+    static func byteCount(of kept: IdempotencyRecords) -> Int { kept.byteCount + kept.answers.count * overheadBytes }
 
     private static func byteCount(of snapshot: StateSnapshot) -> Int { overheadBytes + snapshot.state.count }
 
@@ -52,7 +52,7 @@ struct MemorySession {
         SessionSummary(id: id, epoch: epoch, version: version, created: created, updated: updated)
     }
 
-    /// The entries after one version, up to and including another; nil when not all of them are here.
+    /// The entries after one version, up to and including another; nil if not all of them are here.
     func entries(after version: UInt64, upTo last: UInt64) -> ArraySlice<LogEntry>? {
         guard version <= last, last <= self.version else { return nil }
         if version == last { return [] }
@@ -63,7 +63,7 @@ struct MemorySession {
     func past(at version: UInt64) -> StoredPast? {
         let mark = marks.base(of: version)
         let base = snapshots.first { $0.mark == mark }
-        // Without a snapshot version 0 is the app's default, but only if nothing was ever dropped.
+        // Without a snapshot version 0 is the app's default, but only if no entry was ever dropped.
         guard base != nil || retainedFrom == 1 else { return nil }
         return entries(after: base?.version ?? 0, upTo: version).map { entries in
             StoredPast(snapshot: base, entries: Array(entries))
@@ -75,8 +75,8 @@ struct MemorySession {
         byteCount += added.reduce(0) { $0 + Self.byteCount(of: $1) }
     }
 
-    /// Keeps answers, and drops those that may go.
-    mutating func keep(_ kept: KeptAnswers) {
+    /// Keeps idempotency records, and drops those that may be dropped.
+    mutating func keep(_ kept: IdempotencyRecords) {
         byteCount -= answerBytes
         answers.keep(kept)
         byteCount += answerBytes
@@ -84,10 +84,11 @@ struct MemorySession {
 
     private var answerBytes: Int { answers.byteCount + answers.count * Self.overheadBytes }
 
-    mutating func compact(to snapshot: StateSnapshot, keepingFrom: UInt64, keepingSince: Int64) {
+    mutating func compact(to snapshot: StateSnapshot, keeping: LogKeeping) {
         replace(with: snapshot)
-        let fresh = entries.first { $0.time >= keepingSince }?.version ?? .max
-        let needed = min(max(keepingFrom, fresh), snapshot.version + 1)
+        let fresh = entries.first { $0.time >= keeping.since }?.version ?? .max
+        let fitting = keeping.firstWithinBytes(entries.reversed().lazy.map { ($0.version, $0.byteCount) })
+        let needed = min(max(keeping.from, fresh, fitting), snapshot.version + 1)
         let base = marks.base(keepingFrom: needed) ?? 0
         snapshots.removeAll { $0.version < base }
         let dropped = entries.prefix { $0.version <= base }
@@ -97,7 +98,7 @@ struct MemorySession {
         byteCount += entries.reduce(0) { $0 + Self.byteCount(of: $1) } + answerBytes
     }
 
-    /// Puts a snapshot in the place of those of its version, but for the oldest of an older schema.
+    /// Replaces the snapshots of this version, except the oldest one of an older schema.
     private mutating func replace(with snapshot: StateSnapshot) {
         let older = snapshots.first { $0.version == snapshot.version && $0.schema < snapshot.schema }
         snapshots.removeAll { $0.version == snapshot.version }
@@ -111,6 +112,6 @@ struct MemorySession {
 
     private var retainedFrom: UInt64 { entries.first?.version ?? version + 1 }
 
-    /// Where the kept entries begin.
+    /// The beginning of the kept entries.
     var retained: RetainedLog { RetainedLog(from: retainedFrom, since: entries.first?.time) }
 }

@@ -2,18 +2,19 @@ internal import Dispatch
 public import RivuletStores
 internal import Synchronization
 
-/// Keeps sessions and the items of stores in memory, for tests and for servers that may forget.
+/// Keeps sessions and the items of stores in memory, for tests and for servers that may lose their data.
 ///
-/// Requests are answered one after the other, in the order in which they came: on the caller's thread when no other is under way, and else on one of
-/// the engine's. Nothing survives the process: "durable" means "in this engine".
+/// Requests are answered one after the other, in the order in which they came. If no other request is under way, a
+/// request is answered on the caller's thread, and otherwise on a thread of the engine. Nothing survives the process:
+/// "durable" means "in this engine".
 public final class MemoryStorageEngine: StorageRoles {
-    /// What this engine promises.
+    /// The properties and limits of this engine.
     public let capabilities: StorageCapabilities
 
     private let limits: MemoryStorageLimits
     private let itemStorage: MemoryItemStorage
     private let queue = DispatchQueue(label: "rivulet.storage.memory")
-    /// The requests that are not answered yet, for `close()` to wait for.
+    /// The requests that are not answered yet, for which `close()` waits.
     private let underWay = DispatchGroup()
     private let state = Mutex(State())
 
@@ -36,7 +37,7 @@ public final class MemoryStorageEngine: StorageRoles {
 
     /// Makes an empty engine.
     ///
-    /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z, nil: the system's clock.
+    /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z; nil: the system's clock.
     public init(limits: MemoryStorageLimits = MemoryStorageLimits(), clock: (@Sendable () -> Int64)? = nil) {
         self.limits = limits
         itemStorage = MemoryItemStorage(itemsMax: limits.itemsMax, clock: clock ?? WallClock.milliseconds)
@@ -60,7 +61,7 @@ public final class MemoryStorageEngine: StorageRoles {
         if wasClosed { throw .closed }
     }
 
-    /// Reads the newest snapshot and every later entry; nil when there is no such session.
+    /// Reads the newest snapshot and every later entry; nil if there is no such session.
     public func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
         perform(reply) { state in state.sessions[key]?.stored }
     }
@@ -82,12 +83,12 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Appends entries and keeps answers, all or nothing.
+    /// Appends entries and keeps idempotency records, all or nothing.
     public func append(
         _ key: SessionKey,
         at point: AppendPoint,
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         perform(reply) { [self] state throws(StorageError) in
@@ -95,7 +96,8 @@ public final class MemoryStorageEngine: StorageRoles {
             try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
-                // In place: a copy of the session, even one that is not used any more, would make `append` copy its log.
+                // In place: a copy of the session, even one that is not used any more, would make `append` copy its
+                // log.
                 return try append(
                     entries,
                     keeping: answers,
@@ -131,7 +133,7 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Reads what is needed to rebuild the state at `version`.
+    /// Reads the data that rebuilds the state at `version`.
     public func past(
         _ key: SessionKey,
         epoch: String,
@@ -144,12 +146,12 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Finds the answer that was kept under this id.
-    public func keptAnswer(
+    /// Finds the idempotency record that was kept under this id.
+    public func idempotencyRecord(
         _ key: SessionKey,
         epoch: String,
         id: String,
-        reply: @escaping StorageReply<KeptAnswer?>
+        reply: @escaping StorageReply<IdempotencyRecord?>
     ) {
         perform(reply) { state in
             guard let session = state.sessions[key], session.epoch == epoch else { return nil }
@@ -157,26 +159,25 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Counts the answers that the session keeps of a time not before `time`.
-    public func keptAnswers(
+    /// Counts the session's idempotency records of `time` or later.
+    public func idempotencyRecords(
         _ key: SessionKey,
         epoch: String,
         since time: Int64,
-        reply: @escaping StorageReply<KeptAnswersUsage>
+        reply: @escaping StorageReply<IdempotencyUsage>
     ) {
         perform(reply) { state in
             let session = state.sessions[key].flatMap { $0.epoch == epoch ? $0 : nil }
-            return (session?.answers ?? KeptAnswerTable()).usage(since: time)
+            return (session?.answers ?? IdempotencyTable()).usage(since: time)
         }
     }
 
-    /// Stores a snapshot of the state at `head.version` and lets go of the part of the log that nobody needs any more.
+    /// Stores a snapshot of the state at `head.version` and drops the part of the log that is not needed any more.
     public func compact(
         _ key: SessionKey,
         at head: SessionHead,
         snapshot: StateSnapshot,
-        keepingFrom: UInt64,
-        keepingSince: Int64,
+        keeping: LogKeeping,
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
         perform(reply) { [self] state throws(StorageError) in
@@ -185,14 +186,16 @@ public final class MemoryStorageEngine: StorageRoles {
             else { return .conflict }
             try check(snapshot)
             let bytesBefore = session.byteCount
-            session.compact(to: snapshot, keepingFrom: keepingFrom, keepingSince: keepingSince)
+            session.compact(to: snapshot, keeping: keeping)
             try reserve(session.byteCount - bytesBefore, in: &state.bytes)
             state.sessions[key] = session
-            return .compacted(session.head, retained: session.retained)
+            let bytes = keeping.bytes.map { _ in session.entries.reduce(0) { $0 + $1.byteCount } }
+            let (from, since) = (session.retained.from, session.retained.since)
+            return .compacted(session.head, retained: RetainedLog(from: from, since: since, bytes: bytes))
         }
     }
 
-    /// Deletes a session, its log, its snapshots and its kept answers; answers whether there was one.
+    /// Deletes a session with its log, its snapshots and its idempotency records; answers true if there was one.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         perform(reply) { state in
             guard let session = state.sessions.removeValue(forKey: key) else { return false }
@@ -201,7 +204,7 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Lists the sessions of an app whose id is greater than `id`, ordered by the bytes of their ids.
+    /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
     public func sessions(
         app: String,
         after id: String?,
@@ -248,7 +251,7 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    private func check(_ answers: KeptAnswers) throws(StorageError) {
+    private func check(_ answers: IdempotencyRecords) throws(StorageError) {
         guard answers.answers.allSatisfy({ $0.byteCount <= limits.entryBytesMax }) else {
             throw .tooLarge(limitBytes: limits.entryBytesMax)
         }
@@ -262,7 +265,7 @@ public final class MemoryStorageEngine: StorageRoles {
 
     private func append(
         _ entries: [LogEntry],
-        keeping answers: KeptAnswers,
+        keeping answers: IdempotencyRecords,
         to session: inout MemorySession,
         after head: SessionHead,
         _ bytesHeld: inout Int
@@ -273,25 +276,24 @@ public final class MemoryStorageEngine: StorageRoles {
         try reserve(bytes, in: &bytesHeld)
         session.append(entries)
         session.keep(answers)
-        // What went to make room for the answers is given back.
+        // The bytes of records that were dropped to make room are given back.
         try reserve(session.byteCount - bytesBefore - bytes, in: &bytesHeld)
         return .committed(session.head)
     }
 
-    /// Counts bytes that are about to be kept; less than 0 gives bytes back.
+    /// Reserves bytes that are about to be kept; a negative number gives bytes back.
     private func reserve(_ bytes: Int, in bytesHeld: inout Int) throws(StorageError) {
         guard bytes <= 0 || bytesHeld + bytes <= limits.bytesMax else {
-            throw .full(
-                detail: "the memory engine holds \(bytesHeld) of \(limits.bytesMax) bytes: "
-                    + "delete sessions, or raise MemoryStorageLimits.bytesMax"
-            )
+            throw .memoryFull(limitBytes: limits.bytesMax)
         }
         bytesHeld += bytes
     }
 
-    /// Answers a request: on the caller's thread when no other is under way, as a hop to another costs several times what nearly all of them do.
+    /// Answers a request on the caller's thread if no other request is under way.
     ///
-    /// `isLong` is what would hold the caller up: it is answered on a thread of the engine always.
+    /// A change of threads costs several times as much as nearly every request.
+    ///
+    /// A request with `isLong` would delay the caller, and is always answered on a thread of the engine.
     private func perform<Value>(
         isLong: Bool = false,
         _ reply: @escaping StorageReply<Value>,
@@ -299,7 +301,8 @@ public final class MemoryStorageEngine: StorageRoles {
     ) {
         let job: @Sendable () -> Void = { [self] in
             reply(answer(body))
-            // Not before: what is requested meanwhile, also by the reply itself, is answered after it.
+            // Only after the reply: a request that is made meanwhile, also by the reply itself, is answered after this
+            // one.
             state.withLock { $0.requestsUnderWay -= 1 }
             underWay.leave()
         }
@@ -327,9 +330,9 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// What becomes of a request.
+    /// The way in which a request is answered.
     private enum Entry {
-        /// It is answered at once: no other is under way.
+        /// The request is answered at once, because no other one is under way.
         case alone
         case queued
         case refused(StorageError)
@@ -344,6 +347,11 @@ public final class MemoryStorageEngine: StorageRoles {
             }
         }
     }
+}
+
+extension MemoryStorageEngine: MemoryHoldingStorage {
+    /// The approximate memory of sessions, their logs and their idempotency records, in bytes.
+    public var memoryBytes: Int { state.withLock { $0.bytes } }
 }
 
 extension MemoryStorageEngine: ItemStorage {

@@ -1,4 +1,4 @@
-/// How much a `MemoryStorageEngine` takes before it refuses.
+/// The limits of a `MemoryStorageEngine`, beyond which it refuses requests.
 public struct MemoryStorageLimits: Hashable, Sendable {
     /// The bytes that all sessions together may hold: 1 GiB.
     ///
@@ -25,6 +25,6 @@ public struct MemoryStorageLimits: Hashable, Sendable {
     /// Beyond it requests answer `.unavailable`.
     public var requestsWaitingMax = 65_536
 
-    /// The limits as documented at each of them.
+    /// Makes the limits with the defaults that are documented at each of them.
     public init() {}
 }

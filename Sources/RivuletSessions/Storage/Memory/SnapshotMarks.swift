@@ -1,11 +1,12 @@
 /// The versions and schemas of one session's snapshots.
 ///
-/// A migration stores a snapshot of the version that it found, in the newer shape. That version itself was stored in the older shape: it is
-/// read from the snapshot before, and only later versions are read from the migration's.
+/// A migration stores a snapshot of the version that it found, in the newer shape. That version itself was stored in
+/// the older shape, and is read from the snapshot before it. Only later versions are read from the migration's
+/// snapshot.
 package struct SnapshotMarks: Hashable, Sendable {
     /// One snapshot.
     package struct Mark: Hashable, Sendable, Comparable {
-        /// The version after which the state is as the snapshot has it.
+        /// The version at which the session had the snapshot's state.
         package let version: UInt64
         /// The schema version of the snapshot's state.
         package let schema: UInt32
@@ -21,7 +22,7 @@ package struct SnapshotMarks: Hashable, Sendable {
         }
     }
 
-    /// Oldest version first; those of one version by their schemas.
+    /// The marks by version, oldest first; marks of one version by schema.
     private let marks: [Mark]
 
     /// Takes the marks in any order.
@@ -29,19 +30,24 @@ package struct SnapshotMarks: Hashable, Sendable {
         self.marks = marks.sorted()
     }
 
-    /// The snapshot from which the log leads to a version in the shape in which it was stored; nil: there is none so early.
+    /// The snapshot from which the log leads to a version in the shape in which it was stored; nil if no snapshot is so
+    /// early.
     package func base(of version: UInt64) -> Mark? {
         guard let last = marks.last(where: { $0.version <= version }) else { return nil }
         guard last.version == version else { return last }
         return source(ofVersion: version)
     }
 
-    /// The version up to which entries may go, with the snapshots before it, when those from `needed` on stay; nil: no entry may go.
+    /// The version up to which entries may be dropped, with the snapshots before it, if those from `needed` on stay;
+    /// nil: no entry may be dropped.
     package func base(keepingFrom needed: UInt64) -> UInt64? {
         marks.last { $0.version < needed && source(ofVersion: $0.version)?.version == $0.version }?.version
     }
 
-    /// Where a version that has a snapshot is read from: the oldest schema's, or the snapshot before where that one is of an older schema yet.
+    /// The snapshot from which a version that has a snapshot is read.
+    ///
+    /// It is the version's snapshot of the oldest schema, or the snapshot before it if that one has a still older
+    /// schema.
     private func source(ofVersion version: UInt64) -> Mark? {
         let own = marks.first { $0.version == version }
         guard let own, let before = marks.last(where: { $0 < own }), before.schema < own.schema else { return own }

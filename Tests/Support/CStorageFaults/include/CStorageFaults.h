@@ -1,22 +1,24 @@
-// A disk that fails on demand: faults and counts for the files of one folder, whatever other tests do.
+// A disk that fails on demand: errors and counts for the files of one folder, independent of other tests.
 
 #ifndef RIVULET_STORAGE_FAULTS_H
 #define RIVULET_STORAGE_FAULTS_H
 
-/// Makes every `pwrite64` (0: none) and every `fdatasync` (0: none) below `folder` fail with these errno values.
+/// Makes every `pwrite64` and every `fdatasync` below `folder` fail with these errno values. With 0, the calls succeed.
 ///
-/// Returns 0, or -1 when too many folders are watched. A folder that is watched already keeps its count.
+/// Returns 0, or -1 if too many folders are watched. A folder that is watched already keeps its count.
 int rivulet_faults_watch(const char *folder, int writeError, int syncError);
 
-/// The calls of `fdatasync` below a watched folder since it was watched first; -1 when it is not watched.
+/// The number of `fdatasync` calls below a watched folder since its first watch; -1 if it is not watched.
 long rivulet_faults_syncs(const char *folder);
 
-/// Lets this many changes below `folder` succeed, and every later one fail with this errno value; less than 0: all succeed.
+/// Lets this number of changes below `folder` succeed, and makes every later one fail with this errno value. If the
+/// number is less than 0, all succeed.
 ///
-/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. Returns as `rivulet_faults_watch` does.
+/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. Returns the same values as
+/// `rivulet_faults_watch`.
 int rivulet_faults_fail_after(const char *folder, long changes, int error);
 
-/// Ends all faults below `folder`.
+/// Ends all errors below `folder`.
 void rivulet_faults_forget(const char *folder);
 
 #endif

@@ -1,0 +1,40 @@
+/// The location of a collection in a run: its serial, and the first stamp of the run.
+///
+/// The rule of ``ChangeMark`` also holds for elements. An element with a stamp older than the entry has not been
+/// written since the run began. At its first edit it takes the serial of its location. That serial combines the
+/// collection's serial and the element's stamp at that moment. The stamp names the element and its value in the whole
+/// process.
+@usableFromInline
+struct KeyedStamps: Sendable {
+    @usableFromInline var serial: UInt64 = 0
+    /// The first stamp that was given after the entry; 0 for a collection that has no location yet.
+    @usableFromInline var firstStamp: UInt64 = 0
+
+    @inlinable
+    init() {}
+
+    @usableFromInline
+    init(serial: UInt64) {
+        self.serial = serial
+        firstStamp = KeyedStamp.next()
+    }
+
+    /// Gives a slot a new stamp, and its element its serial and its observed node, at the beginning of an edit.
+    ///
+    /// Only an element that has not been written since the run began gets a serial.
+    @inlinable
+    func enter<Element: StateNode & Identifiable>(
+        _ slot: inout KeyedSlot<Element>,
+        _ observed: ObservedNode?
+    ) where Element.ID: KeyedID {
+        if slot.stamp < firstStamp { slot.element?._$enter(Self.serial(of: slot.stamp, in: serial)) }
+        slot.stamp = KeyedStamp.next()
+        if let observed { slot.element?._$observe(in: observed) }
+    }
+
+    /// Returns the serial of an element, from its stamp when the run began and its collection's serial.
+    @inlinable
+    static func serial(of stamp: UInt64, in serial: UInt64) -> UInt64 {
+        ChangeMark.mix(serial &+ stamp &* 0x9E37_79B9_7F4A_7C15)
+    }
+}

@@ -1,0 +1,94 @@
+// This file owns the mapping between observed nodes and key paths, by the fields' tables.
+
+import RivuletJSON
+
+extension ObservedNode {
+    /// Lists the reads here and below; fields are identified by their positions among `fields`.
+    func collect(
+        into reads: inout DerivedReads,
+        among fields: [StateField],
+        at path: String = "",
+        isCollection: Bool = false
+    ) {
+        reads.hasUnreported = reads.hasUnreported || !unreportedReads.isEmpty
+        let below = existingChildren
+        if readsWhole {
+            // A walk over a collection reads each element at the element's own node.
+            if isCollection { reads.add(order: path) } else { reads.add(value: path) }
+            if !isCollection, fields.mayOmit { reads.hasUnreported = true }
+        }
+        for (index, field) in fields.enumerated() where wasRead(index) || below[.field(index)] != nil {
+            let text = path + "/" + JSONPointer.escape(field.name)
+            guard let child = below[.field(index)], child.wasReadWithin else {
+                reads.add(value: text)
+                if OmittedFields.mayBe(in: field.type) { reads.hasUnreported = true }
+                continue
+            }
+            let isCollection = field.schema.keyedDepth > 0
+            child.collect(into: &reads, among: field.nested?() ?? [], at: text, isCollection: isCollection)
+        }
+        for case (.element(let token), let child) in below {
+            let text = path + "/" + JSONPointer.escape(token)
+            if child.wasReadWithin {
+                child.collect(into: &reads, among: fields, at: text)
+            } else {
+                reads.add(value: text)
+                if fields.mayOmit { reads.hasUnreported = true }
+            }
+        }
+    }
+
+    /// A field of a node, or the node itself as ``wholeField``.
+    typealias Field = (node: ObservedNode, field: Int)
+
+    /// Returns the fields that a change in the state at this node concerns, as far as they can have observers.
+    func fields(concernedBy change: StateChange, among fields: [StateField]) -> [Field] {
+        guard let tokens = try? JSONPointer(parsing: change.path).tokens else { return [] }
+        var concerned: [Field] = []
+        var (node, fields, isCollection) = (self, fields, false)
+        for (depth, token) in tokens.enumerated() {
+            let isLast = depth == tokens.count - 1
+            let child: ObservedNode?
+            if isCollection {
+                // An added, removed or moved element changes the order. The collection's own field stands for the
+                // order.
+                if isLast, change.operation != .replace { concerned.append((node, Self.wholeField)) }
+                child = node.existingChild(.element(token))
+                if isLast, let child { concerned.append((child, Self.wholeField)) }
+                isCollection = false
+            } else {
+                guard let index = fields.firstIndex(where: { $0.name == token }) else { return concerned }
+                if isLast { concerned.append((node, index)) }
+                child = node.existingChild(.field(index))
+                isCollection = fields[index].schema.keyedDepth > 0
+                fields = fields[index].nested?() ?? []
+            }
+            guard let child else { return concerned }
+            node = child
+        }
+        return concerned
+    }
+
+    /// Returns the fields here and below that were read and may change without a reported change, because they are or
+    /// may hold omitted fields.
+    func unreportedFields(among fields: [StateField]) -> [Field] {
+        let below = existingChildren
+        var found: [Field] = readsWhole && fields.mayOmit ? [(self, Self.wholeField)] : []
+        for (index, field) in fields.enumerated() {
+            let child = below[.field(index)]
+            // If values inside of a value were read, only those reads count.
+            let isEnd = field.isOmitted || child?.wasReadWithin != true && OmittedFields.mayBe(in: field.type)
+            if wasRead(index), isEnd { found.append((self, index)) }
+            if let child { found += child.unreportedFields(among: field.nested?() ?? []) }
+        }
+        for case (.element, let child) in below { found += child.unreportedFields(among: fields) }
+        return found
+    }
+
+    /// Notifies all observers here and below.
+    func tellAll() {
+        for field in 0..<ChangeMark.fieldsMax { mutate(field) {} }
+        mutate(Self.wholeField) {}
+        for child in existingChildren.values { child.tellAll() }
+    }
+}

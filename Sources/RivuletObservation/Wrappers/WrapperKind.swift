@@ -1,0 +1,53 @@
+/// A kind of wrappers, which the type of a field completes: `Boxed` and `[Int]` are a `Box<[Int]>`.
+///
+/// A kind has one member, a type alias for the wrapper of a type: `typealias Of<Value> = Box<Value>`. Swift cannot
+/// require a generic type alias. A kind without one is an error where `@Wrapped` uses it. A generic wrapper of an app
+/// needs a kind for `@Wrapped`. A wrapper that is not generic is its own kind.
+public protocol WrapperKind {}
+
+// `_$Kind` is there for the compiler's sake: it crashes (Swift 6.3) at a generic type alias of a generic type without
+// arguments, and has an error for `_$Kind`.
+
+extension WrapperKind {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The kind itself.
+    public typealias _$Kind = Self
+}
+
+extension ObservableWrapper {
+    // swift-format-ignore: NoLeadingUnderscores
+    /// The kind that has only this wrapper.
+    public typealias _$Kind = SingleWrapper<Self>
+}
+
+/// The kind of a wrapper that is not generic; generated code uses it.
+public enum SingleWrapper<Wrapper: ObservableWrapper>: WrapperKind {
+    /// The wrapper, of any type.
+    public typealias Of<Value> = Wrapper
+}
+
+/// The kind of ``Box``: a large value on the heap, copied on write.
+public enum Boxed: WrapperKind {
+    /// The wrapper of a type.
+    public typealias Of<Value> = Box<Value>
+}
+
+/// The kind of ``OmitCoding``: a value in memory only, in no JSON.
+public enum Omitted: WrapperKind {
+    /// The wrapper of a type.
+    public typealias Of<Value> = OmitCoding<Value>
+}
+
+/// The kind of ``PresentationState``: a child that is shown or not, in an optional field.
+public enum Presented: WrapperKind {
+    /// The wrapper of an optional type.
+    public typealias Of<Child: OptionalValue> = PresentationState<Child.Wrapped>
+}
+
+/// The type of an optional; only `Optional` conforms.
+public protocol OptionalValue {
+    /// The type of the value, if there is one.
+    associatedtype Wrapped
+}
+
+extension Optional: OptionalValue {}

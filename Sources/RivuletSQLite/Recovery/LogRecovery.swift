@@ -1,0 +1,162 @@
+internal import Glibc
+internal import RivuletSessions
+
+/// The state of a database's write-ahead log when a server starts, and the steps that a damaged log needs.
+///
+/// The steps can be repeated after a crash between two of them. While the copy has its first name, the epochs may not
+/// be renewed yet.
+struct LogRecovery {
+    /// A line for the server's log about a commit that was not finished; nil if there was none.
+    private(set) var information: String?
+    /// A line about a damaged log; nil if the log was not damaged.
+    private(set) var warning: String?
+    private let pending: String
+    private let kept: String
+
+    /// True if commits may be lost, so that old cursors must not be valid any more.
+    var renewsEpochs: Bool { warning != nil }
+
+    /// The suffix of the copy of a damaged log, until all sessions have new epochs.
+    private static let pendingSuffix = "-wal.damaged"
+
+    /// Returns true if a file is the copy of a damaged log of a database.
+    static func isKept(_ name: String, of database: String) -> Bool { name.hasPrefix(database + pendingSuffix) }
+
+    /// Walks the log of a database that no connection has open; a damaged log is copied, and cut to the part that
+    /// SQLite recovers.
+    ///
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and names the copy.
+    /// - Throws: `.corrupt` if a clean log is required and this one is damaged, or if the database has a part of the
+    ///   lost commits. `.unavailable` if another program uses the database. In all cases nothing was changed.
+    init(of databasePath: String, requiresClean: Bool, time: Int64) throws(StorageError) {
+        let log = LogFile(of: databasePath)
+        pending = databasePath + Self.pendingSuffix
+        kept = DataFolder.unusedPath(pending + "-" + DataFolder.stamp(time))
+        let walk = try log.walk()
+        switch walk?.verdict ?? .whole {
+        case .whole: break
+        case .torn(let frames):
+            guard let walk else { break }
+            if case .commit? = try CopiedLog(walk, of: log)?.extent() {
+                try keep(log, requiresClean: requiresClean, Self.copiedText, cutTo: 0)
+            } else {
+                // The rest of the log is not needed. If another program reads the log, the cut is skipped.
+                if !log.isInUse() { try log.cut(to: walk.recoveredBytes) }
+                information =
+                    "the last commit in the write-ahead log \(log.path) was not finished: its frames (\(frames)) were left out"
+            }
+        case .damaged(let frames, let commits):
+            guard let walk else { break }
+            let (text, end) = try Self.loss(of: log, walk, frames, commits)
+            try keep(log, requiresClean: requiresClean, text, cutTo: end)
+        }
+        guard warning == nil, DataFolderModes.mode(of: pending) != nil else { return }
+        // An earlier start ended between the steps.
+        try finish(after: "a start that ended too early", log, requiresClean: requiresClean)
+    }
+
+    /// Gives all sessions of a database new epochs, and renames the copy of its log to its final name.
+    func renewEpochs(in databasePath: String) throws(StorageError) {
+        do throws(SQLiteError) {
+            let limits = SQLiteStorageLimits()
+            let wait = limits.lockWaitMilliseconds
+            let connection = try SQLiteConnection(
+                path: databasePath,
+                access: .readWriteCreate,
+                lockWaitMilliseconds: wait
+            )
+            try SQLiteSchema.prepareWriter(connection, limits: limits)
+            try EpochRenewal.renew(connection)
+        } catch {
+            throw error.storageError(for: nil)
+        }
+        try didRenewEpochs()
+    }
+
+    /// Renames the copy of a damaged log to its final name, after the epochs were renewed.
+    func didRenewEpochs() throws(StorageError) {
+        try BackupFile.rename(pending, to: kept)
+        try DataFolder.synchronizeFolder(Self.folder(of: pending))
+    }
+
+    // MARK: - Parts
+
+    private static let copiedText = "the database has all of its commits, so none is lost"
+
+    /// Returns the text about lost commits, and the end of the part of the log that is used.
+    private static func loss(
+        of log: LogFile,
+        _ walk: LogWalk,
+        _ frames: Int,
+        _ commits: Int
+    ) throws(StorageError) -> (text: String, end: Int) {
+        switch try CopiedLog(walk, of: log)?.extent() ?? .recovered {
+        case .recovered: return (lossText(frames, commits), walk.recoveredBytes)
+        case .commit(let copied):
+            // Without the log, the database is in the state of that commit.
+            let lost = walk.frames.filter { $0.index >= copied }
+            let commits = lost.count { $0.isCommit }
+            return (lost.isEmpty ? copiedText : lossText(lost.count, commits), 0)
+        case .partly:
+            throw .corrupt(
+                nil,
+                detail:
+                    "the write-ahead log \(log.path) is damaged, and the database has a part of the \(commits) commits behind the "
+                    + "damage; nothing was changed"
+            )
+        }
+    }
+
+    private static func lossText(_ frames: Int, _ commits: Int) -> String {
+        "lost are \(commits) commits in \(frames) frames behind the damage, or some more"
+    }
+
+    private mutating func keep(
+        _ log: LogFile,
+        requiresClean: Bool,
+        _ text: String,
+        cutTo end: Int
+    ) throws(StorageError) {
+        try refuse(log, if: requiresClean, text)
+        try Self.refuseUse(of: log, String(log.path.dropLast("-wal".count)))
+        try DataFolder.remove(pending)
+        _ = try BackupFile.copy(log.path, to: pending)
+        try DataFolder.synchronizeFolder(Self.folder(of: pending))
+        try log.cut(to: end)
+        warn(log, text)
+    }
+
+    private mutating func finish(after what: String, _ log: LogFile, requiresClean: Bool) throws(StorageError) {
+        let text = "the damage was found by \(what)"
+        try refuse(log, if: requiresClean, text)
+        warn(log, text)
+    }
+
+    private mutating func warn(_ log: LogFile, _ text: String) {
+        warning =
+            "the write-ahead log \(log.path) was damaged: \(text). The log is kept as \(kept). All sessions have new epochs, so clients load "
+            + "them anew. Restore a backup if it has more, and remove the kept log when it is not needed"
+    }
+
+    private func refuse(_ log: LogFile, if requiresClean: Bool, _ text: String) throws(StorageError) {
+        guard requiresClean else { return }
+        throw .corrupt(
+            nil,
+            detail:
+                "the write-ahead log \(log.path) is damaged: \(text); nothing was changed. Start without --require-clean to serve what "
+                + "is left, or"
+        )
+    }
+
+    private static func refuseUse(of log: LogFile, _ databasePath: String) throws(StorageError) {
+        guard log.isInUse() else { return }
+        throw .unavailable(
+            detail:
+                "the write-ahead log \(log.path) has to be mended, and another program has \(databasePath) open: end that program"
+        )
+    }
+
+    private static func folder(of path: String) -> String {
+        path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    }
+}

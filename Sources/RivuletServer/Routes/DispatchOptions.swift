@@ -1,0 +1,101 @@
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+/// The options of a dispatch, for its handling and its answer.
+///
+/// Source: <Documentation/HTTP.md#dispatch>.
+struct DispatchOptions: Sendable {
+    let isStrict: Bool
+    let expected: [Cursor]
+    /// True if the answer is to leave out the changes.
+    let isMinimal: Bool
+    /// The client's idempotency key.
+    let key: String?
+    /// The action and options of the request, without its body; an idempotency key is valid for one action and body
+    /// only.
+    private var action: String { "\(name) strict=\(isStrict)" }
+    /// The action without the options.
+    private let name: String
+
+    /// Reads the query and the header fields; `known` are further query parameters, which the action names.
+    ///
+    /// - Throws: 400 for one that is malformed or unknown.
+    init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
+        isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
+        expected = try ExpectedCursors.parse(request.tags("if-match"))
+        isMinimal = HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal
+        key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
+        name = action
+    }
+
+    private static let known = ["strict"]
+
+    private static func key(_ field: String) throws(Problem) -> String {
+        guard let key = HTTPIdempotencyKey(field) else {
+            throw Problem(
+                .invalidIdempotencyKey,
+                "an Idempotency-Key is one string of 1 to \(HTTPIdempotencyKey.bytesMax) printable ASCII characters in quotes, "
+                    + "as \"8e03978e-40d5\""
+            )
+        }
+        return key.text
+    }
+
+    /// The claim of the request; nil if it has no key.
+    func claim(body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyClaim? {
+        key.map { key in
+            claim(key, body, fingerprints) { [isMinimal] answer in RecordedResponse(answer, isMinimal: isMinimal).bytes
+            }
+        }
+    }
+
+    /// The claim of one line of the request, counted from 1; nil if the request has no key.
+    func claim(line: Int, body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyClaim? {
+        key.map { key in
+            // A client's key cannot contain a line feed, so no other key equals this one.
+            claim("\(key)\n\(line)", body, fingerprints) { [isMinimal] answer in
+                isMinimal ? answer.minimalJSON : answer.json
+            }
+        }
+    }
+
+    private func claim(
+        _ key: String,
+        _ body: [UInt8],
+        _ fingerprints: RequestFingerprints,
+        render: @escaping @Sendable (DispatchAnswer) -> [UInt8]
+    ) -> IdempotencyClaim {
+        IdempotencyClaim(
+            key: key,
+            fingerprint: fingerprints.fingerprint(of: action, body),
+            isOfThis: { [action] in fingerprints.mayBe($0, of: action, body) },
+            render: render
+        )
+    }
+
+    /// The field that names the applied preference.
+    static let minimalApplied = HTTPField("Preference-Applied", "return=minimal")
+}
+
+/// The cursors of an `If-Match` field.
+///
+/// Source: <Documentation/HTTP.md#dispatch>, RFC 9110 §13.1.1.
+enum ExpectedCursors {
+    /// Returns the cursors of the condition, one of which must be met; empty if there is no condition.
+    ///
+    /// `*` sets no condition. A tag that is no cursor of ours is never met. The tag of a past version stands for that
+    /// version; its hash is not compared.
+    ///
+    /// - Throws: 400 for a field that has no entity tag at all.
+    static func parse(_ field: String?) throws(Problem) -> [Cursor] {
+        guard let field, field != "*" else { return [] }
+        guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {
+            throw Problem(
+                .invalidCondition,
+                "If-Match takes a cursor in quotes, as an answer's ETag has it; found \(field)"
+            )
+        }
+        return tags.map { ContentTag.cursor(in: $0[...]) ?? .nowhere }
+    }
+}
