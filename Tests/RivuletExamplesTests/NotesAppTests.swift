@@ -180,7 +180,7 @@ struct NotesAppTests {
                 OtherApp(stores: [SharedStore("all", Store<Note>(storage: storage.collection("notes.notes")))])
             )
         }
-        #expect(error?.description.contains("kept in one place, the collection \"notes.notes\"") == true)
+        #expect(error?.description.contains("stored in the same collection, \"notes.notes\"") == true)
         try server.host(OtherApp(stores: [SharedStore("all", Store<Note>(storage: storage.collection("other")))]))
     }
 

@@ -125,7 +125,7 @@ final class DataFolder: Sendable {
         let path = folder + "/" + partialName
         guard unsafe access(path, F_OK) == 0 else { return }
         throw .unavailable(
-            detail: "\(path) is of a backup or a restore that was not finished, so the folder is incomplete: "
+            detail: "\(path) is from an unfinished backup or restore, so the folder is incomplete: "
                 + "empty \(folder) and start again"
         )
     }

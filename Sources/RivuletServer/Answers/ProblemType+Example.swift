@@ -113,7 +113,7 @@ extension ProblemType {
         case .answersTooLarge:
             Problem(
                 self,
-                "not dispatched: the answers to the lines before take \(limits.lineAnswerBytesMax) bytes (lineAnswerBytesMax); send this line and the rest in another request, or ask for Prefer: return=minimal"
+                "not dispatched: the answers to the earlier lines take \(limits.lineAnswerBytesMax) bytes (lineAnswerBytesMax); send this line and the rest in another request, or ask for Prefer: return=minimal"
             )
         case .changeTooLarge: Problem(StorageError.tooLarge(limitBytes: 1_000_000_000))
         case .targetTooLong:
@@ -131,7 +131,7 @@ extension ProblemType {
                 self,
                 "the server decodes no Content-Encoding; send the body as it is. Found gzip"
             )
-        case .rangeNotSatisfiable: Problem(self, "the file has 512 bytes, and none of those that Range asks for")
+        case .rangeNotSatisfiable: Problem(self, "the file has 512 bytes, and Range asks for none of them")
         case .expectationFailed: Problem(self, "the only expectation that can be met is 100-continue")
         case .misdirectedRequest:
             Problem(

@@ -3,9 +3,9 @@ import RivuletHTTP
 
 /// The admitted requests of one loop with incomplete bodies, by their connections.
 ///
-/// A request with a body that arrived together with its head is never here.
+/// A request whose complete body arrived together with its head is never in this table.
 struct BodiesUnderWay {
-    /// One body, which holds its reservations for as long as it is here.
+    /// One body, which keeps its reservations while it is in the table.
     struct Body {
         let route: Route
         let share: BodyBudget.Share
@@ -81,7 +81,7 @@ struct BodiesUnderWay {
         return refusedShares
     }
 
-    /// Ends the wait with this number; nil if the wait is over already and the reservation has no use.
+    /// Ends the wait with this number and returns the body; nil if that wait has already ended.
     mutating func granted(
         _ id: ConnectionID,
         _ ticket: Int,

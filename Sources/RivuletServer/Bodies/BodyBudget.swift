@@ -35,10 +35,10 @@ final class ByteAccount: Sendable {
     }
 }
 
-/// The memory for bodies under way, one sum for all loops: `ServerLimits.heldBodyBytesMax`.
+/// The memory for bodies under way, `ServerLimits.heldBodyBytesMax` for all loops together.
 ///
-/// Any thread may use it. While there is room for all, a reservation takes no lock. Bodies without room wait in a line,
-/// one line for each share. They get their room in the order in which they came.
+/// Any thread may use it. While there is room for all, a reservation takes no lock. Bodies without room wait in a line.
+/// Each share has its own line, in the order in which the bodies came.
 final class BodyBudget: Sendable {
     /// The most bytes of a body of the share `small`.
     static let smallBytesMax = 16_384
@@ -78,7 +78,7 @@ final class BodyBudget: Sendable {
         deinit { budget.giveBack(bytes, to: share) }
     }
 
-    /// A body in line.
+    /// A body that waits in line for memory.
     final class Waiter: Sendable {
         fileprivate let bytes: Int
         fileprivate let share: Share
@@ -99,12 +99,12 @@ final class BodyBudget: Sendable {
 
         deinit { budget.waiting[share.rawValue].giveBack(heldBytes) }
 
-        /// Leaves the line; what was granted already stays granted.
+        /// Leaves the line; a reservation that was already granted stays granted.
         func cancel() { budget.cancel(self) }
     }
 
     private let accounts: [ByteAccount]
-    /// The memory of the waiting bodies of each share: their heads and the bytes that came with these.
+    /// The memory of the waiting bodies of each share: their heads, and the bytes that came with the heads.
     private let waiting: [ByteAccount]
     private let lines = Mutex<[[Waiter]]>(Array(repeating: [], count: Share.allCases.count))
     /// The number of bodies that wait in each line; read without the lock.
@@ -117,7 +117,8 @@ final class BodyBudget: Sendable {
     init(bytesMax: Int) {
         let (eighth, sixteenth) = (bytesMax / 8, bytesMax / 16)
         accounts = [ByteAccount(bytesMax: eighth), ByteAccount(bytesMax: bytesMax - eighth - 2 * sixteenth)]
-        // With one account for both shares, waiting bodies of one share could keep those of the other from waiting.
+        // With one account for both shares, waiting bodies of one share could leave no room for waiting bodies of the
+        // other.
         waiting = Share.allCases.map { _ in ByteAccount(bytesMax: sixteenth) }
     }
 
@@ -181,7 +182,7 @@ final class BodyBudget: Sendable {
         if hasWaiters(for: share) { serve(share) }
     }
 
-    /// Gives room to the first bodies in the line, for as many as there is room.
+    /// Grants memory to the first bodies in the line, as long as there is room.
     private func serve(_ share: Share) {
         let served = lines.withLock { lines in
             let line = lines[share.rawValue]
@@ -191,7 +192,8 @@ final class BodyBudget: Sendable {
             count(share, lines)
             return served
         }
-        // Called without the lock: if the body is gone, its reservation is returned at once.
+        // Called without the lock: if the body is gone, `grant` releases the reservation, which may take the lock
+        // again.
         for waiter in served { waiter.grant(Reservation(waiter.bytes, share, of: self)) }
     }
 

@@ -179,8 +179,8 @@ final class BodyDriver {
 
     /// Closes bodies without progress, the longest stalled first, while others wait for their memory.
     ///
-    /// `refused` are the shares in which a body was refused a wait. In each of them every loop closes one stalled body,
-    /// even without waiters. `close` ends the request of a body at once, with this detail.
+    /// `refused` are the shares in which a body was refused a wait. In each of these shares, every loop closes one
+    /// stalled body, even if no body waits. `close` ends the request of a body at once, with this detail.
     func shedStalled(_ refused: Set<BodyBudget.Share>, _ close: (_ id: ConnectionID, _ detail: String) -> Void) {
         let grace = context.options.limits.bodyProgressTimeMax.milliseconds
         let now = now

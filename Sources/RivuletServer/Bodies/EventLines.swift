@@ -17,13 +17,13 @@ struct EventLines: Sendable {
 
     /// Splits the body into lines.
     ///
-    /// - Throws: 400 for a body without lines, and for a condition, because it could not hold for all lines. 413 for
-    ///   too many lines.
+    /// - Throws: 400 for a body without lines, or for `If-Match`, because the condition could not hold for all lines.
+    ///   413 for too many lines.
     init(_ body: [UInt8], _ options: DispatchOptions, linesMax: Int) throws(Problem) {
         guard options.expected.isEmpty else {
             throw Problem(
                 .invalidCondition,
-                "If-Match is a condition of one transaction, and every line is one of its own; send an array instead. "
+                "If-Match is a condition of one transaction, but every line is a transaction of its own; send an array instead. "
                     + "Nothing has changed"
             )
         }

@@ -1,7 +1,7 @@
 import RivuletHTTP
 import RivuletSessions
 
-/// One request of lines under way.
+/// One request with lines, while these are dispatched.
 ///
 /// It lives on the session's loop. The lines enter the session's queue in their order, so they are applied in that
 /// order. Several lines wait there at once, so that they share a group commit.
@@ -17,7 +17,7 @@ final class LineDispatch {
     private let responder: Responder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
-    /// The answers by their lines; empty until they arrive.
+    /// The answer to each line; empty until it arrives.
     private var answers: [[UInt8]]
     private var answerBytes = 0
     private var next = 0
@@ -111,7 +111,7 @@ final class LineDispatch {
     private static func refusal(_ bytesMax: Int) -> [UInt8] {
         Problem(
             .answersTooLarge,
-            "not dispatched: the answers to the lines before take \(bytesMax) bytes (lineAnswerBytesMax); "
+            "not dispatched: the answers to the earlier lines take \(bytesMax) bytes (lineAnswerBytesMax); "
                 + "send this line and the rest in another request, or ask for Prefer: return=minimal"
         ).json
     }

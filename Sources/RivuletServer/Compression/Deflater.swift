@@ -51,7 +51,7 @@ final class Deflater {
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
-        // `deinit` follows.
+        // If this fails, `deinit` runs and frees the stream.
         guard status == Z_OK else { return nil }
     }
 
@@ -83,8 +83,8 @@ final class Deflater {
     ///   - input: The bytes to compress. All of them are taken.
     ///   - flush: The part of the output that is returned now.
     ///   - output: The output is appended to it.
-    ///   - pieceBytes: The most bytes that zlib returns at once. With `.sync` it must be enough for all of them,
-    ///     because zlib would mark the end twice otherwise.
+    ///   - pieceBytes: The most bytes that zlib returns at once. With `.sync` it must be enough for the whole output,
+    ///     because zlib could otherwise write the end marker twice.
     /// - Returns: False if zlib refuses, which it never should. The output is then of no use.
     func append(_ input: Span<UInt8>, _ flush: Flush, to output: inout [UInt8], pieceBytes: Int) -> Bool {
         unsafe input.withUnsafeBufferPointer { input in
@@ -98,7 +98,7 @@ final class Deflater {
                 switch status {
                 case Z_STREAM_END: return true
                 case Z_OK where piece.count == pieceBytes: continue
-                // The output has room left.
+                // The piece is not full, so zlib has no more output.
                 case Z_OK, Z_BUF_ERROR: return unsafe flush != .finish && stream.pointee.avail_in == 0
                 default: return false
                 }

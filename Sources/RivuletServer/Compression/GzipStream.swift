@@ -11,7 +11,7 @@ final class GzipStream {
         case speed
         case size
 
-        /// The windows are of 15 bits; 16 more adds a gzip head and trailer.
+        /// The windows have 15 bits; the added 16 asks for a gzip head and trailer.
         fileprivate var settings: Deflater.Settings {
             switch self {
             // A memory level of 9 took a sixth longer.
@@ -39,12 +39,12 @@ final class GzipStream {
         return stream.append(bytes.span, isLast: true, to: &output) ? output : nil
     }
 
-    /// Compresses a part of a text, after the part before.
+    /// Compresses the next part of a text.
     ///
     /// - Parameters:
     ///   - part: The part. The first part is not empty.
     ///   - isLast: True if the text ends with this part.
-    ///   - output: Gets the output that zlib returns so far, and all of the rest with the last part.
+    ///   - output: The output that zlib returns so far is appended to it, and all of the rest with the last part.
     /// - Returns: False if zlib refuses, which it never should. The output is then of no use.
     func append(_ part: Span<UInt8>, isLast: Bool, to output: inout [UInt8]) -> Bool {
         deflater.append(part, isLast ? .finish : .none, to: &output, pieceBytes: Self.pieceBytes)

@@ -2,8 +2,8 @@ import CZlib
 
 /// The checksum and the length of a plain text; the tallies of two texts give the tally of their concatenation.
 ///
-/// So nothing is computed per delivery. A group tallies its events once, and a stream combines the tallies of the
-/// stretches that it got. Source: RFC 1952 §2.3.1, <https://zlib.net/manual.html>, crc32_combine.
+/// So no delivery reads the text again. A group computes the tally of its events once, and a stream combines the
+/// tallies of the events that it got. Source: RFC 1952 §2.3.1, <https://zlib.net/manual.html>, crc32_combine.
 struct GzipTally: Hashable, Sendable {
     private(set) var checksum: UInt32 = 0
     private(set) var count: UInt64 = 0
@@ -27,12 +27,12 @@ struct GzipTally: Hashable, Sendable {
         count += other.count
     }
 
-    /// The tally of the rest of a text after this beginning.
+    /// The tally of the rest of this text, after a beginning with that tally.
     func after(_ beginning: GzipTally) -> GzipTally {
         var rest = GzipTally()
         rest.count = count - beginning.count
-        // A combination is the first checksum, shifted by the second's length, xor the second checksum. So the second
-        // one can be recovered.
+        // A combination is the first checksum, shifted by the second length, xor the second checksum. So the second
+        // checksum can be recovered.
         rest.checksum = checksum ^ Self.combine(beginning.checksum, 0, rest.count)
         return rest
     }

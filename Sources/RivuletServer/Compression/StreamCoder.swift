@@ -4,7 +4,7 @@ import RivuletHTTP
 /// Makes the bytes of the streams of one loop.
 final class StreamCoder {
     private let account: SharedBytes.Account
-    /// Made for the first compressed stream; nil also if zlib has no memory, and then blocks are not compressed.
+    /// Made for the first compressed stream; nil if zlib has no memory, and then blocks are not compressed.
     private lazy var compressor = StreamCompressor()
 
     /// Makes a coder that counts its bytes in the account.
@@ -21,7 +21,7 @@ final class StreamCoder {
         }
     }
 
-    /// Deflate blocks of the text, for a reader that got the bytes of `before` last.
+    /// Deflate blocks of the text, for a reader that just got the bytes of `before`.
     func chained(_ text: StreamBlock, after before: StreamBlock) -> StreamBlock {
         let blocks = text.withContent { text in
             before.withContent { before in
@@ -31,7 +31,7 @@ final class StreamCoder {
         return block(blocks)
     }
 
-    /// Deflate blocks of the text, for a reader with any earlier bytes.
+    /// Deflate blocks of the text that do not refer to earlier bytes.
     func independent(_ text: StreamBlock) -> StreamBlock { block(text.withContent { independent($0) }) }
 
     /// Deflate blocks of a text with which many streams begin.

@@ -2,13 +2,12 @@ import RivuletEventLoop
 
 /// Makes deflate blocks that end at a byte boundary.
 ///
-/// Such blocks can be joined in any stream, if its reader has the text before.
-/// Each loop has one: 40 KB of zlib's memory for any number of streams. It is used on the loop's thread. Source: RFC
-/// 1951.
+/// Such blocks can be joined in any stream whose reader already has the text that they refer to. Each loop has one
+/// compressor: 40 KB of zlib's memory for any number of streams. It is used on the loop's thread. Source: RFC 1951.
 final class StreamCompressor {
-    /// A window of 4 KiB, and no head.
+    /// A window of 4 KiB, and no gzip head.
     private static let settings = Deflater.Settings(level: 1, windowBits: -12, memoryLevel: 5)
-    /// The largest window, and no head.
+    /// The largest window, and no gzip head.
     private static let wholeSettings = Deflater.Settings(level: 1, windowBits: -15, memoryLevel: 8)
     /// The number of bytes of the earlier text that the compressor refers back to.
     private static let windowBytes = 4_096
@@ -36,7 +35,7 @@ final class StreamCompressor {
         self.deflater = deflater
     }
 
-    /// Compresses a long text into blocks for a reader with any earlier bytes; nil if zlib has no memory.
+    /// Compresses a long text into blocks that do not refer to earlier bytes; nil if zlib has no memory.
     ///
     /// It takes 8 ms for each MiB, and 268 KB of memory meanwhile. Do not call it on a loop's thread.
     static func whole(_ text: Span<UInt8>) -> [UInt8]? {
@@ -46,13 +45,13 @@ final class StreamCompressor {
         return isWhole ? blocks : nil
     }
 
-    /// The text as blocks, for a reader with any earlier bytes.
+    /// The text as blocks that do not refer to earlier bytes.
     func independent(_ text: Span<UInt8>) -> [UInt8] {
         guard text.count >= Self.independentBytesMin else { return Self.stored(text) }
         return deflate(text, after: nil)
     }
 
-    /// The text as blocks, for a reader that got the bytes of `before` last.
+    /// The text as blocks, for a reader that just got the bytes of `before`.
     func chained(_ text: Span<UInt8>, after before: Span<UInt8>) -> [UInt8] { deflate(text, after: before) }
 
     /// The text in uncompressed blocks.

@@ -13,10 +13,10 @@ struct FileAnswer {
         self.pageFields = file.contentType.hasPrefix("text/html") ? pageFields : []
     }
 
-    /// The answer; it has a part of the file if the request asks for one.
+    /// The answer; it has a part of the file if the request asks for a part.
     ///
-    /// A part is always a range of the plain bytes, even if the client takes a compression. All clients agree on these
-    /// bytes. Source: RFC 9110 §14.2.
+    /// A part is always a range of the uncompressed bytes, even if the client accepts a compression. Source: RFC 9110
+    /// §14.2.
     /// - Throws: 416 for a range that the file does not have.
     func response() throws(Problem) -> Response {
         let acceptsRanges = HTTPField("Accept-Ranges", "bytes")
@@ -30,7 +30,7 @@ struct FileAnswer {
         case .unsatisfiable:
             throw Problem(
                 .rangeNotSatisfiable,
-                "the file has \(file.bytes.count) bytes, and none of those that Range asks for",
+                "the file has \(file.bytes.count) bytes, and Range asks for none of them",
                 fields: [HTTPField("Content-Range", "bytes */\(file.bytes.count)"), acceptsRanges]
             )
         }
@@ -64,7 +64,7 @@ struct FileAnswer {
         return response
     }
 
-    /// The fields that a 304 has too.
+    /// The fields that a 304 has as well.
     private func fields(tag: String) -> [HTTPField] {
         [
             HTTPField("ETag", tag), HTTPField("Cache-Control", "no-cache"), HTTPField("Vary", "Accept-Encoding"),
@@ -74,8 +74,7 @@ struct FileAnswer {
     /// The fields that describe the body.
     private var content: [HTTPField] { [HTTPField("Content-Type", file.contentType)] }
 
-    /// True if `If-Range` leaves `Range` in force: it names the plain bytes by their tag or their exact date, or is
-    /// absent.
+    /// True if `Range` applies: `If-Range` is absent, or is the tag of the uncompressed bytes or their exact date.
     ///
     /// Source: RFC 9110 §13.1.5.
     private var isRangeWanted: Bool {

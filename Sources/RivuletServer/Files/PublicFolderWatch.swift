@@ -9,7 +9,7 @@ final class PublicFolderWatch: Sendable {
     private let loop: EventLoop
     private let thread: LoopThread
 
-    /// Begins the scans; nil if there is no folder, or if the system gives no thread, which is logged.
+    /// Begins the scans; nil if there is no folder, or if no thread can be started, which is logged.
     init?(of files: StaticFiles, logger: Logger) {
         guard files.hasFolder else { return nil }
         do throws(LoopError) {

@@ -67,7 +67,8 @@ final class StaticFiles: Sendable {
 
     /// Scans the folder once, and takes the files that have stopped changing since the last scan.
     ///
-    /// A file that cannot be taken keeps its earlier bytes. One warning is logged until the file changes again.
+    /// A file that cannot be taken is served with its earlier bytes. One warning is logged until the file changes
+    /// again.
     func look() {
         state.withLock { state in
             let fingerprint = FolderFingerprint(of: folder)
@@ -122,7 +123,7 @@ final class StaticFiles: Sendable {
         if !work.gone.isEmpty {
             for path in excess { state.looks.forget(path) }
         }
-        // One line for any number of files, and none for the files of an earlier line.
+        // One line for any number of files. There is no line unless more files are refused than before.
         if excess.count > state.excess.count {
             logger.warning(
                 "the public folder has more than \(filesMax) files, the rest is not served; remove some",

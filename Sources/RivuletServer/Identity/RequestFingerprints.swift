@@ -42,9 +42,9 @@ struct RequestFingerprints: Sendable {
 
     /// True if a kept fingerprint is that of the request, or was made under a secret that this server does not have.
     ///
-    /// Without the secret, no comparison is possible. The idempotency key is the client's and names one request, so the
-    /// request is taken for a retry. A wrong 422 would leave the client without its answer, and repeating the request
-    /// would do it twice.
+    /// Without the secret, no comparison is possible. A client's idempotency key names one request, so this request is
+    /// treated as a retry. A wrong 422 would leave the client without its answer, and a repetition under another key
+    /// would apply the request twice.
     func mayBe(_ kept: [UInt8], of action: String, _ body: [UInt8]) -> Bool {
         if kept.count == SHA256.byteCount { return kept == Self.plain(action, body) }
         let key = [current, older].compactMap(\.self).first { kept.starts(with: $0.name) }

@@ -18,7 +18,9 @@ extension SecretKey {
     /// The log line about an older secret of the server.
     static let olderNotice = "older secret key given; Documentation/Operating.md says when to remove it"
 
-    /// Writes the one line; none if nothing outlives the process, because no later start needs the secret.
+    /// Writes the log line.
+    ///
+    /// It writes nothing if storage does not outlive the process, because no later start needs the secret.
     func logNotice(to logger: Logger, sessionsAreKept: Bool) {
         guard sessionsAreKept else { return }
         logger.log(level: origin == .made ? .warning : .info, "\(notice)")

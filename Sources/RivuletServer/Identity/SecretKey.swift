@@ -50,14 +50,14 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.origin = origin
     }
 
-    /// The key of one purpose; the key of one purpose reveals nothing of the key of another.
+    /// The key for one purpose; it reveals nothing about the keys for other purposes.
     ///
     /// Source: RFC 5869.
     func derived(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: SHA256.byteCount)
     }
 
-    /// The key for sealing values; `SealingKey(secret:)` makes the same key of the same bytes.
+    /// The key for sealing values; `SealingKey(secret:)` makes the same key from the same bytes.
     var sealingKey: SealingKey { SealingKey(derivedFrom: key) }
 
     /// The name of the type only, so that no text contains the secret.
@@ -75,14 +75,16 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension SealingKeys {
-    /// Derives the keys from a secret and from earlier secrets, so that values sealed under these can still be opened.
+    /// Derives the keys from a secret and from earlier secrets, so that values sealed under an earlier secret can be
+    /// opened.
     public init(_ secret: SecretKey, older: [SecretKey] = []) {
         self.init(secret.sealingKey, older: older.map(\.sealingKey))
     }
 }
 
 extension ServerOptions {
-    /// The keys of the server's secret, for the securely stored values of its apps; nil without a ``secretKey``.
+    /// The sealing keys for apps' secrets, made from the server's secret and its older secret; nil without a
+    /// ``secretKey``.
     public var sealingKeys: SealingKeys? {
         secretKey.map { SealingKeys($0, older: olderSecretKey.map { [$0] } ?? []) }
     }

@@ -98,7 +98,7 @@ enum SecretKeyFile {
         let (list, partial) = (folder + "/" + backupListName, folder + "/" + partialName)
         if unsafe access(partial, F_OK) == 0 {
             throw ServerError(
-                "\(partial) is of a backup or a restore that was not finished, so the folder is incomplete: empty \(folder) and start again"
+                "\(partial) is from an unfinished backup or restore, so the folder is incomplete: empty \(folder) and start again"
             )
         }
         if unsafe access(list, F_OK) == 0 {

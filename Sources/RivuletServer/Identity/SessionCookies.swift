@@ -4,8 +4,8 @@ import RivuletSessions
 
 /// Reads and makes the cookie `rivulet-session`: a session's id and a signature of it.
 ///
-/// A forged or damaged cookie counts as absent: a script cannot remove it, and a change of the key must not lock
-/// browsers out. Source: <Documentation/HTTP.md#resources>, RFC 6265.
+/// A forged or damaged cookie is ignored. A script of a page could not remove the cookie, and a change of the key must
+/// not lock browsers out. Source: <Documentation/HTTP.md#resources>, RFC 6265.
 struct SessionCookies: Sendable {
     static let cookieName = "rivulet-session"
     /// The time for which a browser keeps the cookie, in seconds: a year.
@@ -19,7 +19,7 @@ struct SessionCookies: Sendable {
     struct Caller: Equatable {
         /// The id of the caller's session in every app.
         let sessionID: String
-        /// The value of a cookie that the caller does not have yet; nil if its cookie is current.
+        /// The value of the cookie to set; nil if the caller's cookie is current.
         let newCookie: String?
         /// True if a cookie of the request named the caller.
         var isKnown = true

@@ -7,7 +7,8 @@ import RivuletStores
 
 /// One app in the document: its values in the template, and the schemas of its types.
 ///
-/// Each of the app's own types has two names: `app.types.…` as it is written and `app.accepted.…` as it is read.
+/// Each of the app's own types has two schemas: `app.types.…` for JSON that the server writes, and `app.accepted.…` for
+/// JSON that it reads.
 /// No app's name contains a dot, so names of two apps never clash.
 struct OpenAPIApp {
     private let shape: AppShape

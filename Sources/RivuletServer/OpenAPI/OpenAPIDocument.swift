@@ -65,9 +65,9 @@ struct OpenAPIDocument {
         .array(Value.allCases.map { .string($0.rawValue) })
     }
 
-    /// A part `problem 404` for each status of a refusal: the content of its answer.
+    /// The parts `problem 404` and so on, for each status of a refusal: the content of its answer.
     ///
-    /// There is none for 405, because a method of the document is always one that its path has.
+    /// 405 has no part, because the document describes only methods that a path has.
     static var problems: [JSONValue.Member] {
         Set(ProblemType.allCases.map(\.status)).subtracting([405]).sorted().map { status in
             JSONValue.Member(name: "problem \(status)", value: problems(of: status))

@@ -3,12 +3,13 @@ import RivuletJSON
 /// The document's template, `openapi.json` beside this file, and the names and values that a server fills into it.
 ///
 /// The rules of the template:
-/// - `{name}` in a text is replaced by that name, for example an app's, if the server has one.
-/// - `{"$insert": "name"}` is replaced by a ``Value`` or a part of that name. It is left out where there is no such
-///   value, for example no `default`. Any other name is an error. An array that is inserted into an array is spliced.
-/// - `parts` are the template's own; the examples of problems are parts too.
-/// - A text among `parameters`, and in an array of `headers`, is the name of a component.
-/// - `problems` of an operation are the statuses with which it refuses, beside those that every operation has.
+/// - `{name}` in a text is replaced by the entry of ``names``, for example an app's name, if there is such an entry.
+/// - `{"$insert": "name"}` is replaced by the ``Value`` or the part with that name. It is left out if the value is
+///   not set, for example the default of a field without one. Any other name is an error. An array that is inserted
+///   into an array is spliced.
+/// - Parts are the members of the template's `parts`, and the examples of problems.
+/// - A text in `parameters` or in an array of `headers` is the name of a component.
+/// - `problems` of an operation are the statuses of its refusals, besides the statuses that every operation has.
 struct OpenAPITemplate {
     /// The statuses with which every request can be refused before its resource is found.
     private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
@@ -79,7 +80,7 @@ struct OpenAPITemplate {
         return below.reduce(into: []) { $0.formUnion(insertions(in: $1)) }
     }
 
-    /// The whole document except its paths, which follow `servers`, and the schemas of the apps.
+    /// The whole document with these paths; these schemas come before the template's own schemas.
     func document(paths: [JSONValue.Member], schemas: [JSONValue.Member]) -> JSONValue {
         .object(
             (root.members ?? []).compactMap { member in

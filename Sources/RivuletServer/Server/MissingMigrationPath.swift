@@ -1,12 +1,12 @@
 import RivuletEngine
 
-/// A path that a migration step needs and that is in none of the sessions on which the step was tried.
+/// A path that a migration step needs, although no session on which the step was tried has it.
 ///
-/// Each of these sessions would answer 500.
+/// A request for one of these sessions would get 500.
 public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible {
     /// The name of the app.
     public let app: String
-    /// The schema version of the documents that the step takes.
+    /// The schema version from which the step migrates.
     public let version: Int
     /// The JSON Pointer; a token `*` stands for each element of an `updateEach`.
     public let path: String
@@ -18,17 +18,19 @@ public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible 
 
 /// Counts, over the sessions of one app, the paths that the steps of a migration looked for.
 struct MigrationPathCounts {
-    /// The most found paths and the most missing paths of an app that are remembered; a further path counts as found.
-    private static let pathsMax = 1_000
-    /// The most sets of missing paths that are remembered.
+    /// The most found paths, and the most missing paths, that are remembered for an app.
     ///
-    /// The sessions of further sets count as unreadable if any path is missing.
+    /// A path beyond the limit is treated as found.
+    private static let pathsMax = 1_000
+    /// The most different sets of missing paths that are remembered.
+    ///
+    /// The sessions of further sets are counted in `others`, as unreadable if any path is missing in the end.
     private static let groupsMax = 1_000
 
     private var found: Set<MigrationPath> = []
     /// True if a path was not remembered because a limit was reached.
     ///
-    /// A path that is new from then on may have been found before. It counts as found.
+    /// From then on, a new path is treated as found, because an earlier session may have had it.
     private var isFull = false
     private var missing: [MigrationPath: (sessions: Int, beginnings: [String])] = [:]
     private var groups: [Set<MigrationPath>: Int] = [:]
@@ -37,7 +39,7 @@ struct MigrationPathCounts {
     /// Adds the paths that the steps looked for in one session; `isReadable` is true if the session has no other error.
     mutating func add(_ findings: MigrationFindings, isReadable: Bool = true) {
         var lacking: Set<MigrationPath> = []
-        // The paths that this session lacks are judged by `isFull` as the earlier sessions left it.
+        // `isFull` may change below. The missing paths of this session use its value after the earlier sessions.
         let wasFull = isFull
         for (path, beginnings) in findings.missing.sorted(by: { $0.key < $1.key }) where !found.contains(path) {
             if missing[path] == nil, missing.count >= Self.pathsMax { isFull = true }
@@ -58,7 +60,7 @@ struct MigrationPathCounts {
         }
     }
 
-    /// The paths that no session has, in the order of steps and paths.
+    /// The paths that no session has, in the order of versions and paths.
     func missing(of app: String) -> [MissingMigrationPath] {
         missing.sorted { $0.key < $1.key }.map { path, count in
             MissingMigrationPath(
@@ -74,7 +76,7 @@ struct MigrationPathCounts {
         }
     }
 
-    /// The number of sessions that lack such a path and have no other error.
+    /// The number of sessions that lack one of these paths and have no other error.
     var sessions: Int {
         guard !missing.isEmpty else { return 0 }
         return groups.reduce(others) { $0 + ($1.key.contains { missing[$0] != nil } ? $1.value : 0) }

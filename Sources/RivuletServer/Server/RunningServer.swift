@@ -4,7 +4,7 @@ import RivuletSessions
 
 /// A started server with one event loop on a thread of its own.
 package final class RunningServer: Sendable {
-    /// The port on which it listens; nil if it takes connections in memory only.
+    /// The port on which the server listens; nil if it accepts connections in memory only.
     package let port: UInt16?
     private let loop: LoopBound<ServerLoop>
     private let transport: LoopBound<MemoryTransport>?
@@ -25,7 +25,9 @@ package final class RunningServer: Sendable {
         self.storage = storage
     }
 
-    /// Opens a connection in memory; the sink gets the bytes that the server writes, and nil at the end.
+    /// Opens a connection in memory.
+    ///
+    /// The sink gets the bytes that the server writes, and nil at the end.
     package func connect(_ sink: @escaping @Sendable ([UInt8]?) -> Void) -> MemoryConnection {
         let connection = MemoryConnection(transport: transport)
         transport?.post { connection.id = $0.open(sink) }
@@ -68,7 +70,7 @@ extension StateServer {
     /// Starts the server for a test, with one loop and without watching the process's signals.
     ///
     /// - Parameters:
-    ///   - isListening: True if it takes connections on its options' port, rather than in memory.
+    ///   - isListening: True if the server listens on its options' port; false if it accepts connections in memory.
     ///   - clock: The clock of effects.
     /// - Returns: The server. The caller must stop it.
     /// - Throws: As `run()`.

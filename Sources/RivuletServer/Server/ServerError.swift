@@ -1,4 +1,4 @@
-/// A reason not to start; the description is the one line that an operator reads.
+/// The reason why a server cannot start, in one line for the operator.
 public struct ServerError: Error, CustomStringConvertible, Sendable {
     /// The problem and its remedy.
     public let description: String

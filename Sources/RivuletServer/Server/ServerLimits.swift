@@ -1,48 +1,50 @@
-/// The limits on the resources that clients take; each limit has an answer of its own.
+/// The limits on the resources that clients use.
 public struct ServerLimits: Sendable, Hashable {
-    /// The most bytes of a request's header block; more is 431.
+    /// The most bytes of a request's header block; a larger block gets 431.
     public var headerBytesMax: Int
-    /// The most bytes of a request's target; more is 414.
+    /// The most bytes of a request's target; a longer target gets 414.
     public var targetBytesMax: Int
-    /// The most bytes of a request's body; more is 413.
+    /// The most bytes of a request's body; a larger body gets 413.
     public var bodyBytesMax: Int
-    /// The most bytes of bodies that the server reads at once; a body without room waits up to `bodyWaitTimeMax`.
+    /// The most bytes of bodies that the server reads at once.
     ///
-    /// An eighth is for bodies of at most 16 KiB, so that large bodies do not lock them out.
-    /// A sixteenth is for the waiting bodies among these, and a sixteenth for the other waiting bodies.
-    /// The least value is 131,072, and at least four thirds of `bodyBytesMax`.
+    /// A body without room waits up to `bodyWaitTimeMax`.
+    ///
+    /// An eighth is for bodies with a declared length of at most 16 KiB, so that large bodies do not lock them out. A
+    /// sixteenth is for such small bodies while they wait, and another sixteenth for large bodies while they wait. The
+    /// value must be at least 131,072, and at least four thirds of `bodyBytesMax`.
     public var heldBodyBytesMax: Int
-    /// The longest time for which a body waits for room among `heldBodyBytesMax`; then 503.
+    /// The longest time for which a body waits for room under `heldBodyBytesMax`; then the request gets 503.
     public var bodyWaitTimeMax: Duration
-    /// The longest time for which a body may make no progress while others wait for room; then 408.
+    /// The longest time without progress of a body while other bodies wait for room; then the request gets 408.
     public var bodyProgressTimeMax: Duration
     /// The fewest bytes of a body that count as progress.
     ///
-    /// While other bodies wait, so many bytes have to arrive in each `bodyProgressTimeMax`.
+    /// While other bodies wait, this many bytes must arrive in each period of `bodyProgressTimeMax`.
     public var bodyProgressBytesMin: Int
-    /// The time that a client has for sending a request's head; then 408.
+    /// The time in which a client must send a request's head; then the request gets 408.
     public var headTimeMax: Duration
-    /// The time that a client has for sending a request's body; then 408.
+    /// The time in which a client must send a request's body; then the request gets 408.
     public var bodyTimeMax: Duration
     /// The longest time for which a connection stays open between requests.
     public var idleTimeMax: Duration
-    /// The most connections per server; a further one is closed at once.
+    /// The most connections of the server; a further connection is closed at once.
     public var connectionsMax: Int
-    /// The most streams per server; a further one gets `bye` and `retry:`.
+    /// The most streams of the server; a further stream gets `bye` and `retry:`.
     public var streamsMax: Int
-    /// The most streams of one source address; a further one gets `bye` and `retry:`.
+    /// The most streams from one source address; a further stream gets `bye` and `retry:`.
     ///
     /// Nil sets no limit, because behind a proxy all streams have the proxy's address.
     public var streamsPerAddressMax: Int?
     /// The most bytes that wait for one slow stream, without the framing of chunks.
     ///
-    /// Beyond it the stream's changes are merged until the waiting bytes are sent.
+    /// Beyond this limit, the stream's changes are merged until the waiting bytes are sent.
     public var unsentBytesMax: Int
     /// The most bytes of events, snapshots and answers that wait for clients to take them.
     ///
-    /// The framing of chunks counts. Bytes that several clients share count once.
-    /// Beyond this limit, new streams get `bye` with the reason `limit`, and reads are 503.
-    /// Connections that have taken nothing for ten seconds are closed.
+    /// The sum includes the framing of chunks. It includes bytes that several clients share only once. Beyond this
+    /// limit, new streams get `bye` with the reason `limit`, reads get 503, and connections that have taken nothing for
+    /// ten seconds are closed.
     public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration
@@ -56,16 +58,16 @@ public struct ServerLimits: Sendable, Hashable {
     public var staticFileBytesMax: Int
     /// The fewest bytes of an answer that are worth compressing.
     public var compressedBytesMin: Int
-    /// The most lines of an `application/x-ndjson` body; more is 413.
+    /// The most lines of an `application/x-ndjson` body; a body with more lines gets 413.
     public var linesPerRequestMax: Int
     /// The most bytes of answers to the lines of one request.
     ///
-    /// Beyond it the further lines of the request are not dispatched. The answers to lines under way may exceed it a
-    /// little.
+    /// Beyond this limit, the further lines of the request are not dispatched. The answers to lines that are already
+    /// under way may exceed it a little.
     public var lineAnswerBytesMax: Int
-    /// The most log lines in a second about refused dispatches, and as many about failed requests, of each loop.
+    /// The most log lines per second of one loop about refused dispatches, and as many about failed requests.
     ///
-    /// One line counts the rest.
+    /// One more line then has the number of lines that were left out.
     public var refusalLinesPerSecondMax: Int
 
     /// Sets all limits; the defaults are those of the documentation.

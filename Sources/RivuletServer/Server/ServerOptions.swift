@@ -37,18 +37,20 @@ public struct ServerOptions: Sendable {
     public var access: ServerAccess
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
     ///
-    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. Any other
-    /// host is 421.
+    /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. A request
+    /// for any other host gets 421.
     public var allowedHosts: [String]
-    /// The origins of the pages that may use the server: `http://localhost:5173`, or `https://*.example.com` for one
-    /// label.
+    /// The origins of the pages that may use the server.
+    ///
+    /// Examples are `http://localhost:5173`, and `https://*.example.com`, in which `*` stands for one label.
     ///
     /// `*` allows all origins, without cookies. Pages of other origins get 403.
     public var allowedOrigins: [String]
     /// The address under which clients know the server, such as `https://rivulet.example`; nil if clients use the
     /// server's own address.
     public var publicURL: String?
-    /// The addresses and networks of proxies for which `X-Forwarded-Proto` counts: `10.0.0.7`, `10.0.0.0/8`.
+    /// The addresses and networks of proxies from which the server believes `X-Forwarded-Proto`: `10.0.0.7`,
+    /// `10.0.0.0/8`.
     public var trustedProxies: [String]
     /// The `Content-Security-Policy` of the pages in the public folder.
     public var contentSecurityPolicy: String
@@ -94,7 +96,7 @@ public struct ServerOptions: Sendable {
         self.sessionLimits = sessionLimits
     }
 
-    /// Checks the options as a start does, before it creates anything.
+    /// Checks the options as a start does, and creates nothing.
     ///
     /// The check covers access, hosts, origins, addresses, the page policy and the public folder.
     /// A program calls it before it creates a data folder or a key, so that a refused start leaves nothing behind.

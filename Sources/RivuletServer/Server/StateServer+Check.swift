@@ -4,7 +4,7 @@ public import RivuletSessions
 import RivuletStores
 
 extension StateServer {
-    /// The number of sessions that are asked for at once.
+    /// The most session ids that storage returns at once.
     private static var pageSize: Int { 1_000 }
 
     /// The most ignored key paths of an app that are listed one by one; a storage may have any number of them.
@@ -12,17 +12,18 @@ extension StateServer {
 
     /// Reads every stored session as this server would, and writes nothing.
     ///
-    /// A session that cannot be read would answer 500. Stored values for which the app has no field would be left out,
-    /// and the report lists them.
+    /// A request for a session that cannot be read would get 500. The server would ignore stored values for which the
+    /// app has no field; the report lists their key paths.
     ///
-    /// An earlier build of the server may be using the storage. Memory grows with the largest session, not with the
-    /// storage.
+    /// An earlier build of the server may be using the storage. The memory that the check needs grows with the largest
+    /// session, not with the storage.
     ///
     /// - Parameters:
     ///   - storage: The storage to check.
-    ///   - onUnreadable: Called for each session that cannot be read by itself, with the reason, in the order of apps
-    ///     and ids. Sessions that lack a path of a migration step are only counted: `missingPaths` names the path.
-    ///   - onUnreadableItem: Called for each item or value that cannot be read, with its location, as
+    ///   - onUnreadable: Called for each session with an error of its own, with the reason, in the order of apps and
+    ///     ids. It is not called for a session that only lacks a path of a migration step; `missingPaths` names the
+    ///     path.
+    ///   - onUnreadableItem: Called for each item or value that cannot be read, with its location, such as
     ///     `notes/stores/notes/id`, and the reason.
     /// - Returns: The numbers of what was read, and the findings.
     /// - Throws: a `StorageError` when the storage as a whole cannot be read.
@@ -95,7 +96,7 @@ extension StateServer {
         return reason
     }
 
-    /// Counts a session's ignored key paths; all key paths beyond the limit count as one.
+    /// Counts a session's ignored key paths; all key paths beyond the limit share one entry.
     private static func count(_ paths: Set<String>, _ ignored: inout [String: Int]) {
         var hasOthers = false
         for path in paths.sorted() {

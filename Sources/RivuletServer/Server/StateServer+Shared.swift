@@ -7,7 +7,7 @@ import RivuletSessions
 import RivuletStores
 
 extension StateServer {
-    /// Opens the storages of stores, values and secrets, and seals secrets anew that an older key has sealed.
+    /// Opens the storages of stores, values and secrets, and seals the secrets of an older key with the current key.
     ///
     /// Call it when the server's own storage is open. A single resource that cannot be read does not keep the server
     /// from starting. The log names that resource, and every request for it is refused.
@@ -77,7 +77,7 @@ extension StateServer {
             case .success(false): break
             case .failure(let error):
                 logger.error(
-                    "what is stored of a secret cannot be opened or sealed anew: \(LogText.of(error))",
+                    "a stored secret cannot be opened or sealed anew: \(LogText.of(error))",
                     metadata: metadata
                 )
             }

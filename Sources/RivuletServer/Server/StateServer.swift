@@ -33,10 +33,10 @@ public final class StateServer: Sendable {
     /// - Parameters:
     ///   - options: The address to listen on, and what is allowed.
     ///   - storage: Stores accepted events. The server starts and closes it.
-    ///   - logger: Takes messages for operators. Once connections are taken, `run()` logs the server's address and its
+    ///   - logger: Takes messages for operators. When the server accepts connections, `run()` logs its address and its
     ///     apps.
-    ///   - metrics: Takes measurements. A registry is shown at `GET /metrics`, together with what the program itself
-    ///     measures in it. Any other backend shows the measurements in its own way.
+    ///   - metrics: Takes measurements. `GET /metrics` shows a `PrometheusRegistry`, including the program's own
+    ///     metrics in it. Any other backend shows the measurements in its own way.
     public init(
         options: ServerOptions = ServerOptions(),
         storage: any StorageEngine,
@@ -79,8 +79,8 @@ public final class StateServer: Sendable {
         }
         guard let clash = SharedLocation.clash(in: locations) else { return }
         throw ServerError(
-            "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection "
-                + "\"\(clash.first.collection.name)\", so that neither would see what the other writes; give one of them another"
+            "\(clash.first.owner) and \(clash.second.owner) are stored in the same collection, "
+                + "\"\(clash.first.collection.name)\", so that neither would see the other's writes; give one of them another collection"
         )
     }
 
@@ -92,7 +92,7 @@ public final class StateServer: Sendable {
         let versions = definition.migrations.map(\.version)
         if let wrong = versions.first(where: { $0 < 1 || $0 >= schema }) {
             throw ServerError(
-                "app \"\(name)\" has a migration from schema version \(wrong), but its schemaVersion is \(schema); raise that"
+                "app \"\(name)\" has a migration from schema version \(wrong), but its schemaVersion is \(schema); raise the schemaVersion"
             )
         }
         if let twice = versions.first(where: { version in versions.count { $0 == version } > 1 }) {
@@ -103,15 +103,15 @@ public final class StateServer: Sendable {
     /// All hosted apps, in the order in which they were added.
     var hostedApps: [any HostedApp] { apps.withLock { $0 } }
 
-    /// The hosted app of that name.
+    /// The hosted app with this name.
     func app(named name: String) -> (any HostedApp)? {
         apps.withLock { apps in apps.first { $0.name.hasSameBytes(as: name) } }
     }
 
-    /// Listens and serves on the calling thread and `workers - 1` more, until a signal stops the process.
+    /// Listens and serves on the calling thread and on `workers - 1` further threads, until a signal stops the server.
     ///
-    /// - Parameter didListen: Called once, with the address as a URL, when connections are taken. Its printed output is
-    ///   flushed.
+    /// - Parameter didListen: Called once, with the address as a URL, when the server accepts connections. Its printed
+    ///   output is flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start. Nothing is left
     ///   open then.
     public func run(didListen: (_ url: String) -> Void) throws {
@@ -179,20 +179,20 @@ public final class StateServer: Sendable {
         for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
     }
 
-    /// Makes the engine log each deleted session that could not be erased.
+    /// Makes the storage engine log each deleted session that it could not erase.
     private func logErasingTrouble() {
         guard let engine = storage as? any ErasingStorageEngine else { return }
         engine.onErasingTrouble { [logger] trouble in logger.error("\(trouble)") }
     }
 
-    /// Logs at once what the engine found at its start: the next start would not find it again.
+    /// Logs what the storage engine found at its start, at once: the next start would not find it again.
     private func logRecovery() {
         guard let recovery = (storage as? any RecoveringStorageEngine)?.recovery else { return }
         if let line = recovery.information { logger.info("\(line)") }
         if let line = recovery.warning { logger.warning("\(line)") }
     }
 
-    /// Makes the values that all loops share, for this number of loops.
+    /// Makes the context that all loops share; `workers` is the number of loops.
     func makeContext(workers: Int, clock: any Clock<Duration>) throws(ServerError) -> ServerContext {
         var options = options
         options.workers = workers
@@ -216,7 +216,7 @@ public final class StateServer: Sendable {
         )
     }
 
-    /// Refuses a memory limit under which an app could take no event.
+    /// Refuses a memory limit under which an app could take no event that makes a state larger.
     private func checkMemory() throws(ServerError) {
         let bytesMax = options.sessionLimits.residentBytesMax
         for app in apps.withLock({ $0 }) where bytesMax < app.residentBytesLeast {
@@ -243,16 +243,16 @@ public final class StateServer: Sendable {
         do throws(LoopError) {
             return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
         } catch {
-            let remedy = error.isAddressInUse ? ", or stop what holds it" : ""
+            let remedy = error.isAddressInUse ? ", or stop the process that uses this one" : ""
             throw ServerError("cannot listen, \(error); choose another address with --host and --port\(remedy)")
         }
     }
 
-    /// Handles the signals that stop the server, and ignores those that would end it without a drain.
+    /// Handles the signals that stop the server, and ignores signals that would end the process without a drain.
     private func onSignals(of loop: EventLoop, _ servers: [LoopBound<ServerLoop>]) throws {
         let logger = logger
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
-            // A process that `nohup` started is to outlive its terminal.
+            // A process started by `nohup` outlives its terminal, so SIGHUP stays ignored.
             if signal == SIGHUP, ProcessSignals.isIgnored(signal) { continue }
             try loop.onSignal(signal) {
                 logger.info("stopping", metadata: ["signal": "\(name)"])

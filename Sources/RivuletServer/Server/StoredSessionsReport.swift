@@ -1,16 +1,16 @@
 /// The result of reading a storage with a server's apps.
 public struct StoredSessionsReport: Hashable, Sendable {
-    /// The number of sessions that were read, without those of unknown apps.
+    /// The number of sessions that were read, without the sessions of unknown apps.
     public internal(set) var sessions = 0
     /// The number of these sessions that have an earlier schema version and can be read.
     ///
-    /// Their next event would store them in the newest version.
+    /// The next event of such a session would store it in the newest version.
     public internal(set) var migrated = 0
     /// The number of these sessions that cannot be read, for any reason.
     public internal(set) var unreadable = 0
     /// The paths that migration steps need and no session has, in the order of apps, steps and paths.
     ///
-    /// Their sessions are among the unreadable ones.
+    /// The sessions that lack such a path are among the unreadable sessions.
     public internal(set) var missingPaths: [MissingMigrationPath] = []
     /// The number of items and values of the hosted apps that were read.
     public internal(set) var items = 0
@@ -18,7 +18,9 @@ public struct StoredSessionsReport: Hashable, Sendable {
     public internal(set) var unreadableItems = 0
     /// The stored apps that the server does not host, in the order of their names.
     public internal(set) var unknownApps: [String] = []
-    /// The stored key paths that no field takes, in the order of apps and key paths; at most about 1,000 of each app.
+    /// The stored key paths for which the state has no field, in the order of apps and key paths.
+    ///
+    /// The list has at most about 1,000 key paths of each app.
     public internal(set) var ignored: [IgnoredKeyPath] = []
 
     /// True if everything that is stored can be served, except for the key paths in `ignored`.
@@ -54,6 +56,6 @@ public struct IgnoredKeyPath: Hashable, Sendable {
     public let app: String
     /// The key path; a token `*` stands for any element of a collection, and `/*` alone for further key paths.
     public let path: String
-    /// The number of sessions with a value there, in their newest snapshot or the log after it.
+    /// The number of sessions with a value at this key path, in their newest snapshot or in the log after it.
     public let sessions: Int
 }

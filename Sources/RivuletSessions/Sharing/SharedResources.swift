@@ -26,8 +26,8 @@ package struct SharedResources: Sendable {
         Self.fault(of: stores.map(\.name), "store") ?? Self.fault(of: values.map(\.name), "value")
             ?? Self.fault(of: secrets.map(\.name), "secret")
             ?? SharedLocation.clash(in: locations).map { clash in
-                "\(clash.first.owner) and \(clash.second.owner) are kept in one place, the collection \"\(clash.first.collection.name)\", "
-                    + "so that neither would see what the other writes; give one of them another"
+                "\(clash.first.owner) and \(clash.second.owner) are stored in the same collection, \"\(clash.first.collection.name)\", "
+                    + "so that neither would see the other's writes; give one of them another collection"
             }
     }
 
