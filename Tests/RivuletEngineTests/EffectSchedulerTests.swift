@@ -308,7 +308,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.begin(mark("f"), chain: chain).isEmpty)
         #expect(
             marbles.faults == [
-                "ping: effects dispatched more than chainedEventsMax (3) events in consequence of one; the rest is dropped"
+                "ping: one event caused more than chainedEventsMax (3) events by .dispatch alone; the rest is dropped"
             ]
         )
         #expect(marbles.begin(.after(tick, .mark("g")), chain: chain).isEmpty)

@@ -8,13 +8,13 @@ public protocol AppDefinition<State, Event>: SharedApp {
     /// The version of the stored document's shape, 1 to 4,294,967,295, stored with each session.
     ///
     /// For a ``VersionedState`` it is the state's version, for other states 1. Documents of an earlier version go
-    /// through ``migrations``. Documents of a later version are not read, and their sessions answer 500. Readers of
-    /// an earlier version get a `reset`.
+    /// through ``migrations``. Documents of a later version are not read, and their sessions answer 500. A stream that
+    /// resumes with a cursor from an earlier version gets a `reset`.
     var schemaVersion: Int { get }
 
     /// The steps from earlier shapes of the stored document; none by default.
     ///
-    /// A version without a step has documents of the same shape as the next version.
+    /// If a version has no step, its documents have the same shape as those of the next version.
     var migrations: [StateMigration] { get }
 
     /// The rule by which sessions are created; `.onDemand` by default.

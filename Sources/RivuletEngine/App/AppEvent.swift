@@ -56,8 +56,8 @@ extension AppEvent where Self: EventCoding {
 /// Generates the JSON forms and the table of cases of an enum of events, and makes the enum an ``AppEvent``.
 ///
 /// `case increment` is `"increment"`, `case setCount(Int)` is `{"setCount":5}`, `case move(x: Int, y: Int)` is
-/// `{"move":{"x":1,"y":2}}`. Swift's own `{"setCount":{"_0":5}}` is accepted too. Events are durable. An enum with
-/// transient events says so: `var persist: Bool { self != .touch }`.
+/// `{"move":{"x":1,"y":2}}`. Swift's own `{"setCount":{"_0":5}}` is accepted too. Events are durable by default. An
+/// enum with transient events implements `persist`: `var persist: Bool { self != .touch }`.
 @attached(member, names: named(eventCases), named(init(json:)))
 @attached(
     extension,

@@ -8,7 +8,7 @@ public import RivuletObservation
 extension AppState where Persistent: ObservableState, Transient: ObservableState {
     /// The persistent half.
     ///
-    /// A change of it by an event with `persist` is on disk before it is acknowledged.
+    /// If an event with `persist` changes it, the change is on disk before the event is acknowledged.
     @inlinable public var p: Persistent {
         get { _$observationRegistrar.read(HalfIndex.p, persistent) }
         set { _$observationRegistrar.set(HalfIndex.p, &persistent, to: newValue) }
@@ -72,7 +72,7 @@ where Persistent: ObservableState, Transient: ObservableState {
 
     /// Offers the given halves to the collector.
     ///
-    /// In generic code, each read of a half would look up its offset first.
+    /// The halves are parameters because, in generic code, each read of a stored half looks up its offset first.
     @inline(never)
     @usableFromInline
     static func collect(
@@ -101,7 +101,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes `"p":{…},"t":{…}`, or without `t` for the disk.
+    /// Writes `"p":{…},"t":{…}`; a document for the disk has no `t`.
     @inlinable
     public func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter) {
         fields.write(HalfIndex.p, "p", persistent, into: &writer)

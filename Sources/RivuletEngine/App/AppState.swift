@@ -8,7 +8,7 @@ public import RivuletObservation
 /// a whole. Source: <Tests/Rows/Systems.md#d-01>.
 public struct AppState<Persistent: PersistentState, Transient: Equatable & Sendable>: Equatable, Sendable {
     // swift-format-ignore: NoLeadingUnderscores
-    /// The writes of this value and its observers.
+    /// Records the writes of this value, and knows its observers.
     public var _$observationRegistrar = ObservationStateRegistrar()
     // The accessors of tracked halves are in an extension and use the halves, too.
     @usableFromInline var persistent: Persistent
@@ -23,10 +23,10 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
 
     /// The persistent half.
     ///
-    /// A change of it by an event with `persist` is on disk before it is acknowledged.
+    /// If an event with `persist` changes it, the change is on disk before the event is acknowledged.
     ///
-    /// This property is for halves without tracking of their own fields, and for generic code. Every write counts as a
-    /// write of the whole half.
+    /// This property is for halves that do not track their own fields, and for generic code. Every write is a write of
+    /// the whole half.
     @_disfavoredOverload
     @inlinable public var p: Persistent {
         get { _$observationRegistrar.read(HalfIndex.p, persistent) }
@@ -40,8 +40,8 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
 
     /// The transient half: visible to clients like `p`, never written to disk.
     ///
-    /// This property is for halves without tracking of their own fields, and for generic code. Every write counts as a
-    /// write of the whole half.
+    /// This property is for halves that do not track their own fields, and for generic code. Every write is a write of
+    /// the whole half.
     @_disfavoredOverload
     @inlinable public var t: Transient {
         get { _$observationRegistrar.read(HalfIndex.t, transient) }
@@ -65,7 +65,7 @@ enum HalfIndex {
 ///
 /// Source: <Tests/Rows/Systems.md#d-02>.
 public protocol PersistentState: Codable, Equatable, Sendable {
-    /// The version of the stored document's shape; 1 unless the type says otherwise.
+    /// The version of the stored document's shape; 1 by default.
     ///
     /// It is stored beside every snapshot. The type itself handles evolution: absent fields take their defaults,
     /// unknown fields are ignored.

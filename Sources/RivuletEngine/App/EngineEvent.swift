@@ -2,12 +2,12 @@ import RivuletJSON
 
 /// An event of the server itself that changes a whole session and bypasses its reducers.
 ///
-/// In a session's log it is written like an app's event, as `{"$restore":{"version":3}}` or `"$reset"`. A case of an
-/// enum cannot have a name with `$`. Source: <Tests/Rows/Systems.md#d-09>, D-10.
+/// In a session's log it is written like an app's event, as `{"$restore":{"version":3}}` or `"$reset"`. No app's event
+/// has such a name, because an enum's case cannot begin with `$`. Source: <Tests/Rows/Systems.md#d-09>, D-10.
 public enum EngineEvent: Hashable, Sendable {
     /// The stored fields have their values of that version again.
     ///
-    /// Fields in memory only stay unchanged.
+    /// Transient fields stay unchanged.
     case restored(version: UInt64)
     /// The whole state is the app's default again.
     case reset

@@ -4,15 +4,15 @@ public struct EngineLimits: Sendable, Hashable {
     ///
     /// Then the effect is cancelled, and the next event runs.
     public var effectTimeMax: Duration
-    /// The most running works of effects per session; a further effect is not started.
+    /// The most works of effects that run in one session at the same time; a further work is not started.
     public var effectsUnderWayMax: Int
-    /// The most timers per session, with the delays of `debounce` and the intervals of `throttle`.
+    /// The most timers per session, including the delays of `debounce` and the intervals of `throttle`.
     ///
     /// A further timer is not started.
     public var timersMax: Int
     /// The shortest interval of a repeating timer.
     public var timerIntervalMin: Duration
-    /// The most events that `.dispatch` effects create in consequence of one event; further events are dropped.
+    /// The most events that one event causes by `.dispatch` effects alone; further events are dropped.
     public var chainedEventsMax: Int
     /// The most events in one atomic dispatch.
     public var eventsPerBatchMax: Int

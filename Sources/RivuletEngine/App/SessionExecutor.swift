@@ -12,11 +12,9 @@ package protocol SessionExecutor: AnyObject, Sendable {
     @discardableResult
     func post(_ job: @escaping @Sendable () -> Void) -> Bool
 
-    /// Runs a job that the thread waits for.
+    /// Runs a job with a reply that the thread waits for.
     ///
-    /// A full mailbox accepts it, too.
-    ///
-    /// Each reply answers a request, and the number of requests is bounded.
+    /// A full mailbox accepts the job, too. Each reply answers a request, and the number of requests is bounded.
     ///
     /// - Returns: False if the thread has ended.
     @discardableResult
@@ -44,7 +42,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
 
     /// The value, for callers on the executor's thread.
     package var onExecutor: Value {
-        precondition(executor.isCurrent, "\(Value.self) was touched outside of its executor's thread")
+        precondition(executor.isCurrent, "\(Value.self) was used outside of its executor's thread")
         return value
     }
 
@@ -56,7 +54,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
         executor.post { job(self.onExecutor) }
     }
 
-    /// Passes the value to a job that the executor's thread waits for.
+    /// Passes the value to a job with a reply that the executor's thread waits for.
     ///
     /// Returns false if the thread has ended.
     @discardableResult
@@ -66,7 +64,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
 }
 
 extension SessionExecutor {
-    /// Returns a reply that can be called once, on any thread.
+    /// Returns a reply function, which can be called on any thread.
     ///
     /// It passes its value to the owner on this executor's thread.
     package func reply<Owner: AnyObject, Value: Sendable>(

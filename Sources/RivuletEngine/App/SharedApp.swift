@@ -21,10 +21,10 @@ public protocol SharedApp<State, Event>: Sendable {
 
     /// The reducers in their order.
     ///
-    /// Each one gets the state that the reducer before it left.
+    /// Each reducer gets the state that the previous reducer returned.
     ///
-    /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list includes that reducer or
-    /// omits it.
+    /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list replaces it; that function
+    /// is then called only by a reducer in the list.
     var reducers: [AnyReducer<State>] { get }
 
     /// Applies the event to the state.
@@ -58,7 +58,7 @@ extension SharedApp {
     }
 }
 
-/// The events of an app for which the compiler finds no `reduce(into:event:)`; there are none.
+/// The event type, without cases, of an app in which the compiler finds no `reduce(into:event:)`.
 public enum NoEvent: AppEvent, EventCoding {
     /// No cases.
     public static var eventCases: [EventCase] { [] }

@@ -4,7 +4,7 @@ public import RivuletJSON
 ///
 /// A document is the stored half of a state as it was written, in JSON: `{"p":{…}}` for an ``AppState``. It may lack
 /// fields that were added without a new version. A field that is still missing after the last step takes the new
-/// default, and content without a field is ignored. A field that was only added, or only removed, thus needs no step.
+/// default, and a member without a field is ignored. A field that was only added, or only removed, thus needs no step.
 public struct StateMigration: Sendable {
     /// The version of the documents that the step migrates; the result has the next version.
     public let version: Int

@@ -8,7 +8,7 @@ public protocol StateStorage: Sendable {
     /// - Throws: Any error that prevents the read. An unreadable document is an error and never nil.
     func load(_ key: String) async throws -> [UInt8]?
 
-    /// Writes the document under a key and replaces the one before.
+    /// Writes the document under a key and replaces the earlier document.
     ///
     /// The document is durable when this returns.
     ///

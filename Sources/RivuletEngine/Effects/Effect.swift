@@ -32,15 +32,14 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     /// Queues events in this order, each a dispatch of its own.
     ///
-    /// Events of such effects are counted per chain, which begins with an event from outside. Events beyond
-    /// `EngineLimits.chainedEventsMax` are dropped and logged.
+    /// Events that cause each other by `.dispatch` alone are a chain. Events of one chain beyond
+    /// `EngineLimits.chainedEventsMax` are dropped, with one line in the log.
     public static func dispatch(_ events: [Event]) -> Self { Self(.dispatch(events)) }
 
     /// Queues one event.
     public static func dispatch(_ event: Event) -> Self { .dispatch([event]) }
 
-    /// Runs asynchronous work that the session's next event waits for; the work dispatches events by a call of its
-    /// argument.
+    /// Runs asynchronous work that the session's next event waits for; the work calls its argument to dispatch events.
     ///
     /// After `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues. Events of cancelled work
     /// are dropped.
@@ -83,7 +82,7 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// Dispatches an event at regular intervals, until it is cancelled or the session leaves memory.
     ///
     /// The first tick is after one interval. A running timer with the same id is replaced. A tick is skipped while
-    /// the tick before still waits in the queue. The shortest interval is `EngineLimits.timerIntervalMin`.
+    /// the previous tick still waits in the queue. The shortest interval is `EngineLimits.timerIntervalMin`.
     public static func every(_ interval: Duration, id: some Hashable & Sendable, _ event: Event) -> Self {
         Self(.ticks(event, interval: interval)).cancellable(id: id, cancelInFlight: true).detached()
     }
@@ -141,15 +140,15 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     // MARK: - Rates
 
-    /// Starts the effect after a duration without another effect of this id.
+    /// Starts the effect after a duration in which no other effect with this id comes.
     ///
-    /// An earlier effect of this id is dropped, or cancelled if it has started.
+    /// An earlier effect with this id is dropped, or cancelled if it has started.
     public func debounce(id: some Hashable & Sendable, for duration: Duration) -> Self {
         isNone
             ? self : .concatenate(Self(.sleep(duration)), self).cancellable(id: id, cancelInFlight: true).detached()
     }
 
-    /// Starts at most one effect of this id in each interval.
+    /// Starts at most one effect with this id in each interval.
     ///
     /// The first effect starts at once. At the interval's end, one of the effects that came within the interval
     /// starts.
@@ -184,9 +183,9 @@ public struct Effect<Event: AppEvent>: Sendable {
         let body: @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void
         let handler: (@Sendable (_ error: any Error, _ dispatch: EffectDispatch<Event>) async -> Void)?
 
-        /// Runs the body, and the handler for its error if there is one.
+        /// Runs the body, and passes its error to the handler.
         ///
-        /// - Throws: The error of the body if there is no handler.
+        /// - Throws: The error of the body if there is no handler, and a `CancellationError` in any case.
         package func run(_ dispatch: EffectDispatch<Event>) async throws {
             do {
                 try await body(dispatch)
@@ -221,7 +220,7 @@ package struct EffectID: Hashable, Sendable, CustomStringConvertible {
     private var hashable: AnyHashable { AnyHashable(base) }
 }
 
-/// Queues events of one session from an effect, on any thread; calls keep their order.
+/// Queues events of an effect in its session, from any thread; the calls of one thread keep their order.
 ///
 /// Events of a cancelled effect are dropped.
 public struct EffectDispatch<Event: AppEvent>: Sendable {

@@ -8,14 +8,14 @@ package protocol EffectHost<Event>: AnyObject {
     ///
     /// - Returns: The reason that the event was dropped; nil if the event is queued.
     func enqueue(_ event: Event, from source: EffectSource) -> EffectFault?
-    /// Continues with the queue, if nothing holds it.
+    /// Continues with the event queue if no effect holds it.
     func drive()
 }
 
 /// Carries out the decisions of an ``EffectScheduler``: starts and cancels tasks, sets one alarm for all timers,
 /// queues events.
 ///
-/// It is bound to its executor's thread. Its tasks run elsewhere and return by `post`.
+/// It is bound to its executor's thread. Its tasks run on other threads and return by `postReply`.
 package final class EffectDriver<Event: AppEvent> {
     private let surroundings: EffectSurroundings
     private weak var host: (any EffectHost<Event>)?
@@ -46,7 +46,7 @@ package final class EffectDriver<Event: AppEvent> {
         scheduler = EffectScheduler(limits: surroundings.limits)
     }
 
-    /// True if the next event waits.
+    /// True if the next event waits for an effect.
     package var isHoldingQueue: Bool { scheduler.isHoldingQueue }
 
     /// True if no effect runs or waits for its time.
@@ -55,7 +55,7 @@ package final class EffectDriver<Event: AppEvent> {
     /// True if a work has not returned.
     package var isWorking: Bool { !works.isEmpty }
 
-    /// The names of the events with running effects, in the order of their start.
+    /// The names of the events with effects that run or have not begun, in the order of the events.
     package var eventNamesUnderWay: [String] { scheduler.eventNamesUnderWay }
 
     /// Begins the effects of one dispatch, as `EffectScheduler.begin` does.
@@ -70,7 +70,7 @@ package final class EffectDriver<Event: AppEvent> {
         scheduler.tickDidEnd(id)
     }
 
-    /// Cancels everything.
+    /// Cancels all effects.
     ///
     /// Later events of the effects are dropped, with one line in the log.
     package func stop() {
@@ -137,7 +137,7 @@ package final class EffectDriver<Event: AppEvent> {
         work.task.cancel()
     }
 
-    // MARK: - What comes back
+    // MARK: - Results of works
 
     private func receive(_ event: Event, from source: EffectSource, _ life: EffectLife) {
         if life.didArrive() { drop(source, because: .queueFull(limit: surroundings.limits.queuedDispatchesMax)) }
@@ -160,7 +160,7 @@ package final class EffectDriver<Event: AppEvent> {
 
     /// Sets the alarm for the next deadline.
     ///
-    /// An alarm that rings early is set again then.
+    /// If the alarm rings too early, it is set again.
     private func setAlarm() {
         guard let deadline = scheduler.nextDeadline else {
             alarm?.task.cancel()

@@ -8,7 +8,7 @@ package enum EffectFault: Sendable, CustomStringConvertible {
     case tooManyUnderWay(limit: Int)
     /// The session has too many timers.
     case tooManyTimers(limit: Int)
-    /// `.dispatch` effects have created too many events without an event from outside.
+    /// `.dispatch` effects alone have caused too many events in a row, without work or a timer between them.
     case chainTooLong(limit: Int)
     /// The effect dispatched an event after its session had left memory, or while it was leaving.
     case late
@@ -22,7 +22,7 @@ package enum EffectFault: Sendable, CustomStringConvertible {
         case .tooManyUnderWay(let limit): "an effect was not started: effectsUnderWayMax (\(limit)) are under way"
         case .tooManyTimers(let limit): "a timer was not started: the session has timersMax (\(limit))"
         case .chainTooLong(let limit):
-            "effects dispatched more than chainedEventsMax (\(limit)) events in consequence of one; the rest is dropped"
+            "one event caused more than chainedEventsMax (\(limit)) events by .dispatch alone; the rest is dropped"
         case .late: "an effect's event was dropped: its session has left memory or is leaving"
         case .queueFull(let limit): "an effect's event was dropped: queuedDispatchesMax (\(limit)) are waiting"
         }

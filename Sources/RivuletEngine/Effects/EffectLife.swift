@@ -27,7 +27,7 @@ final class EffectLife: Sendable {
         return false
     }
 
-    /// Records that an event has reached the session; returns true if others were dropped since the last time.
+    /// Records that an event has reached the session; returns true if events were dropped since the last call.
     func didArrive() -> Bool {
         eventsUnderWay.subtract(1, ordering: .relaxed)
         return hasDropped.exchange(false, ordering: .relaxed)

@@ -6,7 +6,7 @@ package final class EffectList<Event: AppEvent>: Sendable {
     private let last: EventEffect<Event>
     private let earlier: EffectList?
 
-    /// Creates a list of an effect after the earlier ones.
+    /// Creates a list of the earlier effects and one more.
     package init(_ effect: EventEffect<Event>, after earlier: EffectList? = nil) {
         last = effect
         self.earlier = earlier

@@ -1,7 +1,7 @@
-/// A reducer of one event type with effects that run once its change is committed.
+/// A reducer of one event type that also returns an effect, which runs after the commit of the change.
 ///
-/// It describes the effects and does not run them. The reducer may run again for the same event; its effects run
-/// once.
+/// The reducer describes the effect and does not run it. The reducer may run again for the same event; its effect
+/// runs once.
 public protocol EffectReducer<State, Event>: EventReducer {
     // Declared again, because it could not be inferred from the method below.
     /// The state that the reducer changes.
@@ -48,7 +48,7 @@ public struct ReducerEffects: Sendable {
     /// All effects as one, with erased event types.
     package var erased: Effect<ErasedEvent> { .merge(effects.map(\.erased)) }
 
-    /// Returns all effects as one; nil if an effect has another event type, which the app does not have.
+    /// Returns all effects as one; nil if an effect dispatches events of another type than the app's.
     package func merged<Event: AppEvent>(as event: Event.Type) -> Effect<Event>? {
         guard !effects.isEmpty else { return Effect.none }
         let typed = effects.compactMap { $0 as? Effect<Event> }

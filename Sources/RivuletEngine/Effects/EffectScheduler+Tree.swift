@@ -42,7 +42,7 @@ extension EffectScheduler {
             return proceed(id)
         case .cancellable(let effect, let name, let cancelInFlight):
             if cancelInFlight { cancel(name) }
-            // The cancelled name may have included the node around this one.
+            // The cancellation may have ended the parent too, if the parent is in an effect with the same name.
             guard isThere(parent) else { return leave(id, .cut) }
             insert(node(.scope(name)), as: id)
             return openScope(effect, id)
@@ -214,7 +214,7 @@ extension EffectScheduler {
 
     // MARK: - Time
 
-    /// Carries out a timer.
+    /// Does the work of a timer whose deadline has passed.
     mutating func fire(_ timer: EffectTimers.Timer) {
         switch timer.target {
         case .interval(let name):
@@ -246,7 +246,7 @@ extension EffectScheduler {
 
     // MARK: - Ending
 
-    /// Ends all effects of a name, in the order in which they began.
+    /// Ends all effects with a name, in the order in which they began.
     private mutating func cancel(_ name: EffectID) {
         for id in (names[name] ?? []).sorted() { end(id, .cut) }
     }

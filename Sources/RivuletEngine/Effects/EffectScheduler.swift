@@ -1,8 +1,8 @@
 /// The running effects of one session.
 ///
-/// Pure: it receives events with their times, and returns the actions to carry out, in order. A running effect is a
-/// tree: leaves are works and timers, and the nodes above them continue when one of them ends. The effects of one
-/// event are one tree, a root. Roots that hold the queue run one after the other.
+/// A machine: it takes inputs with their times, and returns the actions to carry out, in order. The effects of one
+/// event form one tree, which is identified by its root. The leaves are works and timers. An inner node continues when
+/// one of its children ends. Trees that hold the queue run one after the other.
 package struct EffectScheduler<Event: AppEvent>: Sendable {
     typealias NodeID = EffectTaskID
 
@@ -14,7 +14,9 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         case report(EffectFault, eventName: String)
     }
 
-    /// The end of a node: finished, or cut, so that nothing after it runs.
+    /// The end of a node.
+    ///
+    /// A node is cut if it failed, was cancelled or could not start. The rest of its sequence does not run then.
     enum End {
         case finished
         case cut
@@ -24,15 +26,16 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         var kind: Kind
         let parent: NodeID?
         let root: NodeID
-        /// True if no event waits for the node, whatever the root does.
+        /// True if no event waits for the node; other nodes of its tree may hold the queue.
         let isDetached: Bool
         /// The children, in the order in which they began.
         var children: [NodeID] = []
-        /// True while the node's first steps are taken.
+        /// True while the node's children are begun.
         ///
-        /// Nodes that end below it are handled afterwards.
+        /// The code that begins a child then handles the child's end itself. A leaf has no children: its value stays
+        /// true, and has no meaning.
         var isOpening = true
-        /// True if a node below it was cut.
+        /// True if a child was cut.
         var isCut = false
     }
 
@@ -43,7 +46,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         case sequence(rest: ArraySlice<Effect<Event>>)
         /// Has a name, and ends with its child.
         case scope(EffectID)
-        /// Waits for the end of its interval.
+        /// Waits for the end of the throttle's interval, and then starts the effect.
         case held(EffectID, Effect<Event>)
         case work(isAwaited: Bool)
         case sleep
@@ -57,16 +60,16 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         var awaited = 0
     }
 
-    /// Effects of one dispatch that have not begun.
+    /// The effect of one event, which has not begun.
     struct Waiting: Sendable {
         let effect: EventEffect<Event>
         let chain: EffectChain?
     }
 
-    /// An interval in which one effect of a name has started.
+    /// An interval of `throttle`, in which an effect with the throttle's name has started.
     struct Interval: Sendable {
         let length: Duration
-        /// The node that starts at the end of the interval.
+        /// The node that starts at the end of the interval; nil if no effect waits for it.
         var held: NodeID?
     }
 
@@ -84,7 +87,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     var returned: NodeID?
     var actions: [Action] = []
     var now: Duration = .zero
-    /// The root that is being started; only its immediate dispatches count for its chain.
+    /// The root that is being opened; only events that its effects dispatch meanwhile are part of its chain.
     var opening: NodeID?
     private var waiting: ArraySlice<Waiting> = []
     /// The root with the works that the queue waits for.
@@ -96,13 +99,13 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         self.limits = limits
     }
 
-    /// True if the session's next event waits.
+    /// True if the session's next event waits for an effect.
     package var isHoldingQueue: Bool { holder != nil }
 
     /// True if no effect runs or waits for its time.
     package var isIdle: Bool { nodes.isEmpty && intervals.isEmpty && waiting.isEmpty }
 
-    /// The names of the events with running effects, in the order of their start.
+    /// The names of the events with effects that run or have not begun, in the order of the events.
     package var eventNamesUnderWay: [String] {
         roots.sorted { $0.key < $1.key }.map(\.value.eventName) + waiting.map(\.effect.eventName)
     }
@@ -110,12 +113,12 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
     /// The time of the next call of ``alarmDidRing(now:)``; nil if none is needed.
     package var nextDeadline: Duration? { timers.first?.deadline }
 
-    // MARK: - What happens
+    // MARK: - Inputs
 
     /// Begins the effects of one dispatch, one event after the other.
     ///
-    /// The effects of an event begin when those of the event before no longer hold the queue. `chain` is the count to
-    /// which the dispatch itself belongs.
+    /// The effects of an event begin when the effects of the previous event no longer hold the queue. `chain` is the
+    /// chain to which the events belong; nil if they begin one.
     package mutating func begin(_ effects: [EventEffect<Event>], chain: EffectChain?, now: Duration) -> [Action] {
         guard !isStopped else { return [] }
         waiting += effects.map { Waiting(effect: $0, chain: chain) }
@@ -133,7 +136,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         return settle(at: now)
     }
 
-    /// Handles an alarm, at the time of ``nextDeadline`` or a little earlier.
+    /// Carries out the timers that are due at this time; none are if the alarm rang too early.
     package mutating func alarmDidRing(now: Duration) -> [Action] {
         self.now = now
         while let timer = timers.popFirst(until: now) { fire(timer) }
@@ -146,9 +149,9 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         nodes[id]?.kind = .ticks(event, interval: interval, isQueued: false)
     }
 
-    /// Ends everything.
+    /// Ends all effects, and drops the effects that have not begun.
     ///
-    /// Nothing begins afterwards.
+    /// A later call of `begin` does nothing.
     package mutating func stop() -> [Action] {
         isStopped = true
         waiting = []

@@ -2,7 +2,7 @@
 package struct EffectSurroundings: Sendable {
     package let executor: any SessionExecutor
     package let clock: EffectClock
-    /// The executor of the works; nil for the threads that all tasks share.
+    /// The executor that runs the works; nil if they run on Swift's own thread pool.
     package let taskExecutor: (any TaskExecutor)?
     package let limits: EngineLimits
 
@@ -19,7 +19,7 @@ package struct EffectSurroundings: Sendable {
     }
 }
 
-/// A clock with its zero at the creation of this value.
+/// A clock that begins at zero when this value is created.
 package struct EffectClock: Sendable {
     /// The clock itself.
     package let clock: any Clock<Duration>

@@ -1,6 +1,6 @@
 /// Timers by deadline.
 ///
-/// Of equal deadlines, the timer that was set first comes first.
+/// Timers with equal deadlines keep the order in which they were set.
 ///
 /// A session has few timers (`EngineLimits.timersMax`), so a sorted array is fast enough.
 struct EffectTimers: Sendable {
@@ -17,14 +17,14 @@ struct EffectTimers: Sendable {
         /// The end of the time for which the queue waits.
         case timeLimit(EffectTaskID)
 
-        /// True if the timer counts for `EngineLimits.timersMax`.
+        /// True if the limit `EngineLimits.timersMax` includes the timer.
         fileprivate var isCounted: Bool {
             if case .timeLimit = self { false } else { true }
         }
     }
 
     private var timers: [Timer] = []
-    /// The number of timers that count for the limit.
+    /// The number of timers that the limit includes.
     private(set) var count = 0
 
     var first: Timer? { timers.first }

@@ -16,11 +16,11 @@ package struct EventEffect<Event: AppEvent>: Sendable {
 package struct EffectSource: Sendable {
     /// The name of the event that had the effect.
     package let eventName: String
-    /// The chain of an event that was dispatched at once; nil if time or work came between.
+    /// The chain of the event; nil if the effect dispatched the event after a delay or from work.
     package var chain: EffectChain?
-    /// The repeating timer of a tick.
+    /// The repeating timer that dispatched the event as a tick; nil for other events.
     ///
-    /// The timer sends no other tick before this one has been processed.
+    /// The timer sends no further tick before this tick has been processed.
     package var tick: EffectTaskID?
 }
 

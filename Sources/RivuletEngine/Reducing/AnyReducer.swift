@@ -27,8 +27,7 @@ public struct AnyReducer<State>: EventReducer {
     ///
     /// It ignores events of other types.
     ///
-    /// The initialiser has its own label, because a closure that returns an effect could also be a closure with an
-    /// ignored result.
+    /// The label tells this initialiser from the other one, which would also accept the closure and ignore its result.
     public init<Event: AppEvent>(
         effectsOf event: Event.Type,
         _ reduce: @escaping @Sendable (_ state: inout State, _ event: Event) throws -> Effect<Event>

@@ -33,9 +33,9 @@ extension EventEngine {
 }
 
 extension ObservableState {
-    /// Replaces each field that is in the document as a whole.
+    /// Replaces each field that the document has, as a whole.
     ///
-    /// Values in memory only within such a field get their defaults.
+    /// Transient values within such a field get their defaults.
     fileprivate mutating func replaceStoredFields(with document: [UInt8]) throws(JSONError) {
         var reader = JSONReader(document)
         try reader.object { (name, reader) throws(JSONError) in

@@ -26,7 +26,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         /// The effects of the events; nil if there are none.
         package let effectList: EffectList<Event>?
 
-        /// The effects of the events that have any, in the order of the events.
+        /// The effects, in the order of their events; events without an effect add none.
         package var effects: [EventEffect<Event>] { effectList?.effects ?? [] }
     }
 
@@ -106,7 +106,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
 
     /// A reducer returned an effect that dispatches events of another type than the app's.
     private struct ForeignEffect: Error, CustomStringConvertible {
-        var description: String { "a reducer asks for an effect that dispatches other events than \(Event.self)" }
+        var description: String { "a reducer returned an effect whose events are not of the type \(Event.self)" }
     }
 }
 

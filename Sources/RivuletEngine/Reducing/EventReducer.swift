@@ -2,8 +2,8 @@
 ///
 /// Implement one of the methods. `reduce(into:queuedEvent:)` edits in place, so that a large state is not copied, and
 /// can throw to reject an event. `reduce(state:queuedEvent:)` is WAVE's by-value form. An ``EffectReducer`` also
-/// returns an effect. Reducers may run again for the same event (a storage conflict), so they must only change the
-/// state.
+/// returns an effect. Reducers may run again for the same event (after a storage conflict), so they must change
+/// nothing but the state.
 /// Source: <Tests/Rows/Systems.md#d-07>.
 public protocol EventReducer<State>: Sendable {
     /// The state that the reducer changes.
@@ -14,7 +14,7 @@ public protocol EventReducer<State>: Sendable {
     /// Unknown events leave the state unchanged.
     ///
     /// - Throws: An ``EventRejection``: the state is restored, and the dispatch answers 422 with the message. Any
-    ///   other error also restores the state. That error is logged, and the dispatch answers 500 without it.
+    ///   other error also restores the state. It is logged, and the dispatch answers 500 without the error's text.
     func reduce(into state: inout State, queuedEvent: QueuedEvent) throws
 
     /// Applies the event to the state, and adds its effects; the engine calls this form.
@@ -40,7 +40,7 @@ extension EventReducer {
     /// Stops the process: a reducer that has only the in-place form was called by value.
     public func reduce(state: State, queuedEvent: QueuedEvent) -> State {
         preconditionFailure(
-            "\(Self.self) implements neither reduce(into:queuedEvent:) for the engine nor this by-value form"
+            "\(Self.self) does not implement reduce(state:queuedEvent:); call or implement reduce(into:queuedEvent:)"
         )
     }
 }

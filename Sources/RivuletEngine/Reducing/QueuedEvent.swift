@@ -12,13 +12,13 @@ public struct QueuedEvent: Sendable {
     /// The time at which the event was queued, in nanoseconds of the system's uptime.
     public var timestamp: UInt64 { UptimeClock.nanoseconds(at: queued) }
 
-    /// Queues an event now.
+    /// Creates an event that is queued now.
     public init(event: any AppEvent) {
         self.event = event
         queued = .now
     }
 
-    /// Queues an event at a given uptime in nanoseconds, at most `Int64.max`.
+    /// Creates an event that was queued at a given uptime in nanoseconds, at most `Int64.max`.
     public init(event: any AppEvent, timestamp: UInt64) {
         self.event = event
         queued = UptimeClock.instant(nanoseconds: timestamp)

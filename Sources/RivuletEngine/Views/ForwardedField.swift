@@ -2,7 +2,7 @@ public import RivuletJSON
 public import RivuletObjects
 package import RivuletObservation
 
-/// A field of a view, with the source of its value and its property in the object.
+/// A field of a view, with its key path in the state and its property in the object.
 ///
 /// `@StateForwarder` generates these fields.
 public struct ForwardedField<State, Object: ObservableObject>: Sendable {
@@ -17,7 +17,7 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     package let steps: [String]?
     /// The types that have the properties of the steps.
     ///
-    /// There are fewer types than steps if they are unknown.
+    /// The list is shorter than `steps` if some of the types are unknown.
     package let owners: [Any.Type]
     /// The shape of the value's JSON; nil for a value without JSON.
     package let schema: JSONSchema?
@@ -85,7 +85,7 @@ public struct ForwardedField<State, Object: ObservableObject>: Sendable {
 
     /// Returns true if a property is a field of a state.
     ///
-    /// The variables of an enum's cases are computed properties.
+    /// The variables of an enum's cases are computed properties and no fields.
     private static func isField(of owner: Any.Type, _ property: String) -> Bool {
         guard let state = owner as? any ObservableState.Type else { return false }
         return state._$position(of: property) != nil

@@ -12,7 +12,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         enum Source {
             /// A stored value.
             ///
-            /// Its changes are those of the state at this path.
+            /// Its changes are the changes of the state at this path.
             case stored(JSONPointer)
             /// A computed value.
             case computed(any DerivedField<State, Object>)
@@ -20,7 +20,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
 
         let forwarded: ForwardedField<State, Object>
         var source: Source
-        /// The JSON of the object's value if it differs from the JSON of the state.
+        /// The JSON of the object's value; nil if the state has the same value at the stored path.
         var json: KeyedJSON?
     }
 
@@ -150,7 +150,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         return changes
     }
 
-    /// Returns the change of a whole field, if its JSON differs from the JSON before.
+    /// Takes the object's JSON for a field, and returns the field's change if the JSON differs from the JSON before.
     private func replacement(of field: inout Field, from before: [UInt8]?) -> [StateChange] {
         let json = field.forwarded.json(of: object)
         field.json = json

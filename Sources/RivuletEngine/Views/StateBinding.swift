@@ -13,7 +13,7 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
     /// The shape of the accepted values.
     public let valueSchema: JSONSchema
     let takesID: Bool
-    /// An example for the `*`, for a description that needs any event; nil if no such id is known.
+    /// An id for the `*`, with which a description can make an event; nil if no valid id is known.
     let sampleID: String?
     /// Returns nil if the token is not a valid id.
     private let makeEvent: @Sendable (_ id: String, _ reader: inout JSONReader) throws(JSONError) -> Event?
@@ -60,8 +60,8 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
         *,
         unavailable,
         message: """
-            the event gets the id that stands at the * first: a String, an integer, a UUID or another type that conforms to KeyedID; \
-            then the value, of a type that JSON can have
+            the event first takes the id at the *: a String, an integer, a UUID or another type that conforms to KeyedID; \
+            its second argument is the value, of a type that conforms to JSONCodable
             """
     )
     public init<ID, Value>(_ path: String, _ event: @escaping @Sendable (_ id: ID, _ value: Value) -> Event) {

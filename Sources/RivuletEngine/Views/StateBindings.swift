@@ -8,7 +8,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     private struct Bound {
         let binding: StateBinding<Event>
-        /// Nil if the path is not a JSON Pointer.
+        /// The tokens of the binding's path; nil if the path is not a JSON Pointer.
         let tokens: [String]?
 
         /// Returns the token at the binding's `*` in a path, or "" if the binding has none; nil for another path.
@@ -30,11 +30,10 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         }
     }
 
-    /// Returns true if a value can be written at the path, for this or any other id.
+    /// Returns true if a binding has the path; an id in the path need not be valid.
     package func contains(_ path: JSONPointer) -> Bool { list.contains { $0.id(in: path) != nil } }
 
-    /// Reads a value for the path and makes its event; nil if nothing is bound there, or if an id in the path is
-    /// invalid.
+    /// Reads a value for the path and makes its event; nil if no binding has the path, or if an id in it is invalid.
     package func event(at path: JSONPointer, from reader: inout JSONReader) throws(JSONError) -> Event? {
         // The first binding that accepts the token is used. A binding that rejects the token has read nothing.
         for bound in list {
@@ -75,7 +74,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         return nil
     }
 
-    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the event that the state's own value would become.
+    /// Writes `[{"path":…,"event":…,"schema":…}]`; `event` is the name of the event that a write becomes.
     package func encodeDescription(of state: some JSONCodable, into writer: inout JSONWriter) {
         writer.beginArray()
         for bound in list {
@@ -95,7 +94,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     /// Returns the name of a binding's event.
     ///
-    /// A closure has no name for its event, so the closure is called with a value that it accepts.
+    /// The closure does not show its event, so it is called with the state's value or a sample that it accepts.
     private func eventName(of bound: Bound, in state: some JSONCodable) -> String? {
         var texts: [[UInt8]] = []
         var writer = JSONWriter()

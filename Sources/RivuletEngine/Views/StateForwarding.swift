@@ -41,11 +41,11 @@ public protocol StateForwarding: SendableMetatype {
 public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =
     #externalMacro(module: "RivuletMacros", type: "StateForwarderMacro")
 
-/// Makes a type the ``StateForwarding`` of a hosted app's state, of any type.
+/// Makes a type the ``StateForwarding`` of a hosted app's state, which may have any type.
 ///
 /// It needs no state manager and no listener.
 ///
-/// The type needs no values: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […])
+/// The type can be empty: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […])
 /// struct CounterForwarder {}`. The object needs an initialiser with the mapping's labels, in its order. The type
 /// must not be an enum: for a mapping that does not fit the object, Swift 6.3 then shows no error and crashes.
 @attached(member, names: named(makeObject), named(forward), named(forwardedFields))

@@ -4,8 +4,8 @@ public import RivuletObservation
 
 /// A view object of every session of an app, served and streamed at `…/views/{name}`.
 ///
-/// Its fields are those that its forwarder maps. A field of a stored key path has exactly the changes of the state. A
-/// field of a computed property is computed again only if something that it read has changed.
+/// The forwarder's mapping gives its fields. A field with a stored key path has exactly the changes of the state. A
+/// field with a computed property is computed again only if something that it read has changed.
 public struct StateView<State: ObservableState>: Sendable {
     /// The name in URLs and in TypeScript; by default the name of the object's type.
     public let name: String
@@ -56,11 +56,11 @@ package protocol ViewInstance<State>: AnyObject {
 package struct ViewUpdate {
     /// The changes, with the view's own key paths.
     ///
-    /// Each one differs in JSON.
+    /// Each changed value has other JSON than before.
     package let changes: [StateChange]
     /// Writes the value that the view had at a key path before the update.
     ///
-    /// Returns false and writes nothing if there was none.
+    /// Returns false and writes nothing if there was no value.
     package let before: (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool
 }
 
@@ -69,7 +69,7 @@ extension ForwardedField where State: ObservableState {
     fileprivate func fault() -> String? {
         if schema == nil { return "the field \"\(name)\" has a type without JSON; make it JSONCodable or Codable" }
         guard let steps, steps.count == owners.count else {
-            return "the key path of the field \"\(name)\" begins with another name than in \"from:\"; write the same"
+            return "the key path of the field \"\(name)\" begins with another type name than \"from:\"; use that name"
         }
         guard zip(owners, steps).contains(where: { omits($1, in: $0) }) else { return nil }
         let path = JSONPointer(tokens: steps)
@@ -107,7 +107,7 @@ extension Array {
             if view.name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]{0,63}/) == nil {
                 return "the view name \"\(view.name)\" cannot be in a URL; use [A-Za-z][A-Za-z0-9_-]{0,63}"
             }
-            if count(where: { $0.name == view.name }) > 1 { return "two views are named \"\(view.name)\"; name one" }
+            if count(where: { $0.name == view.name }) > 1 { return "two views are named \"\(view.name)\"; rename one" }
             if let fault = view.faults.first { return "view \"\(view.name)\": \(fault)" }
         }
         return nil
