@@ -24,7 +24,7 @@ struct AnswerBody {
         state = head[field: "transfer-encoding"] == "chunked" ? .size : .plain
     }
 
-    /// True if the end of the connection now would cut the body off.
+    /// True if the body is incomplete when the connection ends now.
     var isCut: Bool {
         switch state {
         case .plain, .ended: false
@@ -55,12 +55,12 @@ struct AnswerBody {
             case .lineEnd(let isLast):
                 guard unread.count >= 2 else { return content }
                 guard unread.starts(with: Self.lineEnd) else {
-                    throw malformed("a chunk is not followed by a line end")
+                    throw malformed("no line end follows a chunk")
                 }
                 unread.removeFirst(2)
                 state = isLast ? .ended : .size
             case .ended:
-                throw malformed("the last chunk is followed by more")
+                throw malformed("more bytes follow the last chunk")
             }
         }
         return content
@@ -72,14 +72,14 @@ struct AnswerBody {
     /// Returns the size of the chunk that begins; nil while its line is incomplete.
     private mutating func takeSize() throws(TestClientError) -> Int? {
         guard let end = unread.firstRange(of: Self.lineEnd) else {
-            guard unread.count <= Self.sizeDigitsMax + 1 else { throw malformed("a chunk has no size") }
+            guard unread.count <= Self.sizeDigitsMax + 1 else { throw malformed("a chunk has no valid size") }
             return nil
         }
         let digits = unread[..<end.lowerBound]
         let isHexadecimal = digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
         guard isHexadecimal, digits.count <= Self.sizeDigitsMax,
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw malformed("a chunk has no size") }
+        else { throw malformed("a chunk has no valid size") }
         unread.removeFirst(end.upperBound)
         return size
     }

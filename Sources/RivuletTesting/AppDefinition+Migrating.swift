@@ -4,8 +4,9 @@ import RivuletObservation
 
 /// The failure of a migration in a test.
 public struct MigrationTestError: Error, CustomStringConvertible {
-    /// The step, and the path that it did not find or its failure: `step 1→2: /name was found in 0 of 1 document; paths
-    /// begin at /p`.
+    /// The step with the path that it did not find, or with its error.
+    ///
+    /// Such as `step 1→2: /name was found in 0 of 1 document; paths begin at /p`.
     public let description: String
 }
 

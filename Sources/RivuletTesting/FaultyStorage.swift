@@ -30,7 +30,7 @@ public final class FaultyStorage: StorageEngine {
     /// The log of the wrapped engine, with writes that may fail.
     public var log: any LogStorage { FaultyLog(log: engine.log, lifecycle: engine.lifecycle, faults: faults) }
 
-    /// The past of the wrapped engine.
+    /// The entries and states of the past, as the wrapped engine has them.
     public var past: any PastStorage { engine.past }
 
     /// The idempotency records of the wrapped engine.
@@ -77,7 +77,7 @@ private struct FaultyLog: LogStorage {
         if next.isWritten {
             make { _ in reply(.failure(next.error)) }
         } else {
-            // The reply goes by way of the engine: replies keep their order, and none comes from within the call.
+            // The engine makes the reply, so that replies keep their order and none comes before this call returns.
             lifecycle.probe { _ in reply(.failure(next.error)) }
         }
     }
@@ -140,7 +140,7 @@ extension FaultyStorage: ItemStorage {
         if next.isWritten {
             items.commit(changes, to: collection) { _ in reply(.failure(failure)) }
         } else {
-            // The reply goes by way of the engine, as with the writes of sessions.
+            // The engine makes the reply, as for the writes of sessions.
             items.items(of: collection) { _ in reply(.failure(failure)) }
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A socket that is read by a thread of its own, because tests have few sockets.
+/// A socket with a thread of its own that reads it; tests have few sockets.
 final class LiveConnection: TestConnection {
     private let socket: FileHandle
     private var bytes: AsyncStream<[UInt8]>.Iterator
@@ -21,7 +21,7 @@ final class LiveConnection: TestConnection {
             // SAFETY: a `sockaddr_in` begins like every `sockaddr`; the call reads `length` bytes of it.
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(descriptor, $0, length) }
         }
-        guard status == 0 else { throw TestClientError("port \(port) takes no connection: errno \(errno)") }
+        guard status == 0 else { throw TestClientError("the connection to port \(port) failed: errno \(errno)") }
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         self.socket = socket
         bytes = stream.makeAsyncIterator()
@@ -31,9 +31,9 @@ final class LiveConnection: TestConnection {
         }
     }
 
-    /// Waits for bytes; nil at the end, and if the connection was reset.
+    /// Waits for bytes; returns nil when the connection has ended or was reset.
     private static func read(_ descriptor: Int32) -> [UInt8]? {
-        // The file handle does not read, because it would wait until there are as many bytes as it may read.
+        // A read by the file handle would wait until the buffer is full; `recv` returns the bytes that have arrived.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             // SAFETY: at most as many bytes are written as the buffer has.
             count = unsafe max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))

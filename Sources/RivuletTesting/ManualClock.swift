@@ -121,9 +121,9 @@ public final class ManualClock: Clock {
         advance(by: duration) { executor.runUntilIdle() }
     }
 
-    /// Moves the clock from one deadline to the next, and calls `settle` before the first, at each and after the last.
+    /// Moves the clock from one deadline to the next, and calls `settle` at the start, at each deadline and at the end.
     ///
-    /// `settle` must do all work that there is. This function is for tests with threads other than an executor's, for
+    /// `settle` must do all work that is due. Use this function if work runs on threads other than an executor's, for
     /// which `settle` has to wait.
     public func advance(by duration: Duration, settle: () -> Void) {
         settle()

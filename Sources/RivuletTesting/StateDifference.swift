@@ -13,7 +13,7 @@ enum StateDifference {
     static func lines<State: ObservableState>(expected: State, actual: State) -> [String] {
         let changes = ChangeRecorder.differences(from: expected, to: actual)
         let lines = changes.flatMap { self.lines(of: $0, expected) }
-        guard !lines.isEmpty else { return ["the difference is in fields that no JSON shows, as those of OmitCoding"] }
+        guard !lines.isEmpty else { return ["the states differ in fields that are in no JSON, as with OmitCoding"] }
         guard lines.count > linesMax else { return lines }
         return lines.prefix(linesMax) + ["and \(lines.count - linesMax) more"]
     }
@@ -22,7 +22,7 @@ enum StateDifference {
         switch change.operation {
         case .add: ["\(change.path): expected no element, was \(text(change.value))"]
         case .remove: ["\(change.path): expected \(text(value(at: change.path, of: expected))), was no element"]
-        case .move: ["\(change.path): expected in another place, was at \(change.index.map { "\($0)" } ?? "?")"]
+        case .move: ["\(change.path): expected at another position, was at \(change.index.map { "\($0)" } ?? "?")"]
         case .replace:
             lines(at: change.path, parsed(value(at: change.path, of: expected)), parsed(change.value))
         }
@@ -36,7 +36,7 @@ enum StateDifference {
         let lines = zip(left, right).filter { $0.value != $1.value }.flatMap { left, right in
             self.lines(at: "\(path)/\(JSONPointer.escape(left.name))", left.value, right.value)
         }
-        return lines.isEmpty ? ["\(path): differs in something that its JSON does not show"] : lines
+        return lines.isEmpty ? ["\(path): the values differ, but their JSON does not"] : lines
     }
 
     private static func value(at path: String, of state: some ObservableState) -> [UInt8]? {

@@ -17,7 +17,7 @@ public struct StreamedEvent: Hashable, Sendable {
 
 /// Parses server-sent events.
 ///
-/// The parser knows only one kind of line end, the line feed, which is the one that the server writes.
+/// The parser knows only the line feed as a line end, because the server writes no other.
 /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>
 struct StreamParser {
     private var unread: [UInt8] = []
@@ -32,7 +32,7 @@ struct StreamParser {
         return nil
     }
 
-    /// Removes and returns the lines before the next empty one.
+    /// Removes and returns the lines before the next empty line.
     private mutating func takeBlock() -> [Substring]? {
         let newline = UInt8(ascii: "\n")
         let end = unread.indices.dropLast().first { unread[$0] == newline && unread[$0 + 1] == newline }

@@ -9,7 +9,7 @@ public struct TestAnswer: Sendable {
     /// The content.
     public let body: [UInt8]
 
-    /// The value of the first field with that name, in upper or lower case; nil if there is none.
+    /// The value of the first field with the name, regardless of case; nil if there is no such field.
     public subscript(field name: String) -> String? {
         let name = name.lowercased()
         return fields.first { $0.name == name }?.value
@@ -39,7 +39,7 @@ public struct TestAnswer: Sendable {
         body = []
     }
 
-    /// Takes the head of an answer, and adds a content.
+    /// Creates an answer from its head and its content.
     init(_ head: TestAnswer, body: [UInt8]) {
         status = head.status
         fields = head.fields

@@ -1,6 +1,6 @@
 public import RivuletJSON
 
-/// The failure of a test's request that got no answer.
+/// The error of a test's request or stream that got no whole answer.
 public struct TestClientError: Error, Hashable, CustomStringConvertible {
     /// The cause of the failure.
     public let description: String

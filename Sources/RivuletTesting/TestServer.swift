@@ -24,7 +24,7 @@ public struct TestServer: Sendable {
     ///
     /// - Parameters:
     ///   - apps: The apps to host.
-    ///   - options: The server's options; the test sets its own address and workers.
+    ///   - options: The server's options; host and port are replaced, and only one worker runs.
     ///   - clock: The clock of effects, which a ``ManualClock`` lets a test move.
     ///   - storage: Makes the storage of each run.
     public init(

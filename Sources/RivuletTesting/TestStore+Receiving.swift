@@ -14,7 +14,7 @@ extension TestStore {
     ///   - event: The event.
     ///   - duration: The maximum time by which the clock is moved until the event comes.
     ///   - sourceLocation: The position at which failures are reported.
-    ///   - change: Edits the state before the event into the expected one, as in ``send(_:sourceLocation:change:)``.
+    ///   - change: Edits the state before the event into the expected state, as in ``send(_:sourceLocation:change:)``.
     public nonisolated(nonsending) func receive(
         _ event: Event,
         within duration: Duration = .zero,
@@ -68,7 +68,7 @@ extension TestStore {
         }
     }
 
-    /// Takes the next event, waits for it if needed, and reports a failure if it is another one.
+    /// Takes the next event, waits for it if needed, and reports a failure if it is not the expected event.
     private nonisolated(nonsending) func next(
         _ name: String,
         within duration: Duration,

@@ -3,7 +3,7 @@ import RivuletObservation
 import RivuletSessions
 public import Testing
 
-/// One session of an app, without server and storage, that fails a test on anything that the test does not assert.
+/// One session of an app, without server and storage; each change and event that a test does not assert is a failure.
 ///
 /// ```swift
 /// let store = TestStore(SearchApp { ["\($0)!"] })
@@ -12,7 +12,7 @@ public import Testing
 /// await store.finish()
 /// ```
 ///
-/// Reducers run under the change recorder. Effects run by the scheduler of sessions, on a ``ManualClock``. An effect
+/// Reducers run under the change recorder. The scheduler of sessions runs the effects, on a ``ManualClock``. An effect
 /// begins as soon as its event is reduced, because storing takes no time. Failures are issues of Swift Testing at the
 /// line of the call. A store belongs to the task of its test.
 public final class TestStore<Definition: AppDefinition> {
@@ -21,18 +21,19 @@ public final class TestStore<Definition: AppDefinition> {
     /// The events that can be sent.
     public typealias Event = Definition.Event
 
-    /// The maximum number of events of effects that are not received; above it all effects are ended, because they may
-    /// never end by themselves.
+    /// The number of unreceived events at which all effects are ended.
+    ///
+    /// Effects that always dispatch further events would never end by themselves.
     static var unreceivedEventsMax: Int { 10_000 }
 
     /// The clock of the effects, including `dispatch.clock`; pass it to the app's own dependencies too.
     public let clock: ManualClock
-    /// The state after all asserted events; it does not include events of effects that wait to be received.
+    /// The state after all asserted events; events that wait to be received have not changed it.
     public internal(set) var state: State
     /// The strictness about changes and events that are not asserted.
     public var exhaustivity = Exhaustivity.on
-    /// The maximum real time for which ``receive(_:within:sourceLocation:change:)`` waits for work that does not wait
-    /// for the clock.
+    /// The maximum real time for which ``receive(_:within:sourceLocation:change:)`` and
+    /// ``finish(within:sourceLocation:)`` wait for work that does not wait for the clock.
     public var patience = Duration.seconds(1)
 
     let engine: EventEngine<Definition>
@@ -86,8 +87,8 @@ public final class TestStore<Definition: AppDefinition> {
     /// - Parameters:
     ///   - event: The event.
     ///   - sourceLocation: The position at which failures are reported.
-    ///   - change: Edits the state before the event into the expected one; nil for no change. If ``exhaustivity`` is
-    ///     off, the closure gets the resulting state, and must leave it as it is.
+    ///   - change: Edits the state before the event into the expected state; nil if no change is expected. If
+    ///     ``exhaustivity`` is off, it gets the state after the event, and must assign only values that are there.
     public nonisolated(nonsending) func send(
         _ event: Event,
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -164,7 +165,7 @@ public final class TestStore<Definition: AppDefinition> {
         driver = makeDriver()
     }
 
-    /// Asserts that nothing is left: no event that was not received, and no running effect.
+    /// Asserts that all events of effects were received, and that no effect runs.
     ///
     /// - Parameters:
     ///   - duration: The maximum time by which the clock is moved for effects to end.
@@ -187,7 +188,7 @@ public final class TestStore<Definition: AppDefinition> {
         let names = driver?.eventNamesUnderWay ?? []
         if !names.isEmpty {
             fail(
-                "effects are under way, of: \(names.joined(separator: ", ")); cancel them, advance the clock or skipEffects()"
+                "effects of these events still run: \(names.joined(separator: ", ")); cancel them, advance the clock or call skipEffects()"
             )
         }
     }
@@ -200,14 +201,14 @@ public final class TestStore<Definition: AppDefinition> {
         settle()
         if !received.isEmpty {
             if exhaustivity == .on {
-                fail("before \(Self.name(events)) is sent, receive what effects have fed back: \(unreceivedNames)")
+                fail("before \(Self.name(events)) is sent, receive the events of effects: \(unreceivedNames)")
             }
             skipReceivedEvents()
         }
         guard driver?.isHoldingQueue == true else { return true }
         let names = driver?.eventNamesUnderWay.joined(separator: ", ") ?? ""
         fail(
-            "\(Self.name(events)) was not sent: a session takes no event before the effect that it waits for has ended (\(names))"
+            "\(Self.name(events)) was not sent: the session still waits for an effect (of \(names))"
         )
         return false
     }
@@ -324,7 +325,7 @@ extension TestStore: EffectHost {
             let rejection = reduce([event], chain: source.chain)
             received.append(ReceivedEvent(event: event, before: before, after: head, rejection: rejection))
             guard received.count < Self.unreceivedEventsMax else {
-                fail("effects have dispatched \(received.count) events that were not received; they are ended")
+                fail("effects have dispatched \(received.count) events that were not received; all effects are ended")
                 queue = []
                 driver?.stop()
                 return

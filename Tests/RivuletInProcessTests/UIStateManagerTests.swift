@@ -143,7 +143,7 @@ import Testing
         await manager.debugWaitForEventsProcessed()
         #expect(manager.getState().p.count == 91)
         #expect(await manager.eventsDispatched == 5)
-        #expect(log.entries.map { "\($0.message)" } == ["the event queue is full: Deed and what follows is refused"])
+        #expect(log.entries.map { "\($0.message)" } == ["the event queue is full: Deed and further events are refused"])
     }
 
     // MARK: - Effects

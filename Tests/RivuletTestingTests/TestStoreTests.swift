@@ -178,7 +178,7 @@ struct BasketApp: AppDefinition {
                 "the state after {\"add\":1} is not the expected one\n  /p/count: expected 0, was 1",
                 """
                 the state after {"note":"x"} is not the expected one
-                  the difference is in fields that no JSON shows, as those of OmitCoding
+                  the states differ in fields that are in no JSON, as with OmitCoding
                 """,
                 "\"nothing\" changed nothing; leave the closure out",
             ]
@@ -221,7 +221,7 @@ struct BasketApp: AppDefinition {
         let texts = await issues { await store.send(.nothing) }
         #expect(
             texts == [
-                "\"nothing\" was not sent: a session takes no event before the effect that it waits for has ended (slow)"
+                "\"nothing\" was not sent: the session still waits for an effect (of slow)"
             ]
         )
         await store.advance(by: .milliseconds(1_999))
@@ -280,7 +280,7 @@ struct BasketApp: AppDefinition {
         let store = makeStore()
         await store.send(.chain(1)) { $0.p.count = 1 }
         let texts = await issues { await store.send(.nothing) }
-        #expect(texts == ["before \"nothing\" is sent, receive what effects have fed back: {\"chain\":0}"])
+        #expect(texts == ["before \"nothing\" is sent, receive the events of effects: {\"chain\":0}"])
         await store.send(.chain(1)) { $0.p.count = 1 }
         store.skipReceivedEvents()
         #expect(store.state.p.count == 0)
@@ -301,7 +301,7 @@ struct BasketApp: AppDefinition {
         #expect(
             texts == [
                 "events of effects were not received: {\"chain\":0}",
-                "effects are under way, of: slow; cancel them, advance the clock or skipEffects()",
+                "effects of these events still run: slow; cancel them, advance the clock or call skipEffects()",
             ]
         )
     }
@@ -324,7 +324,7 @@ struct BasketApp: AppDefinition {
         #expect(
             texts == [
                 "the effect of broken: an effect failed: Broken()",
-                "effects have dispatched 10000 events that were not received; they are ended",
+                "effects have dispatched 10000 events that were not received; all effects are ended",
             ]
         )
     }

@@ -6,7 +6,7 @@ import Synchronization
 final class EventInbox: Sendable {
     /// An item that waits for its turn.
     enum Item: Sendable {
-        /// An event, with the effect that dispatched it if a reducer's effect did.
+        /// An event; the source is the reducer's effect that dispatched it, and nil for other events.
         case event(QueuedEvent, EffectSource? = nil)
         case listener(any StateListener)
     }
@@ -17,7 +17,7 @@ final class EventInbox: Sendable {
         case waits
         /// The item waits, and the caller must start a task to work on it.
         case starts
-        /// The queue is full; `isFirst` is true if the addition before was not refused.
+        /// The queue is full; `isFirst` is true if the previous event was accepted.
         case refused(isFirst: Bool)
     }
 
@@ -62,7 +62,7 @@ final class EventInbox: Sendable {
         }
     }
 
-    /// Returns the next item; nil if the queue is empty, and then the work ends.
+    /// Returns the next item; nil if the queue is empty, and the task then ends.
     func next() -> Item? {
         let (item, waiters) = state.withLock { state -> (Item?, [CheckedContinuation<Void, Never>]) in
             guard let item = state.items.popFirst() else {

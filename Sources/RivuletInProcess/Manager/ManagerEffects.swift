@@ -2,7 +2,7 @@ import RivuletEngine
 
 /// Runs the effects of reducers for a ``UIStateManager``, and ends them with the manager.
 ///
-/// It belongs to the manager's isolation.
+/// It is used in the manager's isolation only.
 final class ManagerEffects: EffectHost {
     typealias Event = ErasedEvent
 
@@ -11,7 +11,7 @@ final class ManagerEffects: EffectHost {
     private let dispatch: (_ event: any AppEvent, _ source: EffectSource) -> DispatchOutcome?
     private let report: (_ fault: EffectFault, _ eventName: String) -> Void
     private lazy var driver = EffectDriver(surroundings, host: self, report: report)
-    /// The manager, which continues with its next event when the effects no longer hold the queue.
+    /// The manager's continuation, which is resumed when the effects no longer hold the queue.
     private var waiter: CheckedContinuation<Void, Never>?
 
     /// Creates the host of the effects; `dispatch` queues an event, or returns nil if the manager is gone.
@@ -35,7 +35,7 @@ final class ManagerEffects: EffectHost {
         executor.close()
     }
 
-    /// True if the next event waits.
+    /// True if the next event waits for an effect.
     var isHoldingQueue: Bool { driver.isHoldingQueue }
 
     /// Begins the effect of an event; `source` is the effect that dispatched the event itself.
@@ -58,7 +58,7 @@ final class ManagerEffects: EffectHost {
 
     /// Ends all effects.
     ///
-    /// None begins afterwards.
+    /// No effect begins afterwards.
     func stop() {
         driver.stop()
         drive()
@@ -70,7 +70,7 @@ final class ManagerEffects: EffectHost {
         case .refused: return .queueFull(limit: surroundings.limits.queuedDispatchesMax)
         case nil: return .late
         case .filtered:
-            // For its timer, the event counts as processed.
+            // The event is dropped, so its timer may dispatch the next tick.
             eventDidEnd(source)
             return nil
         }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Holds the jobs from the threads of effects, in order, until the manager runs them.
 ///
-/// The queue is bounded by the limits of the manager's works and timers, which post no more than they are allowed to.
+/// The limits on the manager's works and timers bound the queue.
 package final class ManagerExecutor: SessionExecutor {
     /// The most jobs in one turn.
     ///
@@ -43,7 +43,7 @@ package final class ManagerExecutor: SessionExecutor {
 
     /// Runs the waiting jobs, and jobs that arrive meanwhile, up to ``jobsPerTurnMax``.
     ///
-    /// The rest has a turn of its own.
+    /// Further jobs run in another turn.
     package func runTurn() {
         for _ in 0..<Self.jobsPerTurnMax {
             guard let job = next() else { return }
@@ -60,7 +60,7 @@ package final class ManagerExecutor: SessionExecutor {
         }
     }
 
-    /// Returns true if there are jobs, and then keeps a turn requested.
+    /// Returns true if jobs wait; the caller must then request another turn.
     private func hasMore() -> Bool {
         state.withLock { state in
             state.isStarted = !state.jobs.isEmpty

@@ -14,9 +14,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
     private static var retryAfter: Duration { .seconds(1) }
 
     private struct Progress {
-        /// The newest requested state that is not durable; nil: there is none, or it is being saved.
+        /// The newest requested state that is not durable; nil if there is none, or if it is being saved.
         var wanted: State?
-        /// The number of the newest request, and of the newest request with a durable state.
+        /// The numbers of the newest request and of the newest request with a durable state.
         var requested = 0
         var saved = 0
         var isSaving = false
@@ -90,8 +90,8 @@ final class PersistenceManager<State: PersistentState>: Sendable {
     /// Copies a document that could not be read to a key of its own, and saves from now on.
     ///
     /// - Returns: The new key; nil if there is no such document.
-    /// - Throws: The error of the storage, or `unavailable`, because a document that was not read may be good.
-    ///   Nothing has changed then.
+    /// - Throws: The error of the storage; `unavailable` if the document could not be read, because it may be good;
+    ///   `unreadable` if all keys are taken. Nothing has changed then.
     func setAside(locationsMax: Int) async throws -> String? {
         switch refusal {
         case nil: return nil
@@ -154,9 +154,9 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         }
     }
 
-    /// Ends the requests.
+    /// Marks the end of the requests.
     ///
-    /// The state that waits to be saved is tried once more.
+    /// A state that waits to be saved is tried only once more.
     func close() {
         progress.withLock { $0.isClosing = true }
     }
@@ -188,7 +188,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
 
     /// Makes a state durable.
     ///
-    /// Returns false if saving ends for now.
+    /// Returns false if the saving task must end.
     private func isSaved(_ state: State, _ request: Int) async -> Bool {
         do {
             let document = try StateDocument.encode(state)
@@ -212,7 +212,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Reports a failure, keeps the state, and waits before the next attempt.
+    /// Reports a failure, keeps the state, and waits before the next attempt; returns false if there is none.
     private func goesOn(after error: any Error, _ state: State, _ request: Int) async -> Bool {
         // A value that JSON cannot represent fails again at the next attempt. A storage may work again.
         let isFinal = error is StatePersistenceError
@@ -230,7 +230,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
             do {
                 try await clock.sleep(for: Self.retryAfter)
             } catch {
-                // The clock does not wait, so the next attempt is now.
+                // The clock cannot wait, so the next attempt begins now.
             }
         }
         return true

@@ -4,8 +4,8 @@ import RivuletObservation
 
 /// Writes and reads a stored half.
 ///
-/// A tracked state is written by its fields, without transient and omitted ones; any other type by its JSONCodable or
-/// Codable form.
+/// A tracked state is written without its transient and omitted fields. Any other type is written in its JSONCodable
+/// or Codable form.
 enum StateDocument {
     /// Writes a document.
     ///

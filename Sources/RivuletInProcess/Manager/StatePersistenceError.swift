@@ -11,21 +11,21 @@ public enum StatePersistenceError: Error, Hashable, CustomStringConvertible {
     case unreadable(key: String, detail: String)
     /// The storage could not be read when the manager was created, so its content is unknown and is not overwritten.
     case unavailable(key: String, detail: String)
-    /// The state has a NaN, an infinity or another value that JSON cannot represent; the document before it stays.
+    /// The state has a NaN or an infinity, which JSON cannot represent; the earlier document stays.
     case unrepresentable
 
     /// The error and its fix.
     public var description: String {
         switch self {
         case .noKey:
-            "the state manager has no persistenceKey, so its state is not kept: give it one"
+            "the state manager has no persistenceKey, so it saves nothing; give it a persistenceKey"
         case .unreadable(let key, let detail):
-            "the stored state \"\(key)\" cannot be read: \(detail); it stays as it is and nothing is saved over it: "
-                + "start a version of the app that reads it, or call setAsideUnreadableState()"
+            "the stored state \"\(key)\" cannot be read: \(detail). It is kept, and nothing is saved. "
+                + "Start a version of the app that reads it, or call setAsideUnreadableState()"
         case .unavailable(let key, let detail):
-            "the stored state \"\(key)\" could not be read, so nothing is saved over it: \(detail)"
+            "the stored state \"\(key)\" could not be read, so it is kept and nothing is saved: \(detail)"
         case .unrepresentable:
-            "the state has a value for which JSON has no form, such as a NaN: nothing is saved until it is gone"
+            "the state has a value that JSON cannot represent, such as a NaN; no state with such a value is saved"
         }
     }
 }
@@ -36,9 +36,9 @@ extension StatePersistenceError: LoggableError {
         switch self {
         case .noKey, .unrepresentable: description
         case .unreadable:
-            "the stored state cannot be read; it stays as it is and nothing is saved over it: start a version of the app that reads it, or "
+            "the stored state cannot be read. It is kept, and nothing is saved. Start a version of the app that reads it, or "
                 + "call setAsideUnreadableState()"
-        case .unavailable: "the stored state could not be read, so nothing is saved over it"
+        case .unavailable: "the stored state could not be read, so it is kept and nothing is saved"
         }
     }
 }

@@ -2,7 +2,7 @@ public import RivuletEngine
 
 /// Replaces the persistent half, without the reducers; the transient half stays unchanged.
 ///
-/// A manager dispatches one when it starts. The event is not saved, because its state was just read.
+/// A manager dispatches such an event when it starts. The event is not saved, because its state was just read.
 /// Source: <Tests/Rows/Systems.md#d-09>.
 public struct StateRestoreEvent<Persistent: Codable & Equatable & Sendable>: AppEvent {
     /// The new persistent half.

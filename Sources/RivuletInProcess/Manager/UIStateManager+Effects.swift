@@ -65,7 +65,7 @@ extension UIStateManager {
         return made
     }
 
-    /// Runs the jobs of effects from other threads.
+    /// Runs the jobs that effects posted from other threads.
     private func runEffectJobs() {
         effectExecutor?.runTurn()
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// - The reducers run in the order in which they were added.
 /// - The state is published.
 /// - Its `p` goes to the storage if the event says `persist`.
-/// - The effects run, those of the reducers and the one function, and the manager waits for them.
+/// - The effects of the reducers and the function of ``setEffects(_:)`` run, and the manager waits for them.
 /// - The listeners are notified.
 ///
 /// ``StateRestoreEvent`` and ``ResetEvent`` bypass the reducers. The manager runs on no particular thread. A session
@@ -35,27 +35,27 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
     private(set) var effects: Effects?
     /// The effects of reducers; nil before the first one.
     var ofReducers: ManagerEffects?
-    /// The executor that returns those effects to the manager.
+    /// The executor by which the tasks of those effects return to the manager.
     var effectExecutor: ManagerExecutor?
     /// True if no effect of a reducer begins any more.
     var hasStoppedEffects = false
     private var listeners: [any StateListener] = []
 
-    /// Creates a manager with the defaults, and with the stored `p` if there is one, and dispatches a
-    /// ``StateRestoreEvent`` of that `p`.
+    /// Creates a manager with the stored `p` if there is one, otherwise with the default, and dispatches a
+    /// ``StateRestoreEvent`` with this `p`.
     ///
     /// That event has been processed when this returns. The `effects` given here see it, and the filter may refuse
     /// it. A stored document that cannot be read is logged and kept. The state has its defaults then, and nothing is
     /// saved. See ``persistenceError``.
     /// - Parameters:
-    ///   - defaultState: Makes the state of a new session, and of a reset.
-    ///   - persistenceKey: The key under which `p` is stored; nil: nothing is stored, and a restart gives the defaults.
+    ///   - defaultState: Makes the state at the start and after a reset.
+    ///   - persistenceKey: The key under which `p` is stored; if nil, nothing is stored.
     ///   - storage: The storage of `p`.
     ///   - dispatchFilter: The filter, as for ``setDispatchFilter(_:)``.
     ///   - reducers: The first reducers.
     ///   - effects: The function, as for ``setEffects(_:)``.
     ///   - limits: The limits on waiting events and on the time of effects.
-    ///   - clock: The clock for the time of effects and of new attempts to save.
+    ///   - clock: The clock for the time limit of effects and for the delay before another attempt to save.
     ///   - logger: The log for errors.
     public init(
         defaultState: @escaping @Sendable () -> State,
@@ -117,10 +117,10 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         reducers.append(reducer)
     }
 
-    /// Sets the one function that is called after each event, in place of the one before; nil calls none.
+    /// Sets the function that is called after each event, in place of the previous function; nil removes it.
     ///
-    /// The next event waits for the function, for at most `EngineLimits.effectTimeMax`. Then the function is
-    /// cancelled, which is logged. Use a separate task for long work, which dispatches an event at its end. Events
+    /// The next event waits for the function, for at most `EngineLimits.effectTimeMax`. After that time the function
+    /// is cancelled, which is logged. For long work, start a separate task that dispatches an event at its end. Events
     /// that the function dispatches queue behind all queued events.
     public func setEffects(_ effects: Effects?) {
         self.effects = effects
@@ -180,7 +180,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         case .waits: break
         case .starts: work()
         case .refused(let isFirst):
-            if isFirst { logger.error("the event queue is full: \(event.loggedName) and what follows is refused") }
+            if isFirst { logger.error("the event queue is full: \(event.loggedName) and further events are refused") }
             return .refused
         }
         return .queued
@@ -191,9 +191,9 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         filter.withLock { $0 }?(event) ?? true
     }
 
-    /// Works until the queue is empty.
+    /// Starts the task that works until the queue is empty.
     ///
-    /// There is one such task at a time.
+    /// There is only one such task at a time.
     nonisolated func work() {
         Task { await workOff() }
     }
